@@ -1,0 +1,109 @@
+"""What devlint says: plain frozen data, picklable, with no syntax tree inside.
+
+Every stage after the rules (suppression, configuration, gate, reports) reads only these classes.
+Lines and columns are 1-based; columns count code points; edits are byte offsets into the original file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+
+class Severity(IntEnum):
+    """How bad a true finding is; the order is the order of the gate."""
+
+    NOTE = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class Confidence(IntEnum):
+    """How much of the finding was seen rather than assumed."""
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class Applicability(Enum):
+    """Whether a fix may be applied unasked."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    SUGGESTION = "suggestion"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A region of one file. ``end_column`` is the column just after the last character."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One place on the way of a value: what happened there, and on which device it was afterwards."""
+
+    place: Place
+    message: str
+    device: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the bytes ``start:end`` of a file by ``text``."""
+
+    start: int
+    end: int
+    text: str
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A repair. A suggestion may come without edits: then ``message`` says what to write."""
+
+    applicability: Applicability
+    message: str
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One defect, at the place where its repair goes."""
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    place: Place
+    scope: str = ""
+    """Qualified name of the enclosing definition; empty at module level."""
+    snippet: str = ""
+    """Normalised source text of the flagged expression: the part of the identity that survives line shifts."""
+    trace: tuple[TraceStep, ...] = ()
+    help: str = ""
+    """The repair in words."""
+    fix: Fix | None = None
+    origin: str = "static"
+    related_lines: tuple[int, ...] = field(default=(), compare=False)
+    """Other lines of the flagged statement on which a suppression comment counts."""
+    fingerprint: str = ""
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        return (self.place.path, self.place.line, self.place.column, self.code, self.message)

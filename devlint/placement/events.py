@@ -1,0 +1,259 @@
+"""What the walk reports, in the order in which it happens. Rules read these and nothing else.
+
+Every event names the node it happened at and the definition it happened in. Events are emitted once for each
+definition, from the last round of its walk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devlint.placement.domain import Device
+from devlint.placement.scope import Scope
+from devlint.placement.values import DeviceName, Opaque, Tensor, Value
+from devlint.semantics import Clash, Factory, Operation
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.classes import ClassFacts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Argument:
+    """One argument of a call; ``star`` is "", "*" or "**"."""
+
+    value: Value
+    node: cst.BaseExpression
+    keyword: str | None = None
+    star: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallSite:
+    """A call with its evaluated arguments."""
+
+    node: cst.Call
+    arguments: tuple[Argument, ...]
+
+    @property
+    def positional(self) -> tuple[Argument, ...]:
+        """The arguments before the first unpacking that are given by position."""
+        found = []
+        for argument in self.arguments:
+            if argument.star:
+                break
+            if argument.keyword is None:
+                found.append(argument)
+        return tuple(found)
+
+    @property
+    def unpacks(self) -> bool:
+        """``*args`` or ``**kwargs`` may hold any argument."""
+        return any(argument.star for argument in self.arguments)
+
+    def keyword(self, name: str) -> Argument | None:
+        return next((a for a in self.arguments if a.keyword == name), None)
+
+    def argument(self, name: str, position: int | None) -> Argument | None:
+        """The argument a parameter gets, by keyword or by position."""
+        found = self.keyword(name)
+        if found is None and position is not None:
+            positional = self.positional
+            found = positional[position] if position < len(positional) else None
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    node: cst.CSTNode
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Created(Event):
+    """A factory made a tensor. ``named``: the device argument, when one was given."""
+
+    factory: Factory
+    call: CallSite
+    value: Value
+    named: Argument | None = None
+    in_context: bool = False
+    """A device context or default other than the CPU was in force."""
+
+
+class Fate:
+    """What becomes of a transfer's result."""
+
+    USED = "used"
+    DISCARDED = "discarded"
+    """The call is a statement."""
+    UNREAD = "unread"
+    """Assigned to a local name that nothing reads."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved(Event):
+    """A transfer method was called: ``.to``, ``.cuda``, ``.cpu``, ``.pin_memory``, ``.type_as`` ...
+
+    ``receiver_node`` is the expression before the dot. ``target`` is where it goes (UNKNOWN when only a dtype is given:
+    then ``moves`` is False). ``named`` is the argument that spells the device.
+    """
+
+    method: str
+    receiver: Value
+    receiver_node: cst.BaseExpression
+    result: Value
+    target: Device
+    call: CallSite
+    moves: bool = True
+    named: Argument | None = None
+    fate: str = Fate.USED
+    receiver_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetOperand:
+    """One operand of a meeting: its parameter name, value and place."""
+
+    role: str
+    value: Value
+    node: cst.CSTNode
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Met(Event):
+    """Operands that cannot meet. ``stray`` and ``other`` are operands: the one to bring over, and what it disagrees with.
+
+    ``callee`` is "operation", "module" (a Module was called) or "loss".
+    """
+
+    operation: Operation
+    operands: tuple[MetOperand, ...]
+    clash: Clash
+    stray: MetOperand
+    other: MetOperand
+    callee: str = "operation"
+    callee_node: cst.BaseExpression | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Called(Event):
+    """Any call whose callee has a name. ``name`` is the qualified name (``torch.load``), or for methods ``.name``."""
+
+    name: str
+    call: CallSite
+    receiver: Value | None
+    result: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored(Event):
+    """An assignment. ``target`` is the source text (``self.w``, ``x``, ``os.environ['A']``); ``owner`` the object's value."""
+
+    target: str
+    value: Value
+    owner: Value | None
+    attribute: str | None
+    """The attribute or constant key stored to, if that is what the target is."""
+    value_node: cst.BaseExpression | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded(Event):
+    """An attribute of ``self`` was read."""
+
+    attribute: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Returned(Event):
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared(Event):
+    """One comparison. ``operator`` is ``==``, ``!=``, ``is``, ``is not``, ``in``, ``not in``, ``<`` ..."""
+
+    left: Value
+    left_node: cst.BaseExpression
+    operator: str
+    right: Value
+    right_node: cst.BaseExpression
+
+
+class Sink:
+    """Where a device's spelling reaches torch."""
+
+    DEVICE = "torch.device(...)"
+    ARGUMENT = "device="
+    TRANSFER = ".to()/.cuda()"
+    SET_DEVICE = "set_device()"
+    DEVICE_IDS = "device_ids="
+    DEFAULT = "default argument"
+    OPTION = "command-line default"
+    CONTEXT = "device context"
+    COMPARISON = "comparison"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceNamed(Event):
+    """A literal names a device. ``node`` is the literal; ``text`` what it says (``cuda:1``; for an index ``1``)."""
+
+    text: str
+    sink: str
+    name: DeviceName | None = None
+    call: CallSite | None = None
+    guarded: bool = False
+    """Under a test for an accelerator, or one arm of such a choice."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tested(Event):
+    """A value was used as a truth value (``if``, ``while``, ``not``, ``and``, conditional expression, assert)."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entered(Event):
+    """A context manager was entered."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostRead(Event):
+    """A tensor's data was read on the host: ``.numpy()``, ``np.f(t)``, ``.item()``, ``print(t)``, ``.tolist()``."""
+
+    reader: str
+    value: Tensor | Opaque
+    wants_cpu: bool = False
+    """The reader refuses accelerator tensors (numpy and what is built on it)."""
+    in_flight: bool = False
+    """The value is a non-blocking copy to the host that nothing has waited for."""
+    expression: cst.BaseExpression | None = None
+    """The tensor's own expression."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamCrossed(Event):
+    """A tensor computed on one stream is used on another and nothing orders the two."""
+
+    value: Tensor
+    made_on: str
+    read_on: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassWalked(Event):
+    """All methods of a class have been walked; ``facts`` is what its attributes are."""
+
+    facts: ClassFacts
+
+
+AnyEvent = (
+    StreamCrossed | Created | Moved | Met | Called | Stored | Loaded | Returned | Compared | DeviceNamed | Tested | Entered | HostRead | ClassWalked
+)

@@ -1,0 +1,129 @@
+"""From events to findings: hand each event to the rules that name it, settle whose a clash is, give drafts a place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Finding, Fix, TraceStep
+from devlint.placement.analysis import analyse
+from devlint.placement.events import Event, Met
+from devlint.placement.positions import Positions
+from devlint.rules.causes import CAUSE_ORDER
+from devlint.rules.registry import rule_classes
+from devlint.rules.rule import Draft, DraftStep, Rule
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.source.role import Role
+
+SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"))
+"""Codes that speak of one expression: where several stand on it, only the first is said."""
+
+Handler = Callable[[Event], Iterable[Draft]]
+
+
+def lint_module(tree: cst.Module, text: str, path: str, role: Role) -> list[Finding]:
+    """Every finding of every rule in one file, unfiltered, in the order of their places."""
+    drafts = _drafts(tree, path, role)
+    if not drafts:
+        return []
+    positions = Positions(tree, path)
+    kept = _settle(drafts)
+    return sorted((_finding(rule, draft, positions) for rule, draft in kept), key=lambda finding: finding.sort_key)
+
+
+def _drafts(tree: cst.Module, path: str, role: Role) -> list[tuple[Rule, Draft]]:
+    rules = [cls() for cls in rule_classes()]
+    handlers = {rule: _handlers(rule) for rule in rules}
+    by_event: dict[str, list[tuple[Rule, Handler]]] = {}
+    for rule, found in handlers.items():
+        for name, handler in found.items():
+            by_event.setdefault(name, []).append((rule, handler))
+    by_code = {rule.code: rule for rule in rules}
+    causes = [by_code[code] for code in CAUSE_ORDER if code in by_code]
+
+    drafts: list[tuple[Rule, Draft]] = []
+    for event in analyse(tree, path, role):
+        for rule, handler in by_event.get(_event_name(type(event)), ()):
+            drafts += ((rule, draft) for draft in handler(event))
+        if isinstance(event, Met):
+            drafts += _claimed(event, causes)
+    for rule in rules:
+        drafts += ((rule, draft) for draft in rule.finish())
+    return drafts
+
+
+def _claimed(event: Met, causes: list[Rule]) -> list[tuple[Rule, Draft]]:
+    for rule in causes:
+        drafts = list(rule.claim(event))
+        if drafts:
+            return [(rule, draft) for draft in drafts]
+    return []
+
+
+_event_names: dict[type, str] = {}
+
+
+def _event_name(event_type: type) -> str:
+    """``DeviceNamed`` is handled by ``device_named``."""
+    name = _event_names.get(event_type)
+    if name is None:
+        name = _event_names[event_type] = re.sub(r"(?<!^)(?=[A-Z])", "_", event_type.__name__).lower()
+    return name
+
+
+def _handlers(rule: Rule) -> dict[str, Handler]:
+    base = set(dir(Rule))
+    return {name: getattr(rule, name) for name in dir(rule) if name not in base and not name.startswith("_")
+            and callable(getattr(rule, name))}
+
+
+def _settle(drafts: list[tuple[Rule, Draft]]) -> list[tuple[Rule, Draft]]:
+    """One finding a cause: the gravest and surest draft of each rule and node, and one code of a family an expression."""
+    best: dict[tuple[str, int], tuple[Rule, Draft]] = {}
+    for rule, draft in drafts:
+        key = (rule.code, id(draft.node))
+        if key not in best or _weight(rule, draft) > _weight(*best[key]):
+            best[key] = (rule, draft)
+    for family in SAME_EXPRESSION:
+        for index, code in enumerate(family):
+            for stronger in family[:index]:
+                for key in [k for k in best if k[0] == code and (stronger, k[1]) in best]:
+                    del best[key]
+    return list(best.values())
+
+
+def _weight(rule: Rule, draft: Draft) -> tuple[int, int]:
+    severity = rule.severity if draft.severity is None else draft.severity
+    return (int(severity), int(draft.confidence))
+
+
+def _finding(rule: Rule, draft: Draft, positions: Positions) -> Finding:
+    repair = draft.repair
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        severity=rule.severity if draft.severity is None else draft.severity,
+        confidence=draft.confidence,
+        message=draft.message,
+        place=positions.place(draft.node),
+        scope=draft.scope.qualname,
+        snippet=positions.snippet(draft.node),
+        trace=_trace(draft.trace, positions),
+        help=repair.message if repair else "",
+        fix=Fix(repair.applicability, repair.message) if repair else None,
+        related_lines=positions.statement_lines(draft.node),
+    )
+
+
+def _trace(steps: tuple[DraftStep, ...], positions: Positions) -> tuple[TraceStep, ...]:
+    """Trace steps with places; a place told twice in a row is told once, by its later words."""
+    trace: list[TraceStep] = []
+    for step in steps:
+        placed = TraceStep(positions.place(step.node, step.scope.path), step.message, step.device)
+        if placed not in trace:
+            trace.append(placed)
+    return tuple(trace)
