@@ -1,0 +1,87 @@
+"""The one judge: may these operands meet in this operation?
+
+`meet` never looks inside a device: it asks the reader's `relate`. Whatever hangs on an unknown dim, dtype or device
+ends in `Unclear`, which is never reported. The rules and their sources are told in tables/README.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from devlint.semantics.case import Case, first_clash, one_device
+from devlint.semantics.indexing import index_read, index_write, masked_fill
+from devlint.semantics.iterator import pairwise, tensor_iterator
+from devlint.semantics.operand import Clash, Meets, Operand, Relate, Relation, Unclear, Verdict
+from devlint.semantics.operation import Operation, Rule
+
+D = TypeVar("D")
+
+
+def meet(operation: Operation, operands: Sequence[Operand[D]], relate: Relate[D], cpu: D) -> Verdict[D]:
+    """Judge one call.
+
+    `operands` are the tensor arguments in call order, the elements of a list one by one under the list's name;
+    arguments that are no tensors are left out. `cpu` is the reader's CPU device. A `torch.Generator` is an operand
+    of the role "generator".
+    """
+    everything = range(len(operands))
+    generators = [i for i in everything if operands[i].role == "generator"]
+    on_host = [i for i in everything if operands[i].role in operation.cpu_arguments]
+    free = [i for i in everything if operands[i].role in operation.free_arguments]
+    rest = [i for i in everything if i not in (*generators, *on_host, *free)]
+    case = Case(operation, tuple(operands), relate, cpu)
+    main = _judge(case, rest)
+    return first_clash(main, _must_be_on_cpu(case, on_host), _generator(case, generators, rest))
+
+
+def _judge(case: Case[D], indices: list[int]) -> Verdict[D]:
+    """The operation's own rule over the operands at `indices`."""
+    if not indices:
+        return Meets(None)
+    ordered = case.checking_order(indices)
+    match case.operation.rule:
+        case Rule.EXACT_SAME | Rule.OWN_CHECK | Rule.CONV:
+            return one_device(case, ordered)
+        case Rule.TENSOR_ITERATOR:
+            return tensor_iterator(case, ordered)
+        case Rule.WHERE:
+            return tensor_iterator(case, ordered, many_scalars=True)
+        case Rule.ANY_DEVICE:
+            return Meets(case.operands[indices[0]].device)
+        case Rule.INDEX_READ:
+            return index_read(case, indices)
+        case Rule.INDEX_WRITE:
+            return index_write(case, indices)
+        case Rule.MASKED_FILL:
+            return masked_fill(case, ordered)
+        case Rule.PAIRWISE:
+            return pairwise(case, indices)
+        case Rule.UNKNOWN:
+            return Unclear(f"the tables do not say how {case.operation.name} checks devices")
+
+
+def _must_be_on_cpu(case: Case[D], indices: list[int]) -> Verdict[D]:
+    """Arguments such as the lengths of pack_padded_sequence, read on the host."""
+    verdict: Verdict[D] = Meets(None)
+    for i in indices:
+        match case.on_cpu(i):
+            case Relation.DIFFERENT:
+                role = case.operands[i].role
+                return Clash(case.operation.clash, i, None, f"{case.operation.name}: {role} must be on the CPU")
+            case Relation.UNKNOWN:
+                verdict = Unclear("an argument that must be on the CPU may be elsewhere")
+            case Relation.SAME:
+                pass
+    return verdict
+
+
+def _generator(case: Case[D], generators: list[int], rest: list[int]) -> Verdict[D]:
+    """A generator must have the device type of the tensor it fills (kind generator); its index is not compared."""
+    for i in generators:
+        for j in rest:
+            if {case.on_cpu(i), case.on_cpu(j)} == {Relation.SAME, Relation.DIFFERENT}:
+                return Clash("generator", i, j, f"{case.operation.name}: the generator is on another device")
+    return Meets(None)
+
+

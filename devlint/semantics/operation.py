@@ -1,0 +1,200 @@
+"""What the tables say about one call: plain frozen data, read by both halves of devlint.
+
+Every value here comes from `tables/`; the page that explains how each table is made is `tables/README.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+
+class Rule(Enum):
+    """How the devices of one call's tensors are checked. The names are those of the tables."""
+
+    EXACT_SAME = "exact_same"
+    """One device for all, no exception for 0-dim tensors (the check torchgen writes into the CUDA wrapper)."""
+    TENSOR_ITERATOR = "tensor_iterator"
+    """One device for all, but a single 0-dim CPU tensor may stand at the positions in `zero_dim`."""
+    OWN_CHECK = "own_check"
+    """A check written by hand in the kernel: as strict as EXACT_SAME, but with an error text of its own."""
+    ANY_DEVICE = "any_device"
+    """Devices may differ freely (`copy_`, `expand_as`, `type_as`)."""
+    INDEX_READ = "index_read"
+    """`x[i]`: an index may be on the CPU or on x's device."""
+    INDEX_WRITE = "index_write"
+    """`x[i] = v`: indices as in INDEX_READ, v on x's device or 0-dim."""
+    WHERE = "where"
+    """Any number of 0-dim CPU tensors beside one device."""
+    MASKED_FILL = "masked_fill"
+    """Self and mask on one device; the value is read with `item()`, so it may be on the CPU beside an accelerator."""
+    CONV = "conv"
+    """Input, weight and bias compared by tensor type, before any other check."""
+    PAIRWISE = "pairwise"
+    """`torch._foreach_*`: the i-th tensors of the lists meet each other."""
+    UNKNOWN = "unknown"
+    """The tables know the name, not its check. The judge answers Unclear."""
+
+
+class Dim(Enum):
+    """Whether `tensor.dim() == 0`. A tensor of shape (1,) is NONZERO."""
+
+    ZERO = "zero"
+    NONZERO = "nonzero"
+    UNKNOWN = "unknown"
+
+
+class Elements(Enum):
+    """How many elements a tensor holds, as far as the rules care."""
+
+    ONE = "one"
+    MANY = "many"
+    UNKNOWN = "unknown"
+
+
+class DType(Enum):
+    """The class of a dtype, as far as the rules care: a bool index is a mask, an int index a position."""
+
+    BOOL = "bool"
+    INT = "int"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+
+
+class Result(Enum):
+    """Where the result of an operation is."""
+
+    OPERANDS = "operands"
+    """The device the operands meet on."""
+    SELF = "self"
+    """The first operand's device: in-place operations, views, `*_like`, `copy_`."""
+    CPU = "cpu"
+    """A CPU tensor, wherever the operands are."""
+    OTHER = "other"
+    """The device of the argument named `other` (`type_as`)."""
+    HOST = "host"
+    """A plain Python value (`item`, `tolist`, `size`, `equal`)."""
+    NUMPY = "numpy"
+    """An array in host memory."""
+    NOTHING = "nothing"
+    UNKNOWN = "unknown"
+
+
+class Shape(Enum):
+    """What is known of the result's number of dimensions."""
+
+    BROADCAST = "broadcast"
+    """0-dim exactly when every operand is."""
+    ZERO = "zero"
+    NONZERO = "nonzero"
+    REDUCTION = "reduction"
+    """0-dim when called without any of the parameters in `reduced_by`, unknown otherwise."""
+    SAME = "same"
+    """As the first operand."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a call, in Python's order.
+
+    `also` holds the names other overloads give the same position (`torch.max(input, dim | other)`).
+    """
+
+    name: str
+    kind: Literal["tensor", "tensors", "other"]
+    keyword_only: bool = False
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What one Python call does with the devices of its tensor arguments.
+
+    `name` is the user's ("torch.gather", "Tensor.add_", "operator.add"); for a method the first parameter is `self`.
+    `cpu_arguments` must be on the CPU; `free_arguments` may be anywhere. `clash` is the kind (tables/errors.json) of the error a plain mismatch raises; `scalar_clash` that of a 0-dim CPU
+    tensor outside `zero_dim`, where it differs. `tuple_with`: parameters whose presence makes the result a tuple
+    (`torch.max(x, dim)`). `reduced_by`: parameters whose presence may leave dimensions (Shape.REDUCTION).
+    `result_dtype`: known class of the result (comparisons give BOOL, argmax INT).
+    `provenance` is the tag of the strongest source: M measured, D derived, S read in sources, W text seen in the
+    binaries, K background knowledge (see tables/README.md).
+    """
+
+    name: str
+    rule: Rule
+    parameters: tuple[Parameter, ...] = ()
+    zero_dim: frozenset[str] = frozenset()
+    cpu_arguments: frozenset[str] = frozenset()
+    free_arguments: frozenset[str] = frozenset()
+    in_place: bool = False
+    result: Result = Result.OPERANDS
+    shape: Shape = Shape.UNKNOWN
+    returns_tuple: bool = False
+    synchronises: bool = False
+    tuple_with: frozenset[str] = frozenset()
+    reduced_by: frozenset[str] = frozenset()
+    result_dtype: DType = DType.UNKNOWN
+    clash: str = "mismatch_exact"
+    scalar_clash: str = ""
+    provenance: str = "D"
+    basis: str = ""
+
+
+Default = Literal[
+    "default_device", "default_tensor_type", "input", "self", "data", "cpu", "current_cuda", "checkpoint", "required"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Factory:
+    """A call that makes a tensor, and what decides the device when `device=` is absent.
+
+    `default` is one of the words of tables/factories.json. `follows_context` says whether `with torch.device(d)` and
+    `set_default_device` reach it. `random`: a `device=` changes the stream of random numbers. `legacy`: a `device=`
+    of another type raises (kind legacy_ctor). `reads_bounds`: tensor arguments are read with `item()`.
+    """
+
+    name: str
+    takes_device: bool
+    default: Default
+    follows_context: bool
+    random: bool = False
+    legacy: bool = False
+    shape: Shape = Shape.UNKNOWN
+    dtype: DType = DType.UNKNOWN
+    parameters: tuple[str, ...] = ()
+    keyword_only: frozenset[str] = frozenset()
+    reads_bounds: bool = False
+    provenance: str = "M"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInfo:
+    """What is known of one `torch.nn` class.
+
+    `holds_state`: built with its default arguments it has parameters or buffers. `operands`: the parameters of
+    `forward` that are tensors. `call_operation` judges these operands when `forward` is one function's twin.
+    """
+
+    name: str
+    holds_state: bool
+    loss: bool = False
+    call_operation: Operation | None = None
+    returns: Literal["tensor", "tuple", "other"] = "tensor"
+    operands: tuple[str, ...] = ("input",)
+    container: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What a `.to/.cuda/.cpu/.pin_memory` does to its receiver.
+
+    `discard_is_bug` says whether an unused result means the transfer is lost; None where the method does not exist.
+    """
+
+    receiver: str
+    method: str
+    effect: Literal["in_place", "in_place_none", "new", "new_or_self", "missing"]
+    discard_is_bug: bool | None
+    provenance: str = "M"

@@ -1,0 +1,176 @@
+"""Looking facts up by the name a program uses: functions, methods, operators, modules, attributes, transfers.
+
+Facts written by hand (`*_by_hand.json`) go before generated ones. Every answer is cached, no table is read before it
+is asked for, and torch is never imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal
+
+from devlint.semantics import tables
+from devlint.semantics.operation import (
+    DType,
+    Factory,
+    ModuleInfo,
+    Operation,
+    Parameter,
+    Result,
+    Rule,
+    Shape,
+    Transfer,
+)
+
+
+@cache
+def function(qualified: str) -> Operation | Factory | None:
+    """What a function does, by its full name ("torch.add", "torch.nn.functional.pad"); None when unknown."""
+    return _call(qualified) if qualified.startswith("torch.") else None
+
+
+@cache
+def method(name: str) -> Operation | Factory | None:
+    """What a method of torch.Tensor does, by its bare name ("add_", "new_zeros"); None when unknown."""
+    return _call(f"Tensor.{name}")
+
+
+@cache
+def operator(symbol: str) -> Operation:
+    """What a Python operator on tensors does: "+", "+=", "@", "==", unary "neg", "[]" and "[]="."""
+    row = tables.row("operators", symbol)
+    if row is None:
+        return Operation(f"operator.{symbol}", Rule.UNKNOWN, result=Result.UNKNOWN)
+    if "method" not in row:
+        return _operation(row["name"], row)
+    found = method(row["method"])
+    assert isinstance(found, Operation), row["method"]
+    return _operation(row["name"], _row(f"Tensor.{row['method']}") or {})
+
+
+@cache
+def aten(overload: str) -> Operation | None:
+    """What an aten overload does ("add.Tensor", "copy_"), for a reader that sees the dispatcher.
+
+    None where no two tensors can meet. A composite has the rule EXACT_SAME here: what it calls is not seen again.
+    """
+    row = tables.row("aten", overload)
+    if row is None:
+        return None
+    rule = row["rule"] if row["rule"] in {r.value for r in Rule} else "exact_same"
+    return _operation(f"aten.{overload}", {**row, "parameters": row["tensors"], "rule": rule})
+
+
+@cache
+def module(qualified: str) -> ModuleInfo | None:
+    """What is known of a `torch.nn` class, by its full name; None when unknown."""
+    row = tables.row("modules", qualified)
+    if row is None:
+        return None
+    twin = function(row["function"]) if "function" in row else None
+    return ModuleInfo(
+        name=qualified,
+        holds_state=row["state"],
+        loss=row.get("loss", False),
+        call_operation=twin if isinstance(twin, Operation) else None,
+        returns=row.get("returns", "tensor"),
+        operands=tuple(row.get("operands", "input").split()),
+        container=row.get("container", False),
+    )
+
+
+@cache
+def is_tensor_attribute(name: str) -> Literal["tensor", "host"] | None:
+    """Whether reading this attribute of a tensor gives a tensor or a plain value; None for methods and unknown names."""
+    found: Literal["tensor", "host"] | None = tables.rows("attributes").get(name)
+    return found
+
+
+@cache
+def transfer(receiver: str, method_name: str) -> Transfer | None:
+    """What `receiver.method()` does to its receiver, by the class's full name; None when unknown."""
+    for row in tables.rows("transfers").values():
+        if receiver in row["receivers"] and method_name in row["methods"]:
+            return Transfer(receiver, method_name, row["effect"], row["discard_is_bug"], row["tag"])
+    return None
+
+
+@cache
+def is_device_probe(qualified: str) -> bool:
+    """Whether the name is a function that asks about devices, and so is always true when it is not called."""
+    return qualified in tables.rows("probes")
+
+
+def _call(name: str) -> Operation | Factory | None:
+    factory = tables.row("factories", name)
+    if factory is not None:
+        return _factory(name, factory)
+    row = _row(name)
+    return None if row is None else _operation(name, row)
+
+
+def _row(name: str) -> tables.Row | None:
+    by_hand = tables.row("operations_by_hand", name)
+    generated = tables.row("operations", name)
+    return generated if by_hand is None else {**(generated or {}), **by_hand}
+
+
+def _operation(name: str, row: tables.Row) -> Operation:
+    def words(key: str) -> frozenset[str]:
+        return frozenset(row.get(key, "").split())
+
+    return Operation(
+        name=name,
+        rule=Rule(row["rule"]),
+        parameters=tuple(_parameters(row["parameters"])),
+        zero_dim=words("zero_dim"),
+        cpu_arguments=words("cpu_arguments"),
+        free_arguments=words("free"),
+        in_place=row.get("in_place", False),
+        result=Result(row.get("result", "operands")),
+        shape=Shape(row.get("shape", "unknown")),
+        returns_tuple=row.get("tuple", False),
+        synchronises=row.get("sync", False),
+        tuple_with=words("tuple_with"),
+        reduced_by=words("reduced_by"),
+        result_dtype=DType(row.get("dtype", "unknown")),
+        clash=row.get("clash", "mismatch_exact"),
+        scalar_clash=row.get("scalar_clash", ""),
+        provenance=row.get("tag", "D"),
+        basis=row.get("basis", ""),
+    )
+
+
+def _parameters(encoded: str) -> Iterator[Parameter]:
+    """`input other|dim -keepdim * out`: `-` no tensor, `[]` a list of tensors, after `*` by keyword only."""
+    keyword_only = False
+    for word in encoded.split():
+        if word == "*":
+            keyword_only = True
+            continue
+        kind: Literal["tensor", "tensors", "other"] = "tensor"
+        if word.startswith("-"):
+            word, kind = word[1:], "other"
+        elif word.startswith("[]"):
+            word, kind = word[2:], "tensors"
+        name, *also = word.split("|")
+        yield Parameter(name, kind, keyword_only, tuple(also))
+
+
+def _factory(name: str, row: tables.Row) -> Factory:
+    positional, _, keywords = row.get("parameters", "").partition(" * ")
+    return Factory(
+        name=name,
+        takes_device=row["takes_device"],
+        default=row["default"],
+        follows_context=bool(row["context"]),
+        random=row.get("random", False),
+        legacy=row.get("legacy", False),
+        shape=Shape(row.get("shape", "unknown")),
+        dtype=DType(row.get("dtype", "unknown")),
+        parameters=tuple(positional.split()) + tuple(keywords.split()),
+        keyword_only=frozenset(keywords.split()),
+        reads_bounds=row.get("reads_bounds", False),
+        provenance=row.get("tag", "M"),
+    )
