@@ -1,0 +1,1 @@
+"""DEV1: tensors and modules made on the wrong device."""

@@ -1,0 +1,244 @@
+"""A tensor created without a device meets tensors that the caller placed.
+
+## What it does
+
+Finds factory calls (`torch.zeros`, `torch.arange`, `torch.tensor`, `torch.from_numpy` and every other function that
+makes a tensor) without `device=`, in functions that work on tensors of their caller, where the new tensor then meets
+one of those tensors in an operation that needs one device, or is returned from `forward`.
+
+The finding stands at the creation. Its trace leads to the operation that fails.
+
+## Why is this bad
+
+A factory without a device makes its tensor on the CPU. On a CPU-only machine everything agrees, so every test passes;
+the first run on an accelerator ends with "Expected all tensors to be on the same device". A tensor that is only
+returned does not fail here: it lands on the wrong device and fails in the caller's code, far from its cause.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+class Tagger(nn.Module):
+    def __init__(self, width: int, tags: int) -> None:
+        super().__init__()
+        self.width = width
+        self.rnn = nn.GRU(width, width, batch_first=True)
+        self.head = nn.Linear(width, tags)
+
+    def forward(self, words):
+        hidden = torch.zeros(1, words.size(0), self.width)
+        states, _ = self.rnn(words, hidden)
+        return self.head(states)
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+class Tagger(nn.Module):
+    def __init__(self, width: int, tags: int) -> None:
+        super().__init__()
+        self.width = width
+        self.rnn = nn.GRU(width, width, batch_first=True)
+        self.head = nn.Linear(width, tags)
+
+    def forward(self, words):
+        hidden = torch.zeros(1, words.size(0), self.width, device=words.device)
+        states, _ = self.rnn(words, hidden)
+        return self.head(states)
+```
+
+`torch.zeros_like(x)`, `x.new_zeros(...)` and `.to(x.device)` are right as well; what cannot be moved is the line that
+decides without looking.
+
+## When it is right
+
+- The value is moved later: on an outer call of the same expression, on another line, where it is used, by the caller.
+- It is 0-dim (`torch.tensor(0.5)`) and stands where PyTorch reads a CPU scalar: out-of-place element-wise arithmetic.
+- It is an index into `[]`: CPU indices are legal for tensors anywhere.
+- Only its shape or its Python values are used.
+- A device context (`with torch.device(d):`) or a default device is in force.
+- Its neighbours are CPU-only too: numpy, scipy, PIL, data loading. In a Dataset, a transform or a collate function the
+  confidence is low.
+
+## Fix safety
+
+`device=x.device` is safe only where `x` is certainly a tensor, annotated as one and not rebound in between, and for
+factories without randomness. It is unsafe for `torch.rand*` and the like: on another device the stream of random
+numbers is another one. `torch.from_numpy` takes no device; there the repair is `.to(x.device)`.
+
+## How a run confirms it
+
+The tensor born at this place clashes in an operation, or an operation's output lands on the CPU while the module's
+inputs are on the accelerator.
+
+## Known problems
+
+A function that is only ever called with CPU tensors cannot be told from one that is not. Where the other operand is an
+argument of a function that is not `forward`, the confidence is medium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.scope import Setting
+from devlint.placement.values import Container, Tensor, Value
+from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import (
+    bare_creation,
+    called,
+    code_of,
+    device_of,
+    failing,
+    is_certain,
+    quoted,
+    stands,
+    to_device_of,
+    when,
+)
+from devlint.semantics import Dim
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Met, MetOperand, Returned
+
+
+class CreationWithoutDevice(Rule):
+    code = "DEV101"
+    name = "creation-without-device"
+    severity = Severity.ERROR
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+            step = bare_creation(mine.value)
+            device = device_of(mine.value)
+            if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):
+                continue
+            yield Draft(
+                node=step.node,
+                scope=step.scope,
+                message=_message(event, mine, theirs, step),
+                confidence=_confidence(step, theirs),
+                trace=trace_of(event),
+                repair=_repair(step, mine, theirs),
+            )
+            return
+
+    def returned(self, event: Returned) -> Iterable[Draft]:
+        """What `forward` hands back is expected where its inputs are."""
+        if event.scope.setting is not Setting.FORWARD or event.scope.role is Role.TEST:
+            return
+        for value in _parts(event.value):
+            step = bare_creation(value)
+            if step is None or not isinstance(value, Tensor) or value.device != CPU or value.dim is not Dim.NONZERO:
+                continue
+            if value.origin is not None and value.origin.find(StepKind.STORED, StepKind.LOADED):
+                continue
+            name = quoted(step.node, f"`{step.name}`")
+            yield Draft(
+                node=step.node,
+                scope=step.scope,
+                severity=Severity.WARNING,
+                message=f"{name} is created on the CPU and returned from `forward`; "
+                "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
+                confidence=Confidence.LOW if _reads_host_data(step) else Confidence.MEDIUM,
+                trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
+                       DraftStep(event.node, event.scope, "returned here")),
+                repair=Repair(Applicability.SUGGESTION, "create it on the inputs' device"),
+            )  # fmt: skip
+
+
+def _parts(value: Value) -> tuple[Value, ...]:
+    return value.items if isinstance(value, Container) else (value,)
+
+
+def _elsewhere(device: Device | None) -> bool:
+    """Whether some arm is an accelerator or the caller's decision."""
+    if device is None:
+        return False
+    return any(isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu) for leaf in leaves(device))
+
+
+def _confidence(step: Step, theirs: MetOperand) -> Confidence:
+    if step.scope.setting is Setting.HOST:
+        return Confidence.LOW
+    anchors = set()
+    for leaf in leaves(device_of(theirs.value) or CPU):
+        if isinstance(leaf, SameAs):
+            anchors.add(leaf.symbol.anchor)
+        elif isinstance(leaf, Known) and not leaf.on_cpu:
+            return Confidence.HIGH
+    if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
+        return Confidence.HIGH
+    # A test's arguments are its fixtures, and they are made on the CPU as often as not.
+    return Confidence.LOW if step.scope.role is Role.TEST else Confidence.MEDIUM
+
+
+def _reads_host_data(step: Step) -> bool:
+    """`from_numpy` and its kin: the computation before it ran on the CPU."""
+    return step.factory is not None and not step.factory.takes_device
+
+
+def _message(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> str:
+    mine_name = called(mine)
+    made = quoted(step.node, f"`{step.name}`")
+    what = mine_name if mine_name != made else made
+    return (
+        f"{what} is created on the CPU but {called(theirs)} {stands(theirs)}; "
+        f"{failing(event)} fails{when(device_of(theirs.value))}"
+    )
+
+
+def _repair(step: Step, mine: MetOperand, theirs: MetOperand) -> Repair:
+    given = _given_before(step, theirs)
+    target = f"{given.name}.device" if given is not None else to_device_of(theirs)
+    if not target:
+        return Repair(Applicability.SUGGESTION, f"create it on the device of {called(theirs)}")
+    factory = step.factory
+    if factory is None or not factory.takes_device or factory.legacy:
+        return Repair(Applicability.UNSAFE, f"`{_shortened(step)}.to({target})`")
+    if given is None:
+        return Repair(Applicability.SUGGESTION, f"pass `device={target}`")
+    if factory.random:
+        message = f"pass `device={target}` (the stream of random numbers changes with the device)"
+        return Repair(Applicability.UNSAFE, message)
+    safe = is_certain(theirs.value) and _annotated_as_tensor(given)
+    return Repair(Applicability.SAFE if safe else Applicability.UNSAFE, f"pass `device={target}`")
+
+
+def _shortened(step: Step) -> str:
+    return quoted(step.node, f"{step.name}(...)").strip("`")
+
+
+def _given_before(step: Step, theirs: MetOperand) -> Step | None:
+    """The parameter of the creating function that says where the other operand is: its name is bound from the start."""
+    for link in origin_of(theirs.value) or ():
+        if link.kind is StepKind.MOVED:
+            return None
+        named = link.name.isidentifier() and link.name != "self"
+        if link.kind is StepKind.GIVEN and link.scope == step.scope and named:
+            return link
+    return None
+
+
+def _annotated_as_tensor(given: Step) -> bool:
+    """Not Optional, no default of None: dereferencing it is what its contract allows."""
+    import libcst as cst
+
+    if not isinstance(given.node, cst.Param) or given.node.annotation is None or given.node.default is not None:
+        return False
+    return code_of(given.node.annotation.annotation).strip("\"'").rsplit(".", 1)[-1] == "Tensor"
+
+

@@ -1,0 +1,127 @@
+"""A legacy constructor such as `torch.Tensor` or `torch.FloatTensor` is asked for a device it cannot make.
+
+## What it does
+
+Finds `torch.Tensor(..., device=...)`, `torch.FloatTensor(..., device=...)` and their kin with a device that is not the
+CPU, and calls of `torch.cuda.FloatTensor(...)` and the other constructors of the `torch.cuda` family.
+
+## Why is this bad
+
+The legacy constructors are bound to one device type. A `device=` of another type raises
+"legacy constructor expects device type: cpu but device type: cuda was passed".
+
+The `torch.cuda.*Tensor` constructors put the tensor on the current CUDA device, whatever the device of the data
+beside it, and raise on a machine without CUDA: a warning.
+
+## Example
+
+```python
+import torch
+
+
+def offsets(count: int):
+    start = torch.Tensor([0.0] * count, device="cuda")
+    scale = torch.cuda.FloatTensor(count)
+    return start, scale
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def offsets(count: int, device: torch.device):
+    start = torch.tensor([0.0] * count, device=device)
+    scale = torch.empty(count, device=device)
+    return start, scale
+```
+
+## When it is right
+
+- `torch.Tensor([1, 2, 3], device="cpu:0")` is legal: the type is the constructor's own.
+- `torch.cuda.FloatTensor(n, device="cuda:1")` is legal, and still limited to CUDA.
+- The constructor is only named, for `isinstance` or as a type to convert to.
+
+## Fix safety
+
+A suggestion. `torch.tensor` infers the dtype from its data where `torch.Tensor` always makes float32, and a size
+(`torch.Tensor(3, 4)`) becomes `torch.empty(3, 4)`.
+
+## How a run confirms it
+
+The call raises. For the `torch.cuda` family: it raises in a process without CUDA, or its result is on another index
+than the tensors it meets.
+
+## Known problems
+
+After `torch.set_default_tensor_type` to a CUDA type, `torch.Tensor(device="cuda")` is legal; such calls are not
+reported where the change is visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Device, Known, SameAs, describe, leaves
+from devlint.placement.values import Constant, DeviceName
+from devlint.rules.rule import Draft, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Created
+    from devlint.semantics import Factory
+
+
+class LegacyConstructorWithDevice(Rule):
+    code = "DEV102"
+    name = "legacy-constructor-with-device"
+    severity = Severity.ERROR
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        factory = event.factory
+        if factory.default == "current_cuda":
+            yield from _cuda_constructor(event)
+        elif factory.legacy and factory.default != "self" and event.named is not None and not event.in_context:
+            device = _refused(event)
+            if device is not None:
+                yield Draft(
+                    # The argument, so that one expression is not also told that it names a device.
+                    node=event.named.node,
+                    scope=event.scope,
+                    message=f"`{factory.name}` makes CPU tensors only; with a device on {describe(device)} it raises",
+                    confidence=Confidence.HIGH if isinstance(device, Known) else Confidence.MEDIUM,
+                    repair=Repair(Applicability.SUGGESTION, _instead(factory, code_of(event.named.node))),
+                )
+
+
+def _cuda_constructor(event: Created) -> Iterable[Draft]:
+    if "cuda" not in code_of(event.call.node.func):
+        # Reached through a name of the file's own, chosen elsewhere: the choice is where to look.
+        return
+    yield Draft(
+        node=event.node,
+        scope=event.scope,
+        severity=Severity.WARNING,
+        message=f"{quoted(event.call.node.func, event.factory.name)} allocates on the current CUDA device, "
+        "not where the data beside it is, and raises on a machine without CUDA",
+        confidence=Confidence.MEDIUM,
+        repair=Repair(Applicability.SUGGESTION, _instead(event.factory, "...")),
+    )
+
+
+def _refused(event: Created) -> Device | None:
+    """The device named, where the constructor cannot make it."""
+    value = event.named.value if event.named is not None else None
+    if isinstance(value, Constant) or not isinstance(value, DeviceName):
+        return None
+    for leaf in leaves(value.device):
+        if isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu):
+            return leaf
+    return None
+
+
+def _instead(factory: Factory, device: str) -> str:
+    return f"`torch.tensor(data, device={device})`, or `torch.empty(size, device={device})` where a size was given"

@@ -1,0 +1,1 @@
+"""DEV4: operations whose operands are on different devices."""

@@ -1,0 +1,144 @@
+"""An argument that PyTorch reads on the CPU is given an accelerator tensor.
+
+## What it does
+
+Finds accelerator tensors given to the arguments that must be on the CPU: the lengths of `pack_padded_sequence`, the
+tensor of positions of `tensor_split`, and the others that the tables list.
+
+## Why is this bad
+
+These arguments steer the host, so the call insists on a CPU tensor and raises, for instance
+"'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor".
+
+## Example
+
+```python
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+
+class Encoder(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.rnn = nn.GRU(width, width, batch_first=True)
+
+    def forward(self, words):
+        lengths = (words.abs().sum(dim=2) != 0).sum(dim=1)
+        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+        return self.rnn(packed)
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+
+class Encoder(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.rnn = nn.GRU(width, width, batch_first=True)
+
+    def forward(self, words):
+        lengths = (words.abs().sum(dim=2) != 0).sum(dim=1)
+        packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        return self.rnn(packed)
+```
+
+## When it is right
+
+- The lengths are a list, or went through `.cpu()` or `.tolist()`.
+- The lengths are an argument of the function: whoever calls it may well keep them on the CPU, as the documentation
+  asks. Then the confidence is low.
+
+## Fix safety
+
+`.cpu()` on the argument is safe: it returns the tensor itself where it is on the CPU already.
+
+## How a run confirms it
+
+The call raises.
+
+## Known problems
+
+Lengths that a helper outside the file computes are not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Known, SameAs, leaves
+from devlint.placement.origin import StepKind
+from devlint.placement.scope import Setting
+from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.rule import Draft, Repair, Rule
+from devlint.rules.wording import called, code_of, device_of, failing, stands, when
+from devlint.semantics import Shape
+from devlint.semantics import method as operation_of_method
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Met, MetOperand
+
+
+class CpuOnlyArgument(Rule):
+    code = "DEV404"
+    name = "cpu-only-argument"
+    severity = Severity.ERROR
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        stray = event.stray
+        if event.clash.other is not None or stray.role not in event.operation.cpu_arguments:
+            return
+        yield Draft(
+            node=stray.node,
+            scope=event.scope,
+            message=f"{called(stray)} {stands(stray)} but {failing(event)} reads its `{stray.role}` on the CPU; "
+            f"it raises{when(device_of(stray.value))}",
+            confidence=_confidence(event, stray),
+            trace=trace_of(event),
+            repair=Repair(Applicability.SAFE, f"`{code_of(stray.node)}.cpu()`"),
+        )
+
+
+def _confidence(event: Met, stray: MetOperand) -> Confidence:
+    device = device_of(stray.value)
+    if device is None or event.scope.setting is Setting.HOST:
+        return Confidence.LOW
+    found = leaves(device)
+    if any(isinstance(leaf, Known) and not leaf.on_cpu for leaf in found):
+        return Confidence.HIGH
+    if not any(isinstance(leaf, SameAs) for leaf in found):
+        return Confidence.LOW
+    if _computed_from_data(stray) or _shares_source(event, stray):
+        return Confidence.MEDIUM
+    # Handed in as it is: the documentation asks callers to keep it on the CPU.
+    return Confidence.LOW
+
+
+def _computed_from_data(stray: MetOperand) -> bool:
+    """Whether a reduction made it (`mask.sum(1)`): what was reduced is data, and data is on the accelerator."""
+    for step in origin_of(stray.value) or ():
+        if step.kind is StepKind.COMPUTED:
+            operation = operation_of_method(step.name.rsplit(".", 1)[-1])
+            if getattr(operation, "shape", None) is Shape.REDUCTION:
+                return True
+    return False
+
+
+def _shares_source(event: Met, stray: MetOperand) -> bool:
+    """Whether another operand of the call comes from the very same argument."""
+    first = _first(stray)
+    return first is not None and any(
+        _first(operand) is first for operand in event.operands if operand.role != stray.role
+    )
+
+
+def _first(operand: MetOperand) -> object | None:
+    origin = origin_of(operand.value)
+    return origin.first.node if origin is not None else None

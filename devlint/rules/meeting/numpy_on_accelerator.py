@@ -1,0 +1,135 @@
+"""A tensor that is, or may be, on an accelerator is handed to numpy.
+
+## What it does
+
+Finds `.numpy()`, `np.f(t)`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an accelerator, or
+that is where the caller put it while the same function shows that this may be an accelerator: a sibling goes through
+`.cpu()` first.
+
+## Why is this bad
+
+numpy reads host memory. The conversion raises
+"can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first".
+
+## Example
+
+```python
+import numpy as np
+import torch
+
+
+def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    scores = net.to(device)(batch.to(device))
+    return int(np.argmin(scores.detach().numpy()))
+```
+
+## Use instead
+
+```python
+import numpy as np
+import torch
+
+
+def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    scores = net.to(device)(batch.to(device))
+    return int(np.argmin(scores.detach().cpu().numpy()))
+```
+
+## When it is right
+
+- The tensor went through `.cpu()` or `.tolist()`, or was made on the CPU.
+- The tensor is an argument and nothing in the function speaks of accelerators: data preparation, where tensors are on
+  the CPU. Then the confidence is low.
+
+## Fix safety
+
+`.cpu()` before the conversion is safe: it returns the tensor itself where it is on the CPU already.
+
+## How a run confirms it
+
+The conversion raises a TypeError.
+
+## Known problems
+
+Which functions of other libraries convert tensors is known for numpy and the libraries that build on it by name only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
+from devlint.placement.scope import Setting
+from devlint.rules.causes import draft_step, origin_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+
+if TYPE_CHECKING:
+    from devlint.placement.events import HostRead, Moved
+
+
+class NumpyOnAccelerator(Rule):
+    code = "DEV403"
+    name = "numpy-on-accelerator"
+    severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._undecided: list[HostRead] = []
+        self._brought_home: dict[str, Moved] = {}
+        """By definition: a transfer to the CPU of a tensor that the caller placed."""
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        target = event.target
+        if isinstance(target, Known) and target.on_cpu:
+            device = getattr(event.receiver, "device", None)
+            if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
+                self._brought_home.setdefault(event.scope.qualname, event)
+        return ()
+
+    def host_read(self, event: HostRead) -> Iterable[Draft]:
+        if not event.wants_cpu:
+            return
+        device = event.value.device
+        if is_accelerator(device):
+            yield _draft(event, Severity.ERROR, Confidence.HIGH, f"is on {describe(device)}")
+        elif isinstance(device, Choice) and any(_accelerator(leaf) for leaf in leaves(device)):
+            yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
+        elif any(isinstance(leaf, SameAs) for leaf in leaves(device)):
+            self._undecided.append(event)
+
+    def finish(self) -> Iterable[Draft]:
+        for event in self._undecided:
+            sibling = self._brought_home.get(event.scope.qualname)
+            if sibling is None or event.scope.setting is Setting.HOST:
+                yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
+                continue
+            other = quoted(sibling.receiver_node, "another tensor of the caller")
+            step = DraftStep(sibling.node, sibling.scope, "a sibling is brought to the CPU here", "cpu")
+            yield _draft(
+                event, Severity.WARNING, Confidence.MEDIUM, f"may be on an accelerator, as {other} may", (step,)
+            )
+
+
+def _accelerator(device: Device) -> bool:
+    return isinstance(device, Known) and not device.on_cpu
+
+
+def _draft(
+    event: HostRead, severity: Severity, confidence: Confidence, where: str, also: tuple[DraftStep, ...] = ()
+) -> Draft:
+    node = event.expression if event.expression is not None else event.node
+    origin = origin_of(event.value)
+    steps = tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        severity=severity,
+        message=f"{quoted(node, 'the tensor')} {where}; `{event.reader}` reads host memory and raises",
+        confidence=confidence,
+        trace=(*steps, *also, DraftStep(event.node, event.scope, "read on the host here")),
+        repair=Repair(Applicability.SAFE, f"`{code_of(node)}.cpu()`"),
+    )

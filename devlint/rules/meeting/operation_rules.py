@@ -1,0 +1,58 @@
+"""What the operation's own rules share: the draft of a clash for which no earlier cause was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence
+from devlint.placement.domain import Anchor, Device, Known, SameAs, leaves
+from devlint.placement.scope import Setting
+from devlint.rules.causes import trace_of
+from devlint.rules.rule import Draft, Repair
+from devlint.rules.wording import called, code_of, device_of, failing, stands, to_device_of, when
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Met, MetOperand
+
+
+def clash_draft(event: Met, consequence: str | None = None) -> Draft:
+    """The clash at its stray operand, where a `.to(...)` would go."""
+    stray, other = event.stray, event.other
+    apart = when(device_of(other.value)) or when(device_of(stray.value))
+    return Draft(
+        node=stray.node,
+        scope=event.scope,
+        message=f"{called(stray)} {stands(stray)} but {called(other)} {stands(other)}; "
+        + (consequence or f"{failing(event)} fails{apart}"),
+        confidence=confidence(event),
+        trace=trace_of(event),
+        repair=bring_over(stray, other),
+    )
+
+
+def bring_over(stray: MetOperand, other: MetOperand) -> Repair:
+    """Always to the other operand's device: `.cuda()` would pick the current one."""
+    target = to_device_of(other)
+    if not target:
+        return Repair(Applicability.SUGGESTION, f"move {called(stray)} to the device of {called(other)}")
+    return Repair(Applicability.SUGGESTION, f"`{code_of(stray.node)}.to({target})`")
+
+
+def confidence(event: Met) -> Confidence:
+    """High where both sides are seen; medium where one hangs on what the caller of a plain function does."""
+    if event.scope.setting is Setting.HOST:
+        return Confidence.LOW
+    for operand in (event.stray, event.other):
+        if not _seen(device_of(operand.value)):
+            return Confidence.LOW if event.scope.role is Role.TEST else Confidence.MEDIUM
+    return Confidence.HIGH
+
+
+def _seen(device: Device | None) -> bool:
+    if device is None:
+        return False
+    return all(
+        isinstance(leaf, Known) or (isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.MODULE)
+        for leaf in leaves(device)
+    )

@@ -1,0 +1,115 @@
+"""A checkpoint is loaded without saying where to.
+
+## What it does
+
+Finds `torch.load` and `torch.jit.load` without `map_location`.
+
+## Why is this bad
+
+A checkpoint remembers the device of each tensor. Without `map_location` the tensors go back there: on a machine without
+that device loading raises "Attempting to deserialize object on a CUDA device", on a smaller machine the index does not
+exist, and on the same machine the weights briefly take memory of a GPU that somebody else may be using.
+
+## Example
+
+```python
+import torch
+
+
+def restore(net: torch.nn.Module, path: str) -> None:
+    net.load_state_dict(torch.load(path, weights_only=True))
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def restore(net: torch.nn.Module, path: str) -> None:
+    net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+```
+
+## When it is right
+
+- `map_location` is given by position, or may be among unpacked `**kwargs`.
+- The file was written a few lines before in the same function: what was saved here can be loaded here.
+- The saved object holds no tensors. `weights_only=True` alone says nothing about devices.
+
+## Fix safety
+
+Unsafe: with `map_location="cpu"` the loaded tensors are on the CPU where they were on an accelerator before, and code
+that used them unmoved must move them.
+
+## How a run confirms it
+
+A checkpoint saved from an accelerator is loaded in a process without one.
+
+## Known problems
+
+Whether a file holds tensors of an accelerator is not in the source; the confidence is medium at most where nothing in
+the function speaks of devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.scope import Setting
+from devlint.rules.rule import Draft, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+from devlint.semantics import Factory
+from devlint.semantics import function as known_function
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Called
+
+JIT = "torch.jit.load"
+
+
+class LoadWithoutMapLocation(Rule):
+    code = "DEV503"
+    name = "load-without-map-location"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._saved: set[str] = set()
+        """Definitions that write a checkpoint before they read one."""
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        if event.name == "torch.save" or event.name == "torch.jit.save":
+            self._saved.add(event.scope.qualname)
+            return
+        if not _loads(event.name) or event.call.unpacks or event.call.argument("map_location", 1) is not None:
+            return
+        if event.scope.qualname in self._saved:
+            return
+        what = quoted(event.call.node, f"`{event.name}`")
+        yield Draft(
+            node=event.node,
+            scope=event.scope,
+            message=f"{what} puts every tensor back on the device it was saved from; "
+            "it fails where that device does not exist",
+            confidence=_confidence(event),
+            repair=Repair(Applicability.UNSAFE, f'`{_with_map_location(event)}`'),
+        )
+
+
+def _loads(name: str) -> bool:
+    found = known_function(name)
+    return name == JIT or (isinstance(found, Factory) and found.default == "checkpoint")
+
+
+def _confidence(event: Called) -> Confidence:
+    # Tests load what they or their fixtures wrote; a Dataset loads what was prepared on the CPU.
+    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
+        return Confidence.LOW
+    return Confidence.MEDIUM
+
+
+def _with_map_location(event: Called) -> str:
+    code = code_of(event.call.node)
+    return f'{code.removesuffix(")").rstrip(", ")}, map_location="cpu")'

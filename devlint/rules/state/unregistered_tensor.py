@@ -1,0 +1,165 @@
+"""A module keeps a tensor as a plain attribute, so `.to()` leaves it behind.
+
+## What it does
+
+Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
+buffers and then meet, in `forward` or what it calls, values that move with the module. Where the tensor is only
+returned from `forward`, the finding is a warning.
+
+## Why is this bad
+
+`Module.to` moves parameters, buffers and submodules. A plain attribute stays where it was made, on the CPU, and the
+first `forward` on an accelerator raises.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+class Positions(nn.Module):
+    def __init__(self, length: int, width: int) -> None:
+        super().__init__()
+        self.table = torch.zeros(length, width)
+
+    def forward(self, words):
+        return words + self.table
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+class Positions(nn.Module):
+    def __init__(self, length: int, width: int) -> None:
+        super().__init__()
+        self.register_buffer("table", torch.zeros(length, width), persistent=False)
+
+    def forward(self, words):
+        return words + self.table
+```
+
+## When it is right
+
+- The tensor is moved where it is used: `self.table.to(words.device)`.
+- The class overrides `_apply` or `to` and moves it there.
+- The object is no module.
+- It is 0-dim in element-wise arithmetic, an index into `[]`, or used on the CPU only.
+
+## Fix safety
+
+Unsafe: a buffer is a key of `state_dict`, and checkpoints written before would no longer load. `persistent=False`
+keeps the keys as they are; a model that is built on the meta device and then loaded gets no value for such a buffer.
+
+## How a run confirms it
+
+After the module was moved, a walk over its attributes finds this tensor on the old device, and it clashes.
+
+## Known problems
+
+Attributes set from outside the class are not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Anchor, Device, SameAs, leaves, may_be_cpu
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.scope import Setting
+from devlint.placement.values import Container, Kind, Module, Tensor, Value
+from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import called, device_of, failing, stands, when
+from devlint.semantics import Dim
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Met, Returned
+    from devlint.placement.scope import Scope
+
+
+class UnregisteredTensor(Rule):
+    code = "DEV501"
+    name = "unregistered-tensor"
+    severity = Severity.ERROR
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+            step = stored_step(mine.value, event.scope)
+            if step is None or isinstance(mine.value, Module) or _is_parameter(mine.value):
+                continue
+            yield Draft(
+                node=step.node,
+                scope=step.scope,
+                message=f"`{_attribute(step)}` is a plain attribute, so it stays on the CPU when the module moves, but "
+                f"{called(theirs)} {stands(theirs)}; {failing(event)} fails{when(device_of(theirs.value))}",
+                confidence=_confidence(device_of(theirs.value)),
+                trace=trace_of(event),
+                repair=_buffer(step),
+            )
+            return
+
+    def returned(self, event: Returned) -> Iterable[Draft]:
+        """Handed out of `forward` beside results that are where the inputs are."""
+        if event.scope.setting is not Setting.FORWARD:
+            return
+        for value in event.value.items if isinstance(event.value, Container) else (event.value,):
+            step = stored_step(value, event.scope)
+            if step is None or not isinstance(value, Tensor) or _is_parameter(value):
+                continue
+            if value.device != CPU or value.dim is not Dim.NONZERO:
+                continue
+            yield Draft(
+                node=step.node,
+                scope=step.scope,
+                severity=Severity.WARNING,
+                message=f"`{_attribute(step)}` is a plain attribute, so it stays on the CPU when the module moves; "
+                "`forward` returns it where its caller expects a tensor beside the inputs",
+                confidence=Confidence.MEDIUM,
+                trace=(draft_step(step), DraftStep(event.node, event.scope, "returned here")),
+                repair=_buffer(step),
+            )
+
+
+def stored_step(value: Value, reader: Scope) -> Step | None:
+    """The store of a plain attribute that another method reads; None where the value was moved since."""
+    device = device_of(value)
+    if device is None or not may_be_cpu(device):
+        return None
+    for step in origin_of(value) or ():
+        if step.kind is StepKind.MOVED:
+            return None
+        # A cache that one call of `forward` makes and reads is a creation's matter, not registration's.
+        if step.kind is StepKind.STORED:
+            return step if step.scope.qualname != reader.qualname else None
+    return None
+
+
+def _is_parameter(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)
+
+
+def _attribute(step: Step) -> str:
+    name = step.name or "attribute"
+    return name if name.startswith("self.") else f"self.{name}"
+
+
+def _confidence(device: Device | None) -> Confidence:
+    found = leaves(device) if device is not None else ()
+    outside = any(isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.MODULE for leaf in found)
+    return Confidence.MEDIUM if outside else Confidence.HIGH
+
+
+def _buffer(step: Step) -> Repair:
+    name = _attribute(step).removeprefix("self.")
+    return Repair(
+        Applicability.UNSAFE,
+        f'`self.register_buffer("{name}", ..., persistent=False)` (without `persistent=False` it adds a key to '
+        "`state_dict`)",
+    )

@@ -1,0 +1,133 @@
+"""The words of a message: what an operand is called, where it stands, what fails.
+
+Code is rendered only here, and only for findings, so libcst is imported on the first finding and not before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, is_accelerator, leaves
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.values import Evidence, Module, Tensor
+from devlint.rules.causes import origin_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Met, MetOperand
+    from devlint.placement.values import Value
+
+LONGEST = 60
+"""Code longer than this says less than the name of its operation."""
+
+
+def code_of(node: cst.CSTNode) -> str:
+    """The source text of a node, whitespace normalised to one line."""
+    import libcst as cst
+
+    return " ".join(cst.Module([]).code_for_node(node).split())
+
+
+def quoted(node: cst.CSTNode, fallback: str) -> str:
+    """The node's code in backticks, or the fallback where the code is too long to read in a sentence."""
+    code = code_of(node)
+    return f"`{code}`" if len(code) <= LONGEST else fallback
+
+
+def device_of(value: Value) -> Device | None:
+    return getattr(value, "device", None)
+
+
+def called(operand: MetOperand) -> str:
+    """What the reader knows the operand as."""
+    if isinstance(operand.value, Module):
+        return quoted(operand.node, "the module")
+    return quoted(operand.node, f"`{operand.role}`")
+
+
+def stands(operand: MetOperand) -> str:
+    """Where the operand is, as the second half of a sentence about it: "is on cuda:1", "comes from the caller"."""
+    device = device_of(operand.value)
+    if device is None:
+        return "is elsewhere"
+    if device == CPU:
+        return "stays on the CPU" if isinstance(operand.value, Module) else "is on the CPU"
+    for leaf in leaves(device):
+        match leaf:
+            case Known() if not leaf.on_cpu:
+                return f"is on {leaf}"
+            case SameAs(symbol):
+                match symbol.anchor:
+                    case Anchor.EXPRESSION:
+                        return f"is on `{symbol.name}`"
+                    case Anchor.BATCH:
+                        return "comes with the batch"
+                    case Anchor.MODULE if _is_own(operand):
+                        return "moves with the module"
+                    case _:
+                        return "comes from the caller"
+            case _:
+                pass
+    return "is elsewhere"
+
+
+def _is_own(operand: MetOperand) -> bool:
+    """Whether the operand is reached through the module itself and not through its inputs."""
+    return isinstance(operand.value, Module) or code_of(operand.node).startswith("self.")
+
+
+def when(device: Device | None) -> str:
+    """Under which placement the clash happens; empty where it always does."""
+    if device is None:
+        return ""
+    if is_accelerator(device):
+        return ""
+    for leaf in leaves(device):
+        match leaf:
+            case SameAs(symbol) if symbol.anchor is Anchor.MODULE:
+                return " when the model is on an accelerator"
+            case SameAs(symbol):
+                return f" when `{symbol.name}` is on an accelerator"
+            case Known() if not leaf.on_cpu:
+                return f" when {leaf} is used"
+            case _:
+                pass
+    return " when an accelerator is used"
+
+
+def failing(event: Met) -> str:
+    """What fails: the module or function called, or the operator's expression."""
+    import libcst as cst
+
+    if event.callee_node is not None:
+        return quoted(event.callee_node, "the call")
+    if isinstance(event.node, cst.Call):
+        return quoted(event.node.func, f"`{event.operation.name}`")
+    return quoted(event.node, f"`{event.operation.name}`")
+
+
+def to_device_of(operand: MetOperand) -> str:
+    """An expression for the operand's device, to be written where the operand is in scope; empty if there is none."""
+    device = device_of(operand.value)
+    if isinstance(operand.value, Module):
+        return f"next({code_of(operand.node)}.parameters()).device"
+    if isinstance(device, Known):
+        return f'"{device}"'
+    code = code_of(operand.node)
+    return f"{code}.device" if code.replace(".", "").replace("_", "").isalnum() and code[0].isalpha() else ""
+
+
+def bare_creation(value: Value) -> Step | None:
+    """The creation without a device that put a value on the CPU, unless an explicit move decided its place later."""
+    for step in origin_of(value) or ():
+        if step.kind is StepKind.MADE:
+            return step if step.bare else None
+        if step.kind is StepKind.MOVED and step.device == CPU:
+            # `.cpu()` after the creation: somebody wanted it there.
+            return None
+    return None
+
+
+def is_certain(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
