@@ -1,0 +1,208 @@
+"""One file, from its bytes to what is said of it. Runs in a worker process; nothing here looks at another file."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import traceback
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, all_codes
+from devlint.finding import Confidence, Finding, Place, Severity
+from devlint.silencing import silence
+from devlint.source.decoding import Source, Unreadable, decode
+from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
+from devlint.source.role import role_of
+from devlint.source.screen import may_hold_findings
+from devlint.source.suppression import read_suppressions
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What of a file's findings is shown."""
+
+    enabled: frozenset[str]
+    named: frozenset[str] = frozenset()
+    """The enabled codes that a selector named: notes of these are shown unless ``min_severity`` is given."""
+    min_severity: Severity | None = None
+    min_confidence: Confidence = Confidence.MEDIUM
+    bare_noqa: bool = False
+    ignore_noqa: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """One file to look at. ``data`` is its content where it is not to be read from ``path``."""
+
+    path: str
+    """Absolute."""
+    shown_as: str
+    """The path in findings."""
+    identity: str
+    """The path that does not depend on the working directory: part of each fingerprint."""
+    in_project: str
+    """The path as the project sees it, which decides the file's role."""
+    gate: Gate
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What came of one file. Findings are in order and carry their fingerprints."""
+
+    shown_as: str
+    findings: tuple[Finding, ...] = ()
+    suppressed: int = 0
+    below_severity: int = 0
+    below_confidence: int = 0
+    detail: str = ""
+    """The traceback behind a DEV902 that is devlint's own fault."""
+
+
+def analyse_file(task: FileTask) -> FileReport:
+    """Read, judge and filter one file. Whatever goes wrong with it becomes its DEV902; only an interrupt gets out."""
+    try:
+        source = decode(_read(task))
+    except Unreadable as error:
+        return failed(task, error.message, error.line)
+    try:
+        raw, refusal = _findings(source, task)
+        if refusal is not None:
+            return _refused(task, refusal)
+        return _filtered(raw, source, task)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except RecursionError:
+        return failed(task, "its code is nested too deeply to be analysed", detail=traceback.format_exc())
+    except MemoryError:
+        return failed(task, "there was not enough memory to analyse it")
+    except BaseException as error:  # a panic of native code is no Exception
+        kind = traceback.format_exception_only(error)[-1].strip()
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{PurePath(where.filename).name}:{where.lineno}"
+        return failed(task, f"devlint itself failed on it ({kind}, at {place}); please report this", detail=_detail())
+
+
+def failed(task: FileTask, message: str, line: int = 1, detail: str = "") -> FileReport:
+    """The report on a file that could not be analysed."""
+    finding = _own_finding(UNREADABLE_FILE, task.shown_as, f"cannot be analysed: {message}", line, 1)
+    return FileReport(task.shown_as, _fingerprinted([finding], task.identity), detail=detail)
+
+
+def fingerprint(code: str, identity: str, scope: str, snippet: str, ordinal: int) -> str:
+    """The identity of a finding: it survives line shifts, reformatting and another selection of rules."""
+    key = "\0".join((code, identity, scope, snippet, str(ordinal)))
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _read(task: FileTask) -> bytes:
+    if task.data is not None:
+        return task.data
+    try:
+        with open(task.path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise Unreadable((error.strerror or str(error)).lower()) from None
+
+
+def _findings(source: Source, task: FileTask) -> tuple[list[Finding], Refusal | None]:
+    """Everything that the rules say of a file, or why they could not be asked."""
+    ast_tree, refusal = check_syntax(source.text)
+    relevant = may_hold_findings(source)
+    if ast_tree is not None and not relevant:
+        return [], None
+    deep = too_deep(source.text, ast_tree)
+    if deep is not None:
+        return [], deep
+    del ast_tree
+    tree = parse_tree(source.text)
+    if isinstance(tree, Refusal):
+        # Both refuse: ast tells the place and the reason better.
+        return [], refusal if refusal is not None and refusal.syntax and tree.syntax else _as_failure(tree, refusal)
+    if not relevant:
+        return [], None
+    from devlint.rules.engine import lint_module
+
+    role = role_of(PurePath(task.in_project), source.text)
+    return lint_module(tree, source.text, task.shown_as, role), None
+
+
+def _as_failure(refusal: Refusal, by_ast: Refusal | None) -> Refusal:
+    """LibCST's word where ast has none: a syntax error only if ast gave up for depth, else our own shortcoming."""
+    if by_ast is None and refusal.syntax:
+        return replace(refusal, syntax=False, message="LibCST does not understand its syntax")
+    return refusal
+
+
+def _refused(task: FileTask, refusal: Refusal) -> FileReport:
+    if not refusal.syntax:
+        return failed(task, refusal.message, refusal.line)
+    finding = _own_finding(SYNTAX_ERROR, task.shown_as, refusal.message, refusal.line, refusal.column)
+    return FileReport(task.shown_as, _fingerprinted([finding], task.identity))
+
+
+def _own_finding(code: str, path: str, message: str, line: int, column: int) -> Finding:
+    about = all_codes()[code]
+    place = Place(path, line, column, line, column + 1)
+    return Finding(code, about.name, about.severity, Confidence.HIGH, message, place)
+
+
+def _filtered(raw: list[Finding], source: Source, task: FileTask) -> FileReport:
+    gate = task.gate
+    numbered = _fingerprinted([_with_original_edits(finding, source) for finding in raw], task.identity)
+    suppressions = [] if gate.ignore_noqa else read_suppressions(source.text)
+    silenced = silence(numbered, suppressions, source.text, task.shown_as, gate.enabled, gate.bare_noqa)
+    unused = _fingerprinted([_with_original_edits(finding, source) for finding in silenced.unused], task.identity)
+    shown: list[Finding] = []
+    below = Counter[str]()
+    for finding in (*silenced.kept, *unused):
+        if finding.code in gate.enabled:
+            hidden = _hidden_by(finding, gate)
+            if hidden:
+                below[hidden] += 1
+            else:
+                shown.append(finding)
+    return FileReport(
+        task.shown_as,
+        tuple(sorted(shown, key=lambda finding: finding.sort_key)),
+        suppressed=sum(finding.code in gate.enabled for finding in silenced.suppressed),
+        below_severity=below["severity"],
+        below_confidence=below["confidence"],
+    )
+
+
+def _hidden_by(finding: Finding, gate: Gate) -> str:
+    """The threshold below which a finding is; empty for none."""
+    if finding.confidence < gate.min_confidence:
+        return "confidence"
+    if gate.min_severity is not None:
+        return "severity" if finding.severity < gate.min_severity else ""
+    if finding.severity >= Severity.WARNING:
+        return ""
+    own_severity = all_codes()[finding.code].severity
+    return "" if own_severity is Severity.NOTE and finding.code in gate.named else "severity"
+
+
+def _with_original_edits(finding: Finding, source: Source) -> Finding:
+    """The same finding with edits into the file's bytes instead of its text."""
+    if finding.fix is None or not finding.fix.edits:
+        return finding
+    edits = tuple(edit if edit.path else source.original(edit) for edit in finding.fix.edits)
+    return finding if edits == finding.fix.edits else replace(finding, fix=replace(finding.fix, edits=edits))
+
+
+def _fingerprinted(findings: list[Finding], identity: str) -> tuple[Finding, ...]:
+    """Each finding with its fingerprint; like ones of one scope are told apart by their order in the file."""
+    seen = Counter[tuple[str, str, str]]()
+    numbered: list[Finding] = []
+    for finding in sorted(findings, key=lambda finding: finding.sort_key):
+        key = (finding.code, finding.scope, finding.snippet)
+        numbered.append(replace(finding, fingerprint=fingerprint(finding.code, identity, *key[1:], seen[key])))
+        seen[key] += 1
+    return tuple(numbered)
+
+
+def _detail() -> str:
+    return "".join(traceback.format_exception(*sys.exc_info()))

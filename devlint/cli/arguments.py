@@ -1,0 +1,82 @@
+"""What arguments stand for: ``@file``, comma separated codes, ``--config FILE|KEY=VALUE``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from devlint.configfile import ConfigFile, ConfigurationError, check_values, read_config
+
+
+class ArgumentFileError(Exception):
+    """An ``@file`` that cannot be read."""
+
+
+def expand_argument_files(arguments: Iterable[str]) -> list[str]:
+    """Replace each ``@file`` before ``--`` by the file's lines, one argument each; blank lines count for nothing."""
+    expanded: list[str] = []
+    literal = False
+    for argument in arguments:
+        literal = literal or argument == "--"
+        if literal or not argument.startswith("@") or len(argument) == 1:
+            expanded.append(argument)
+            continue
+        try:
+            lines = Path(argument[1:]).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise ArgumentFileError(
+                f"the argument file {argument[1:]} cannot be read: {reason} (a path of that name is ./{argument})"
+            ) from None
+        expanded.extend(line for line in lines if line.strip())
+    return expanded
+
+
+def comma_separated(values: Iterable[str]) -> list[str]:
+    """``("DEV1,DEV2", "DEV3")`` as one list."""
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def read_config_options(options: Iterable[str]) -> tuple[ConfigFile | None, dict[str, Any]]:
+    """The file and the single values of all ``--config`` options. Raises ConfigurationError."""
+    file: ConfigFile | None = None
+    values: dict[str, Any] = {}
+    for option in options:
+        path = Path(option).expanduser()
+        if "=" in option and not path.is_file():
+            values.update(_assignment(option))
+            continue
+        if file is not None:
+            raise ConfigurationError(f"--config names two files, {file.path} and {option}; only one can be used")
+        if not path.is_file():
+            raise ConfigurationError(f"--config {option}: no such file (and no KEY=VALUE)")
+        file = read_config(path.absolute())
+        if file is None:
+            raise ConfigurationError(f"--config {option}: the file has no [tool.devlint]")
+    return file, values
+
+
+def _assignment(option: str) -> dict[str, Any]:
+    where = f"--config {option}: "
+    try:
+        document = tomllib.loads(option)
+    except tomllib.TOMLDecodeError as error:
+        reason = str(error).split(" (at ")[0].lower()
+        raise ConfigurationError(
+            f"{where}not valid TOML: {reason}; strings need quotes, as in min-severity=\"error\""
+        ) from None
+    return check_values(document, lambda key: where)
+
+
+def per_file_ignores(values: Iterable[str]) -> dict[str, list[str]]:
+    """``tests/*:DEV301,docs/*.py:DEV1`` as the configuration has it. Raises ConfigurationError."""
+    table: dict[str, list[str]] = {}
+    for part in comma_separated(values):
+        pattern, colon, code = part.rpartition(":")
+        if not colon or not pattern or not code:
+            raise ConfigurationError(f"--per-file-ignores {part}: expected GLOB:CODE, several joined by commas")
+        table.setdefault(pattern, []).append(code)
+    check_values({"per-file-ignores": table}, lambda key: "--per-file-ignores: ")
+    return table

@@ -1,0 +1,147 @@
+"""``devlint check``: which files, which rules, which form."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from devlint.check import Plan, Request, check, plan
+from devlint.cli.arguments import comma_separated, per_file_ignores, read_config_options
+from devlint.cli.report import Destination, write_report
+from devlint.cli.terminal import ProgressBar
+from devlint.config import Configuration, Overrides
+from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
+
+COMMAND_NAMES = ("check", "rule")
+
+_LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
+
+
+@click.command("check", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.argument("paths", nargs=-1)
+@click.option("--select", multiple=True, metavar="CODES", help="Rules to run: codes, prefixes or ALL, comma separated.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Rules not to run.")
+@click.option("--extend-select", multiple=True, metavar="CODES", help="Rules to run besides the selected ones.")
+@click.option("--per-file-ignores", multiple=True, metavar="GLOB:CODE", help="Rules not to run on certain files.")
+@click.option("--exclude", multiple=True, metavar="GLOBS", help="What to leave out, instead of the usual directories.")
+@click.option("--extend-exclude", multiple=True, metavar="GLOBS", help="What else to leave out.")
+@click.option("--force-exclude/--no-force-exclude", default=None, help="Leave out named files too.")
+@click.option("--respect-gitignore/--no-respect-gitignore", default=None, help="Leave out what .gitignore names.")
+@click.option("--min-severity", type=click.Choice(SEVERITIES), help="The least severity shown.  [default: warning]")
+@click.option("--min-confidence", type=click.Choice(CONFIDENCES), help="The least confidence shown.  [default: medium]")
+@click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="The form of the report.  [default: text]")
+@click.option("-o", "--output-file", type=click.Path(dir_okay=False), help="Write the report there instead of stdout.")
+@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option("--statistics", is_flag=True, help="Count the findings by rule instead of showing each.")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")
+@click.option("--ignore-noqa", is_flag=True, help="Show what suppression comments silence.")
+@click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or one value of it.")
+@click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use.  [default: one for each processor]")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to colour.")
+@click.option("-q", "--quiet", is_flag=True, help="Findings only: no summary, no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what is read, and show tracebacks.")
+def check_command(paths: tuple[str, ...], **options: Any) -> int:
+    """Check files and directories (default: the current directory); - reads standard input.
+
+    Exit code 0: clean. 1: findings. 2: wrong usage or configuration, or a file that could not be analysed.
+    """
+    cwd = Path.cwd()
+    overrides = _overrides(options)
+    request = _request(paths, options, overrides, cwd)
+    if options["show_files"]:
+        return _show_files(plan(request))
+    if options["verbose"]:
+        _say_configuration(overrides, cwd)
+    with ProgressBar(sys.stderr, not options["quiet"], os.environ) as bar:
+        result = check(request, bar.advance)
+    for path in result.missing:
+        _note(f"no such file or directory: {path}{_hint(path)}")
+    if result.nothing:
+        _note(result.nothing)
+    for detail in result.details:
+        _note("a traceback was kept; show it with -v" if not options["verbose"] else f"\n{detail.rstrip()}")
+    write_report(
+        result,
+        Destination(
+            output_format=options["output_format"] or _configured_format(overrides, cwd),
+            file=options["output_file"],
+            color=options["color"],
+            quiet=options["quiet"],
+            statistics=options["statistics"],
+            cwd=cwd,
+        ),
+    )
+    return 0 if result.exit_code == 1 and options["exit_zero"] else result.exit_code
+
+
+def _overrides(options: dict[str, Any]) -> Overrides:
+    """What the options say in the configuration's own words. Raises ConfigurationError."""
+    file, values = read_config_options(options["config"])
+    if options["isolated"] and file is not None:
+        raise ConfigurationError(f"--isolated ignores all configuration files, and --config names {file.path}")
+    flags: dict[str, Any] = {}
+    for name in _LISTS:
+        if options[name]:
+            flags[name.replace("_", "-")] = comma_separated(options[name])
+    for name in ("force_exclude", "respect_gitignore", "min_severity", "min_confidence"):
+        if options[name] is not None:
+            flags[name.replace("_", "-")] = options[name]
+    if options["per_file_ignores"]:
+        flags["per-file-ignores"] = per_file_ignores(options["per_file_ignores"])
+    check_values(flags, lambda key: f"--{key}: ")
+    return Overrides({**values, **flags}, file, options["isolated"])
+
+
+def _request(paths: tuple[str, ...], options: dict[str, Any], overrides: Overrides, cwd: Path) -> Request:
+    stdin: bytes | None = None
+    if "-" in paths or (options["stdin_filename"] and not paths):
+        if len(paths) > 1:
+            raise click.UsageError("- reads standard input and cannot be joined with other paths; a file is ./-")
+        stdin = sys.stdin.buffer.read()
+    elif options["stdin_filename"]:
+        raise click.UsageError("--stdin-filename names what - reads, and no - is among the paths")
+    return Request(
+        paths=paths or (".",),
+        cwd=cwd,
+        overrides=overrides,
+        ignore_noqa=options["ignore_noqa"],
+        jobs=options["jobs"],
+        stdin=stdin,
+        stdin_filename=options["stdin_filename"],
+    )
+
+
+def _configured_format(overrides: Overrides, cwd: Path) -> str:
+    return Configuration(overrides, cwd).for_directory(str(cwd)).output_format
+
+
+def _show_files(planned: Plan) -> int:
+    for task in planned.tasks:
+        click.echo(task.shown_as)
+    for path in planned.found.missing:
+        _note(f"no such file or directory: {path}{_hint(path)}")
+    if planned.nothing:
+        _note(planned.nothing)
+    return 2 if planned.found.missing or planned.unreadable else 0
+
+
+def _say_configuration(overrides: Overrides, cwd: Path) -> None:
+    settings = Configuration(overrides, cwd).for_directory(str(cwd))
+    origin = ", ".join(str(path) for path in settings.origin) or "defaults only"
+    _note(f"configuration of {cwd}: {origin}")
+
+
+def _hint(path: str) -> str:
+    if path in COMMAND_NAMES:
+        return f" (the command `{path}` must come first)"
+    return ""
+
+
+def _note(message: str) -> None:
+    click.echo(f"devlint: {message}", err=True)

@@ -1,0 +1,177 @@
+"""The codes: which there are, what a selector such as ``DEV3`` or ``ALL`` stands for, and what was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from devlint.finding import Severity
+
+UNUSED_SUPPRESSION = "DEV900"
+SYNTAX_ERROR = "DEV901"
+UNREADABLE_FILE = "DEV902"
+
+ALWAYS_ON = frozenset({SYNTAX_ERROR, UNREADABLE_FILE})
+"""What no selection, threshold or comment turns off: a file that could not be judged is never called clean."""
+
+_UNUSED_SUPPRESSION_PAGE = """\
+A suppression comment that silences nothing.
+
+## What it does
+Reports `# noqa: DEV101`, `# devlint: ignore[DEV101]` and `# devlint: file-ignore[DEV101]` comments, and single codes of
+them, that no finding needed. Only codes that are selected in this run are judged; codes of other linters never are.
+
+## Why is this bad
+The comment claims a defect that is not there, and would hide the next one.
+
+## Example
+```python
+import torch
+
+weights = torch.zeros(3)  # noqa: DEV101
+```
+
+## Use instead
+```python
+import torch
+
+weights = torch.zeros(3)
+```
+
+## Fix safety
+Safe: only the comment, or the code in it, is removed.
+"""
+
+_SYNTAX_ERROR_PAGE = """\
+A file that is not Python.
+
+## What it does
+Reports a file that neither Python's own parser nor LibCST, which also knows newer syntax, can read. The place is where
+Python's parser stopped. This is always on, and nothing else is said of the file.
+
+## Why is this bad
+The file cannot be imported, and nothing in it was checked.
+
+## Fix safety
+None.
+"""
+
+_UNREADABLE_FILE_PAGE = """\
+A file that was to be analysed and could not be.
+
+## What it does
+Reports a file that cannot be opened, is not in the encoding that it declares, is too large, nests brackets more than
+200 deep, holds an expression of more than 8,000 tokens, or on which the analysis failed or its process died.
+The other files are still analysed; the run ends with exit code 2. This is always on.
+
+## Why is this bad
+Nothing in the file was checked: a green run would say more than was seen.
+
+## Fix safety
+None.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One rule as the user meets it. ``page`` is Markdown, ``summary`` its first sentence."""
+
+    code: str
+    name: str
+    severity: Severity
+    page: str
+
+    @property
+    def summary(self) -> str:
+        return self.page.split("\n\n", 1)[0].replace("\n", " ")
+
+
+class UnknownCode(ValueError):
+    """A selector that no code matches. The message names the nearest codes."""
+
+
+@cache
+def all_codes() -> Mapping[str, Code]:
+    """Every code, in order. Reading them imports the rules but neither libcst nor torch."""
+    from devlint.rules.registry import all_rules
+
+    codes = [
+        Code(UNUSED_SUPPRESSION, "unused-suppression", Severity.WARNING, _UNUSED_SUPPRESSION_PAGE),
+        Code(SYNTAX_ERROR, "syntax-error", Severity.ERROR, _SYNTAX_ERROR_PAGE),
+        Code(UNREADABLE_FILE, "unreadable-file", Severity.ERROR, _UNREADABLE_FILE_PAGE),
+        *(Code(rule.code, rule.name, rule.severity, rule.page) for rule in all_rules()),
+    ]
+    return {code.code: code for code in sorted(codes, key=lambda code: code.code)}
+
+
+def matching(selector: str) -> frozenset[str]:
+    """The codes that a selector stands for: a code, the beginning of some, or ``ALL``.
+
+    Raises :class:`UnknownCode` if there are none.
+    """
+    wanted = selector.strip().upper()
+    codes = all_codes()
+    if wanted == "ALL":
+        return frozenset(codes)
+    found = frozenset(code for code in codes if wanted and code.startswith(wanted))
+    if not found:
+        raise UnknownCode(_unknown(selector.strip()))
+    return found
+
+
+def _unknown(selector: str) -> str:
+    codes = all_codes()
+    by_name = {code.name: code.code for code in codes.values()}
+    near = [by_name[name] for name in difflib.get_close_matches(selector.lower(), by_name, n=2, cutoff=0.7)]
+    families = sorted({code[:4] for code in codes})
+    near += difflib.get_close_matches(selector.upper(), [*codes, *families, "ALL"], n=3, cutoff=0.6)
+    hint = f"; did you mean {either(dict.fromkeys(near))}?" if near else "; `devlint rule --all` lists the codes"
+    return f"unknown code `{selector}`{hint}"
+
+
+def either(names: Iterable[str]) -> str:
+    """``a, b or c``, each in backticks."""
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One layer of selection: a configuration file, or the command line."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """``enabled`` codes, and those of them that a selector named (else only rules above note are enabled)."""
+
+    enabled: frozenset[str]
+    named: frozenset[str] = frozenset()
+
+
+def resolve(choices: Iterable[Choice]) -> Selection:
+    """Apply the layers in turn. ``select`` starts anew; within one layer the more specific selector wins, then ignore.
+
+    Without any ``select``, every rule that can gate is on: all but those whose severity is note.
+    """
+    enabled = {code.code for code in all_codes().values() if code.severity > Severity.NOTE}
+    named: set[str] = set()
+    for choice in choices:
+        verdicts: dict[str, tuple[int, bool]] = {}
+        if choice.select is not None:
+            enabled, named = set(), set()
+        for selectors, on in ((choice.select or (), True), (choice.extend_select, True), (choice.ignore, False)):
+            for selector in selectors:
+                specificity = 0 if selector.strip().upper() == "ALL" else len(selector.strip())
+                for code in matching(selector):
+                    if specificity >= verdicts.get(code, (-1, on))[0]:
+                        verdicts[code] = (specificity, on)
+        for code, (_, on) in verdicts.items():
+            (enabled.add if on else enabled.discard)(code)
+            (named.add if on else named.discard)(code)
+    return Selection(frozenset(enabled) | ALWAYS_ON, frozenset(named))

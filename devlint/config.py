@@ -1,0 +1,199 @@
+"""The settings of each directory: the nearest configuration, what it extends, and the command line over all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pathspec import GitIgnoreSpec
+
+from devlint import __version__
+from devlint.codes import Choice, Selection, matching, resolve
+from devlint.configfile import ConfigFile, ConfigurationError, find_config
+from devlint.finding import Confidence, Severity
+from devlint.source.discovery import USUAL_EXCLUDES
+from devlint.source.ignorefiles import verdict_on
+
+
+@dataclass(frozen=True)
+class Globs:
+    """Patterns in the form of ``.gitignore``, relative to ``base``. An absolute one may lie below ``base`` only."""
+
+    base: str
+    spec: GitIgnoreSpec
+
+    @classmethod
+    def of(cls, base: Path, patterns: tuple[str, ...]) -> Globs:
+        relative = [os.path.relpath(p, base) if os.path.isabs(os.path.expanduser(p)) else p for p in patterns]
+        cleaned = [pattern.removeprefix("./").replace(os.sep, "/") for pattern in relative]
+        try:
+            return cls(str(base), GitIgnoreSpec.from_lines(cleaned))
+        except ValueError as error:
+            raise ConfigurationError(f"invalid glob: {error}") from None
+
+    def match(self, path: str) -> bool:
+        """Whether an absolute file path matches, itself or by a parent; one outside of ``base`` never does."""
+        prefix = self.base.rstrip(os.sep) + os.sep
+        return path.startswith(prefix) and self.spec.match_file(path[len(prefix) :].replace(os.sep, "/"))
+
+    def match_itself(self, path: str, is_directory: bool) -> bool:
+        """Whether an absolute path matches by more than being inside of a directory that does."""
+        prefix = self.base.rstrip(os.sep) + os.sep
+        return path.startswith(prefix) and bool(verdict_on(self.spec, path[len(prefix) :], is_directory))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that is set for the files of one directory."""
+
+    selection: Selection
+    min_severity: Severity | None = None
+    """None: warning, and notes of rules that were selected by name."""
+    min_confidence: Confidence = Confidence.MEDIUM
+    usual_excludes: bool = True
+    excludes_globs: tuple[Globs, ...] = ()
+    force_exclude: bool = False
+    respect_gitignore: bool = True
+    bare_noqa: bool = False
+    output_format: str = "text"
+    src: tuple[Path, ...] = ()
+    per_file_ignores: tuple[tuple[Globs, frozenset[str]], ...] = ()
+    origin: tuple[Path, ...] = ()
+    """The files that these settings were read from."""
+
+    def excludes(self, path: str, is_directory: bool) -> bool:
+        """Whether an absolute path itself is excluded, whatever its parents are."""
+        if self.usual_excludes and is_directory and os.path.basename(path) in USUAL_EXCLUDES:
+            return True
+        return any(globs.match_itself(path, is_directory) for globs in self.excludes_globs)
+
+    def enabled_for(self, path: str) -> frozenset[str]:
+        """The codes that are on in one file (absolute path)."""
+        ignored: set[str] = set()
+        for globs, codes in self.per_file_ignores:
+            if globs.match(path):
+                ignored |= codes
+        return self.selection.enabled - ignored
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the command line sets, over every configuration file. Keys are the configuration's own."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    config: ConfigFile | None = None
+    """One file for everything, instead of the nearest."""
+    isolated: bool = False
+
+
+class Configuration:
+    """The settings of every directory, each read once."""
+
+    def __init__(self, overrides: Overrides, cwd: Path) -> None:
+        self._overrides = overrides
+        self._cwd = cwd
+        self._files: dict[str, ConfigFile | None] = {}
+        self._settings: dict[Path | None, Settings] = {}
+
+    def for_directory(self, directory: str) -> Settings:
+        """The settings of files in an absolute directory. Raises ConfigurationError for what its file gets wrong."""
+        config = self._config(directory)
+        key = config.path if config else None
+        if key not in self._settings:
+            self._settings[key] = build_settings(config, self._overrides.values, self._cwd)
+        return self._settings[key]
+
+    def _config(self, directory: str) -> ConfigFile | None:
+        if self._overrides.isolated:
+            return None
+        if self._overrides.config is not None:
+            return self._overrides.config
+        if directory not in self._files:
+            found = find_config(Path(directory))
+            parent = os.path.dirname(directory)
+            if found is None and parent != directory:
+                found = self._config(parent)
+            self._files[directory] = found
+        return self._files[directory]
+
+
+def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd: Path) -> Settings:
+    """One file's settings, those it extends beneath it and the command line on top."""
+    files = config.layers if config else ()
+    for file in files:
+        _check_version(file)
+    layers: list[tuple[Path, Mapping[str, Any]]] = [*((file.base, file.values) for file in files), (cwd, overrides)]
+    merged: dict[str, Any] = {}
+    bases: dict[str, Path] = {}
+    for base, values in layers:
+        for key, value in values.items():
+            merged[key], bases[key] = value, base
+
+    globs = [Globs.of(bases["exclude"], tuple(merged["exclude"]))] if "exclude" in merged else []
+    globs += [Globs.of(base, tuple(values["extend-exclude"])) for base, values in layers if "extend-exclude" in values]
+    return Settings(
+        selection=resolve(_choice(values) for _, values in layers),
+        min_severity=Severity[merged["min-severity"].upper()] if "min-severity" in merged else None,
+        min_confidence=Confidence[merged.get("min-confidence", "medium").upper()],
+        usual_excludes="exclude" not in merged,
+        excludes_globs=tuple(globs),
+        force_exclude=merged.get("force-exclude", False),
+        respect_gitignore=merged.get("respect-gitignore", True),
+        bare_noqa=merged.get("bare-noqa", False),
+        output_format=merged.get("output-format", "text"),
+        src=tuple((bases["src"] / root).resolve() for root in merged.get("src", ())),
+        per_file_ignores=tuple(_per_file_ignores(layers)),
+        origin=tuple(file.path for file in files),
+    )
+
+
+def _choice(values: Mapping[str, Any]) -> Choice:
+    select = values.get("select")
+    return Choice(
+        select=None if select is None else tuple(select),
+        ignore=tuple(values.get("ignore", ())),
+        extend_select=tuple(values.get("extend-select", ())),
+    )
+
+
+def _per_file_ignores(layers: list[tuple[Path, Mapping[str, Any]]]) -> list[tuple[Globs, frozenset[str]]]:
+    found: list[tuple[Globs, frozenset[str]]] = []
+    for base, values in layers:
+        for pattern, selectors in values.get("per-file-ignores", {}).items():
+            codes = frozenset(code for selector in selectors for code in matching(selector))
+            found.append((Globs.of(base, (pattern,)), codes))
+    return found
+
+
+def _check_version(file: ConfigFile) -> None:
+    wanted = file.values.get("required-version")
+    if wanted is not None and not satisfies(__version__, wanted, str(file.path)):
+        raise ConfigurationError(f"{file.path}: requires devlint {wanted}, and this is {__version__}")
+
+
+def satisfies(version: str, wanted: str, where: str) -> bool:
+    """Whether a version meets ``required-version``: one version, or comparisons joined by commas (``>=0.1,<1``)."""
+    have = _release(version)
+    for clause in wanted.split(","):
+        match = re.fullmatch(r"\s*(==|!=|>=|<=|>|<)?\s*v?(\d+(?:\.\d+)*)\s*", clause)
+        if match is None:
+            raise ConfigurationError(f"{where}: `required-version` {wanted!r} is no version, nor one like '>=0.1,<1'")
+        need = _release(match[2])
+        held = {
+            "==": have == need, "!=": have != need, ">=": have >= need,
+            "<=": have <= need, ">": have > need, "<": have < need,
+        }[match[1] or "=="]  # fmt: skip
+        if not held:
+            return False
+    return True
+
+
+def _release(version: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,0 +1,81 @@
+"""The JSON form, version 1. Fields are only ever added."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from devlint import __version__
+from devlint.finding import Finding, Fix, Severity, TraceStep
+from devlint.reports.summary import hidden_words
+from devlint.result import Result
+
+FORMAT_VERSION = 1
+
+
+def json_document(result: Result) -> str:
+    """The whole run as one document. ASCII only: a file name that is not UTF-8 comes out as lone surrogates."""
+    counts = result.by_severity
+    document = {
+        "version": FORMAT_VERSION,
+        "devlint": __version__,
+        "summary": {
+            "files": result.files,
+            "findings": len(result.findings),
+            **{severity.label: counts[severity] for severity in sorted(Severity, reverse=True)},
+            "suppressed": result.hidden.suppressed,
+            "baselined": result.hidden.baselined,
+        },
+        "findings": [finding_fields(finding) for finding in result.findings],
+        "entries": [],
+        "notes": [f"hidden: {words}" for words in hidden_words(result.hidden)]
+        + [f"{path}: no such file or directory" for path in result.missing]
+        + ([result.nothing] if result.nothing else []),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def finding_fields(finding: Finding) -> dict[str, Any]:
+    """One finding as it stands in the document."""
+    place = finding.place
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.label,
+        "confidence": finding.confidence.label,
+        "message": finding.message,
+        "path": place.path,
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+        "scope": finding.scope,
+        "fingerprint": finding.fingerprint,
+        "help": finding.help or None,
+        "trace": [_step_fields(step) for step in finding.trace],
+        "fix": None if finding.fix is None else _fix_fields(finding.fix, place.path),
+        "origin": finding.origin,
+        "verdict": None,
+        "cell": None,
+        "url": None,
+    }
+
+
+def _step_fields(step: TraceStep) -> dict[str, Any]:
+    place = step.place
+    return {
+        "path": place.path,
+        "line": place.line,
+        "column": place.column,
+        "message": step.message,
+        "device": step.device,
+    }
+
+
+def _fix_fields(fix: Fix, path: str) -> dict[str, Any]:
+    edits = [
+        {"start": edit.start, "end": edit.end, "text": edit.text}
+        | ({"path": edit.path} if edit.path not in (None, path) else {})
+        for edit in fix.edits
+    ]
+    return {"applicability": fix.applicability.value, "message": fix.message, "edits": edits}

@@ -1,0 +1,84 @@
+"""What a run comes to, in one line, and counted by rule."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from devlint.finding import Applicability, Finding, Severity
+from devlint.reports.painting import SEVERITY_STYLES, Line
+from devlint.result import Hidden, Result
+
+
+def summary_line(result: Result) -> Line:
+    """``2 errors and 1 warning in 3 files (0.42 s); hidden: 1 suppressed``."""
+    counts = result.by_severity
+    line: Line = []
+    for severity in sorted(counts, reverse=True):
+        if line:
+            line.append((" and " if severity is min(counts) else ", ", ""))
+        line.append((counted(counts[severity], severity.label), SEVERITY_STYLES[severity.label]))
+    if not line:
+        line.append(("No device-placement problem found", "bold green"))
+    line.append((f" in {counted(result.files, 'file')} ({result.seconds:.2f} s)", ""))
+    if result.hidden.total:
+        line.append((f"; hidden: {', '.join(hidden_words(result.hidden))}", "dim"))
+    return line
+
+
+def hidden_words(hidden: Hidden) -> list[str]:
+    """What was hidden and why, each with its number."""
+    pairs = (
+        (hidden.suppressed, "suppressed by comments"),
+        (hidden.baselined, "in the baseline"),
+        (hidden.below_severity, "below the least severity"),
+        (hidden.below_confidence, "below the least confidence"),
+    )
+    return [f"{number} {words}" for number, words in pairs if number]
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def statistics_lines(findings: Iterable[Finding]) -> Iterator[Line]:
+    """A table of the rules by how often they spoke; ``[*]`` where every finding has a safe fix, ``[-]`` where some."""
+    rows = _statistics(findings)
+    wide = max((len(str(count)) for _, _, _, count, _ in rows), default=0)
+    any_fix = any(fixable for *_, fixable in rows)
+    for code, name, severity, count, fixable in rows:
+        mark = "" if not any_fix else " [*]" if fixable == count else " [-]" if fixable else " [ ]"
+        yield [
+            (f"{count:>{wide}}", "bold"),
+            (" ", ""),
+            (code, SEVERITY_STYLES[severity.label]),
+            (mark, "cyan"),
+            (f" {name}", ""),
+        ]
+
+
+def statistics_json(findings: Iterable[Finding]) -> str:
+    """The same table as a JSON array."""
+    rows = [
+        {"code": code, "name": name, "severity": severity.label, "count": count, "fixable": fixable}
+        for code, name, severity, count, fixable in _statistics(findings)
+    ]
+    return json.dumps(rows, indent=2) + "\n"
+
+
+def _statistics(findings: Iterable[Finding]) -> list[tuple[str, str, Severity, int, int]]:
+    """Code, name, gravest severity, count and count with a safe fix; the most frequent first."""
+    counts, fixable = Counter[str](), Counter[str]()
+    names: dict[str, str] = {}
+    gravest: dict[str, Severity] = {}
+    for finding in findings:
+        counts[finding.code] += 1
+        names[finding.code] = finding.name
+        gravest[finding.code] = max(finding.severity, gravest.get(finding.code, finding.severity))
+        fix = finding.fix
+        fixable[finding.code] += fix is not None and bool(fix.edits) and fix.applicability is Applicability.SAFE
+    return [
+        (code, names[code], gravest[code], counts[code], fixable[code])
+        for code in sorted(counts, key=lambda code: (-counts[code], code))
+    ]

@@ -1,0 +1,112 @@
+"""From a file's bytes to its text, the way Python itself reads it, and from places in the text back to the bytes."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+import tokenize
+from dataclasses import dataclass
+from functools import cached_property
+
+from devlint.finding import Edit
+
+MAX_BYTES = 4 * 1024 * 1024
+"""The longest file that is analysed. LibCST needs some hundred bytes of memory for each byte of text."""
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Unreadable(Exception):
+    """A file whose text cannot be had: the message says why, ``line`` where."""
+
+    def __init__(self, message: str, line: int = 1) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file. ``text`` is without byte order mark and otherwise unchanged: line ends and form feeds are kept."""
+
+    data: bytes
+    text: str
+    encoding: str
+    bom: bool
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends, split only where Python splits: never at form feeds or Unicode separators."""
+        return split_lines(self.text)
+
+    def original(self, edit: Edit) -> Edit:
+        """An edit by UTF-8 offsets into ``text``, made one by byte offsets into ``data``."""
+        shift = len(codecs.BOM_UTF8) if self.bom else 0
+        if self.encoding == "utf-8":
+            return Edit(edit.start + shift, edit.end + shift, edit.text, edit.path) if shift else edit
+        encoded = self.text.encode("utf-8")
+        start = len(encoded[: edit.start].decode("utf-8").encode(self.encoding))
+        end = start + len(encoded[edit.start : edit.end].decode("utf-8").encode(self.encoding))
+        return Edit(start, end, edit.text, edit.path)
+
+
+def split_lines(text: str) -> list[str]:
+    lines = _LINE_END.split(text)
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def decode(data: bytes) -> Source:
+    """The text of a Python file, by its byte order mark or its coding cookie (PEP 263), UTF-8 without either.
+
+    Raises :class:`Unreadable` if the bytes are not in the encoding they declare, the encoding is unknown or the file is
+    larger than :data:`MAX_BYTES`.
+    """
+    if len(data) > MAX_BYTES:
+        size = len(data) / 1024 / 1024
+        raise Unreadable(f"the file has {size:.1f} MiB; devlint reads files of up to {MAX_BYTES // 1024 // 1024} MiB")
+    try:
+        declared, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        raise Unreadable(_encoding_problem(data, str(error)), _bad_line(data)) from None
+    bom = declared == "utf-8-sig"
+    encoding = "utf-8" if bom else codecs.lookup(declared).name
+    body = data[len(codecs.BOM_UTF8) :] if bom else data
+    try:
+        text = body.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = len(_LINE_END.findall(body[: error.start].decode("latin-1"))) + 1
+        byte = body[error.start]
+        raise Unreadable(f"byte 0x{byte:02x} is not valid {encoding}; {_cookie_advice(encoding)}", line) from None
+    except (LookupError, UnicodeError, ValueError) as error:
+        raise Unreadable(f"cannot be decoded as {encoding}: {error}") from None
+    return Source(data, text, encoding, bom)
+
+
+def _encoding_problem(data: bytes, problem: str) -> str:
+    if problem.startswith("invalid or missing encoding declaration"):
+        for number, line in enumerate(data.splitlines()[:2], 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return f"byte 0x{line[error.start]:02x} on line {number} is not valid utf-8; {_cookie_advice('utf-8')}"
+    return f"{problem.removesuffix(' for <string>')}; {_cookie_advice('')}"
+
+
+def _bad_line(data: bytes) -> int:
+    for number, line in enumerate(data.splitlines()[:2], 1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
+        if b"coding" in line:
+            return number
+    return 1
+
+
+def _cookie_advice(encoding: str) -> str:
+    if encoding == "utf-8":
+        return "save the file as UTF-8 or declare its encoding in the first line: # -*- coding: latin-1 -*-"
+    return "correct the coding declaration in the first two lines, or save the file as UTF-8"

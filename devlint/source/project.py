@@ -1,0 +1,74 @@
+"""Where a file stands: the root of its project, the root of its repository, and the module name it is imported by."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path, PurePath
+
+PROJECT_MARKERS = ("pyproject.toml", "setup.cfg", ".git")
+
+
+@cache
+def project_root(directory: Path) -> Path | None:
+    """The nearest directory at or above ``directory`` (absolute) that holds a project's marker."""
+    return _nearest(directory, PROJECT_MARKERS)
+
+
+@cache
+def repository_root(directory: Path) -> Path | None:
+    """The nearest directory at or above ``directory`` with a ``.git``: a directory, or a file in a worktree."""
+    return _nearest(directory, (".git",))
+
+
+def _nearest(directory: Path, markers: tuple[str, ...]) -> Path | None:
+    for candidate in (directory, *directory.parents):
+        if any(os.path.lexists(candidate / marker) for marker in markers):
+            return candidate
+    return None
+
+
+def identity_path(file: Path) -> str:
+    """The path that names an absolute ``file`` whatever the working directory is, with forward slashes.
+
+    Relative to the repository, else to the project, else to the topmost package's parent.
+    """
+    root = repository_root(file.parent) or project_root(file.parent) or _package_parent(file.parent)
+    return file.relative_to(root).as_posix()
+
+
+def path_in_project(file: Path) -> PurePath:
+    """The path of an absolute ``file`` as its project sees it; outside of any project, its own directory and name."""
+    root = project_root(file.parent)
+    return file.relative_to(root if root is not None else file.parent.parent)
+
+
+def import_roots(file: Path, configured: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The directories from which modules near ``file`` are imported, the most specific first.
+
+    The configured ones (``src``), where they contain the file; else the parent of the topmost directory that has an
+    ``__init__.py``.
+    """
+    containing = [root for root in configured if file.is_relative_to(root)]
+    if containing:
+        return tuple(sorted(containing, key=lambda root: len(root.parts), reverse=True))
+    return (_package_parent(file.parent),)
+
+
+def module_name(file: Path, roots: tuple[Path, ...]) -> str | None:
+    """The dotted name by which ``file`` is imported: ``pkg.net`` for ``src/pkg/net.py``; None outside of all roots."""
+    for root in roots:
+        if file.is_relative_to(root):
+            parts = list(file.relative_to(root).with_suffix("").parts)
+            if parts[-1] == "__init__":
+                parts.pop()
+            if parts and all(part.isidentifier() for part in parts):
+                return ".".join(parts)
+    return None
+
+
+@cache
+def _package_parent(directory: Path) -> Path:
+    while (directory / "__init__.py").exists() and directory.parent != directory:
+        directory = directory.parent
+    return directory

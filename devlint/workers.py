@@ -1,0 +1,235 @@
+"""Files spread over processes. A process that dies takes one file with it, never the run."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, cast
+
+from devlint.analysis import FileReport, FileTask, analyse_file, failed
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkContext, SpawnContext
+    from multiprocessing.process import BaseProcess
+
+STACK_BYTES = 512 * 1024 * 1024
+"""Address space for the stack of the thread that analyses; memory is only used as deep as the code goes."""
+
+RECURSION_LIMIT = 200_000
+
+SMALL_RUN_BYTES = 60_000
+"""Up to this much source, starting processes costs more than it saves."""
+
+
+GARBAGE_LIMIT = 500_000
+"""Objects that a file may leave behind before the collector runs."""
+
+
+def run(tasks: list[FileTask], jobs: int) -> Iterator[FileReport]:
+    """Analyse every file; the reports come as they are ready."""
+    sized = sorted(((_size(task), index) for index, task in enumerate(tasks)), reverse=True)
+    ordered = [tasks[index] for _, index in sized]
+    jobs = min(jobs, len(tasks))
+    if jobs <= 1 or sum(size for size, _ in sized) <= SMALL_RUN_BYTES:
+        yield from _run_here(ordered)
+    else:
+        # The largest first, so that no process is left with one when the others are done.
+        yield from _Pool(ordered, jobs).reports()
+
+
+def available_processors() -> int:
+    """How many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def _deep_stack(work: Callable[[], None]) -> Iterator[threading.Thread]:
+    """Run ``work`` in a thread whose stack holds the recursion that long expressions need; its exceptions come out."""
+    failures: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield _started(guarded)
+    finally:
+        sys.setrecursionlimit(limit)
+    if failures:
+        raise failures[0]
+
+
+def _started(work: Callable[[], None]) -> threading.Thread:
+    """A running thread with the deepest stack that the system grants."""
+    size = STACK_BYTES
+    while True:
+        previous = threading.stack_size(size)
+        try:
+            thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+            return thread
+        except RuntimeError:
+            if size <= 1024 * 1024:
+                raise
+            size //= 2
+        finally:
+            threading.stack_size(previous)
+
+
+def _run_here(tasks: list[FileTask]) -> Iterator[FileReport]:
+    reports: queue.SimpleQueue[FileReport | None] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def work() -> None:
+        try:
+            for task in tasks:
+                if stop.is_set():
+                    return
+                reports.put(analyse_file(task))
+                _collect_garbage()
+        finally:
+            reports.put(None)
+
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with _deep_stack(work):
+            while (report := _next(reports)) is not None:
+                yield report
+    finally:
+        stop.set()
+        if collecting:
+            gc.enable()
+
+
+def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
+    while True:
+        try:
+            return reports.get(timeout=0.2)  # with a time-out an interrupt gets through on every system
+        except queue.Empty:
+            continue
+
+
+class _Pool:
+    """Processes that each hold one file at a time, so that a dead one tells which file killed it."""
+
+    def __init__(self, tasks: list[FileTask], jobs: int) -> None:
+        self._waiting = list(reversed(tasks))
+        self._jobs = jobs
+        self._context = _context()
+        self._busy: dict[Connection, tuple[BaseProcess, FileTask]] = {}
+
+    def reports(self) -> Iterator[FileReport]:
+        try:
+            for _ in range(self._jobs):
+                self._start()
+            while self._busy:
+                for connection in wait(list(self._busy)):
+                    yield self._receive(cast("Connection", connection))
+        finally:
+            self._stop()
+
+    def _start(self) -> None:
+        if not self._waiting:
+            return
+        ours, theirs = self._context.Pipe()
+        # A forked process inherits our ends of all pipes. It closes them, or no other would learn that we are gone.
+        inherited = [ours, *self._busy] if self._context.get_start_method() == "fork" else []
+        process = self._context.Process(target=_serve, args=(theirs, inherited), daemon=True)
+        process.start()
+        theirs.close()
+        self._give(ours, process)
+
+    def _give(self, connection: Connection, process: BaseProcess) -> None:
+        """Hand the next file to a process, or let it end."""
+        if not self._waiting:
+            connection.close()
+            process.join(1)
+            return
+        task = self._waiting.pop()
+        self._busy[connection] = (process, task)
+        # It may have died while idle: then its end of the pipe says so, and the file is reported.
+        with contextlib.suppress(OSError):
+            connection.send(task)
+
+    def _receive(self, connection: Connection) -> FileReport:
+        process, task = self._busy.pop(connection)
+        try:
+            report: FileReport = connection.recv()
+        except (EOFError, OSError):
+            process.join(5)
+            connection.close()
+            self._start()
+            return failed(task, f"the process that analysed it died ({_how(process.exitcode)})")
+        self._give(connection, process)
+        return report
+
+    def _stop(self) -> None:
+        for connection, (process, _) in self._busy.items():
+            process.terminate()
+            connection.close()
+
+
+def _serve(connection: Connection, inherited: list[Connection]) -> None:
+    """A worker's life: receive a file, send back its report, until the other end closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process answers an interrupt for all
+    for other in inherited:
+        other.close()
+    gc.freeze()
+    gc.disable()
+
+    def work() -> None:
+        while True:
+            try:
+                task: FileTask = connection.recv()
+            except (EOFError, OSError):
+                return
+            connection.send(analyse_file(task))
+            _collect_garbage()
+
+    with _deep_stack(work) as thread:
+        thread.join()
+
+
+def _collect_garbage() -> None:
+    """Collect between files, and only when one left much behind: trees are dropped by their reference counts."""
+    if gc.get_count()[0] > GARBAGE_LIMIT:
+        gc.collect()
+
+
+def _context() -> ForkContext | SpawnContext:
+    """Forked where that is safe and cheap; a fresh interpreter elsewhere."""
+    if "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin":
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
+
+
+def _how(exitcode: int | None) -> str:
+    if exitcode is not None and exitcode < 0:
+        try:
+            return signal.Signals(-exitcode).name
+        except ValueError:
+            return f"signal {-exitcode}"
+    return f"exit code {exitcode}"
+
+
+def _size(task: FileTask) -> int:
+    if task.data is not None:
+        return len(task.data)
+    try:
+        return os.stat(task.path).st_size
+    except OSError:
+        return 0
