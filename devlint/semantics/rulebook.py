@@ -55,7 +55,11 @@ def aten(overload: str) -> Operation | None:
 
     None where no two tensors can meet. A composite has the rule EXACT_SAME here: what it calls is not seen again.
     """
-    row = tables.row("aten", overload)
+    return aten_operation(overload, tables.row("aten", overload))
+
+
+def aten_operation(overload: str, row: tables.Row | None) -> Operation | None:
+    """The operation of one row of aten.json."""
     if row is None:
         return None
     rule = row["rule"] if row["rule"] in {r.value for r in Rule} else "exact_same"
