@@ -79,8 +79,6 @@ from devlint.placement.scope import Setting
 from devlint.rules.causes import origin_of, trace_of
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import called, code_of, device_of, failing, stands, when
-from devlint.semantics import Shape
-from devlint.semantics import method as operation_of_method
 
 if TYPE_CHECKING:
     from devlint.placement.events import Met, MetOperand
@@ -115,20 +113,20 @@ def _confidence(event: Met, stray: MetOperand) -> Confidence:
         return Confidence.HIGH
     if not any(isinstance(leaf, SameAs) for leaf in found):
         return Confidence.LOW
-    if _computed_from_data(stray) or _shares_source(event, stray):
+    if _derived(stray) or _shares_source(event, stray):
         return Confidence.MEDIUM
     # Handed in as it is: the documentation asks callers to keep it on the CPU.
     return Confidence.LOW
 
 
-def _computed_from_data(stray: MetOperand) -> bool:
-    """Whether a reduction made it (`mask.sum(1)`): what was reduced is data, and data is on the accelerator."""
-    for step in origin_of(stray.value) or ():
-        if step.kind is StepKind.COMPUTED:
-            operation = operation_of_method(step.name.rsplit(".", 1)[-1])
-            if getattr(operation, "shape", None) is Shape.REDUCTION:
-                return True
-    return False
+def _derived(stray: MetOperand) -> bool:
+    """Whether it was computed from data (`mask.sum(1)`), which is on the accelerator, and not from given lengths."""
+    origin = origin_of(stray.value)
+    if origin is None:
+        return False
+    given = origin.first
+    handed_in = given.kind is StepKind.GIVEN and (given.name == code_of(stray.node) or "len" in given.name.lower())
+    return not handed_in
 
 
 def _shares_source(event: Met, stray: MetOperand) -> bool:
