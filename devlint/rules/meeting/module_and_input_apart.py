@@ -60,14 +60,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Known
-from devlint.placement.values import Constant, Container, DeviceName, Module, Value
+from devlint.placement.domain import UNKNOWN, describe
+from devlint.rules.causes import trace_of
 from devlint.rules.meeting.operation_rules import clash_draft
 from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import quoted
+from devlint.rules.wording import called, device_of, stands
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Met
+    from devlint.placement.events import Met
+
+WRAPPER_CLASH = "data_parallel"
 
 
 class ModuleAndInputApart(Rule):
@@ -76,34 +78,22 @@ class ModuleAndInputApart(Rule):
     severity = Severity.ERROR
 
     def claim(self, event: Met) -> Iterable[Draft]:
-        if event.callee in ("module", "loss"):
+        if event.clash.kind == WRAPPER_CLASH:
+            yield _wrapped_elsewhere(event)
+        elif event.callee in ("module", "loss"):
             yield clash_draft(event)
 
-    def called(self, event: Called) -> Iterable[Draft]:
-        """`DataParallel` checks at its first call that the module is on `device_ids[0]`."""
-        if event.name != "torch.nn.DataParallel":
-            return
-        module, ids = event.call.argument("module", 0), event.call.argument("device_ids", 1)
-        if module is None or ids is None or not isinstance(module.value, Module):
-            return
-        device, first = module.value.device, _first_index(ids.value)
-        if first is None or not isinstance(device, Known) or device.index in (None, first):
-            return
-        yield Draft(
-            node=ids.node,
-            scope=event.scope,
-            message=f"{quoted(module.node, 'the module')} is on {device} but `DataParallel` needs it on "
-            f"{device.type}:{first}, the first of its `device_ids`; calling the wrapper fails",
-            confidence=Confidence.HIGH,
-            repair=Repair(Applicability.SUGGESTION, f"put index {device.index} first in `device_ids`, or move the "
-                          f"module to {device.type}:{first} before wrapping it"),
-        )  # fmt: skip
 
-
-def _first_index(value: Value) -> int | None:
-    first = value.items[0] if isinstance(value, Container) and value.items else None
-    if isinstance(first, Constant) and type(first.value) is int:
-        return first.value
-    if isinstance(first, DeviceName) and isinstance(first.device, Known):
-        return first.device.index
-    return None
+def _wrapped_elsewhere(event: Met) -> Draft:
+    """`DataParallel` checks at its first call that the module is on `device_ids[0]`."""
+    module, ids = event.stray, event.other
+    wanted = device_of(ids.value)
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        message=f"{called(module)} {stands(module)} but `DataParallel` needs it on {describe(wanted or UNKNOWN)}, the first of its "
+        "`device_ids`; calling the wrapper fails",
+        confidence=Confidence.HIGH,
+        trace=trace_of(event),
+        repair=Repair(Applicability.SUGGESTION, "put the module's own device first in `device_ids`"),
+    )
