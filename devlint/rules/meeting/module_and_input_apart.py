@@ -91,8 +91,8 @@ def _wrapped_elsewhere(event: Met) -> Draft:
     return Draft(
         node=event.node,
         scope=event.scope,
-        message=f"{called(module)} {stands(module)} but `DataParallel` needs it on {describe(wanted or UNKNOWN)}, the first of its "
-        "`device_ids`; calling the wrapper fails",
+        message=f"{called(module)} {stands(module)} but `DataParallel` needs it on {describe(wanted or UNKNOWN)}, "
+        "the first of its `device_ids`; calling the wrapper fails",
         confidence=Confidence.HIGH,
         trace=trace_of(event),
         repair=Repair(Applicability.SUGGESTION, "put the module's own device first in `device_ids`"),
