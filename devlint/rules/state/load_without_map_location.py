@@ -67,7 +67,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     from devlint.placement.events import Called
 
-JIT = "torch.jit.load"
+WRITERS = ("torch.save", "torch.jit.save")
 
 
 class LoadWithoutMapLocation(Rule):
@@ -80,7 +80,7 @@ class LoadWithoutMapLocation(Rule):
         """Definitions that write a checkpoint before they read one."""
 
     def called(self, event: Called) -> Iterable[Draft]:
-        if event.name == "torch.save" or event.name == "torch.jit.save":
+        if event.name in WRITERS:
             self._saved.add(event.scope.qualname)
             return
         if not _loads(event.name) or event.call.unpacks or event.call.argument("map_location", 1) is not None:
@@ -94,13 +94,13 @@ class LoadWithoutMapLocation(Rule):
             message=f"{what} puts every tensor back on the device it was saved from; "
             "it fails where that device does not exist",
             confidence=_confidence(event),
-            repair=Repair(Applicability.UNSAFE, f'`{_with_map_location(event)}`'),
+            repair=Repair(Applicability.UNSAFE, f"`{_with_map_location(event)}`"),
         )
 
 
 def _loads(name: str) -> bool:
     found = known_function(name)
-    return name == JIT or (isinstance(found, Factory) and found.default == "checkpoint")
+    return isinstance(found, Factory) and found.default == "checkpoint"
 
 
 def _confidence(event: Called) -> Confidence:
