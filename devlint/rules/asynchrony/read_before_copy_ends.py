@@ -1,0 +1,96 @@
+"""A copy to the host that does not block is read before it has arrived.
+
+## What it does
+
+Finds `x.to("cpu", non_blocking=True)` and `x.cpu(...)`-like copies from an accelerator whose result is read on the
+host, by `.numpy()`, `.item()`, `.tolist()` or printing, with no synchronisation between.
+
+## Why is this bad
+
+The copy is only queued. The host goes on at once and reads memory that has not been written yet: zeros, or what was
+there before. The numbers are wrong now and then, and no error is raised.
+
+## Example
+
+```python
+import numpy as np
+import torch
+
+
+def fetch() -> np.ndarray:
+    scores = torch.ones(1 << 20, device="cuda").cumsum(0)
+    host = scores.to("cpu", non_blocking=True)
+    return host.numpy()
+```
+
+## Use instead
+
+```python
+import numpy as np
+import torch
+
+
+def fetch() -> np.ndarray:
+    scores = torch.ones(1 << 20, device="cuda").cumsum(0)
+    host = scores.to("cpu", non_blocking=True)
+    torch.cuda.synchronize()
+    return host.numpy()
+```
+
+Without work to do in the meantime, `scores.cpu()` says the same more simply.
+
+## When it is right
+
+- `torch.cuda.synchronize()`, `stream.synchronize()` or `event.synchronize()` stands between the copy and the read.
+- The copy goes the other way: what runs on the accelerator is ordered after it.
+- The copy is only handed on: who reads it may synchronise.
+
+## Fix safety
+
+Dropping `non_blocking=True` is safe: the copy then ends before the call does.
+
+## How a run confirms it
+
+The values differ from those of a synchronised copy. On a real device that is a matter of timing.
+
+## Known problems
+
+PyTorch copies to pageable memory in a way that happens to block in many versions; nothing promises it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Severity
+from devlint.placement.origin import StepKind
+from devlint.rules.causes import origin_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import quoted
+
+if TYPE_CHECKING:
+    from devlint.placement.events import HostRead
+
+
+class ReadBeforeCopyEnds(Rule):
+    code = "DEV602"
+    name = "read-before-copy-ends"
+    severity = Severity.ERROR
+
+    def host_read(self, event: HostRead) -> Iterable[Draft]:
+        if not event.in_flight:
+            return
+        origin = origin_of(event.value)
+        copy = origin.find(StepKind.MOVED, StepKind.UNWRAPPED) if origin is not None else None
+        read = DraftStep(event.node, event.scope, f"`{event.reader}` reads it here", "cpu")
+        tensor = quoted(event.expression, "the copy") if event.expression is not None else "the copy"
+        node, scope = (event.node, event.scope) if copy is None else (copy.node, copy.scope)
+        yield Draft(
+            node=node,
+            scope=scope,
+            message=f"{quoted(node, 'this copy')} does not wait for its data, and `{event.reader}` reads {tensor} "
+            "on the host with no synchronisation between; it may see memory that is not written yet",
+            trace=(DraftStep(node, scope, "the copy is queued here", "cpu"), read),
+            repair=Repair(Applicability.SAFE, "drop `non_blocking=True`"),
+        )

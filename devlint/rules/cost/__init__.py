@@ -1,0 +1,1 @@
+"""Rules about time: placements that are right and cost more than they need to."""

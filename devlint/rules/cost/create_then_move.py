@@ -1,0 +1,126 @@
+"""A tensor is created on the CPU only to be moved at once.
+
+## What it does
+
+Finds factory calls without a device whose result goes straight into a transfer: `torch.zeros(n).to(x.device)`,
+`torch.arange(n).cuda()`, and the same through a name.
+
+## Why is this bad
+
+The tensor is allocated and filled on the host and then copied, where `device=` makes it on the accelerator in one
+step. The copy waits for the device. In most programs that costs little: this is a note, off by default.
+
+## Example
+
+```python
+import torch
+
+
+def positions(x: torch.Tensor) -> torch.Tensor:
+    return torch.arange(x.shape[1]).to(x.device)
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def positions(x: torch.Tensor) -> torch.Tensor:
+    return torch.arange(x.shape[1], device=x.device)
+```
+
+## When it is right
+
+- The factory takes no device: `torch.from_numpy(...)`, `torch.Tensor(...)`.
+- The tensor is filled on the host before it moves, or pinned.
+- The move goes to the CPU, or changes the dtype only.
+
+## Fix safety
+
+Safe for factories that always make the same tensor. Unsafe for random ones: on another device the stream of random
+numbers is another one, and a seed no longer gives the same values.
+
+## How a run confirms it
+
+The birth and the move of one tensor are seen on two devices, with no reader in between.
+
+## Known problems
+
+A tensor that is changed in place between the two lines is reported as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Known, SameAs, describe, leaves
+from devlint.placement.events import Fate
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.values import Tensor
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Moved
+
+
+class CreateThenMove(Rule):
+    code = "DEV701"
+    name = "create-then-move"
+    severity = Severity.NOTE
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        step = _just_created(event)
+        if step is None or event.fate != Fate.USED or not event.moves or not _leaves_the_cpu(event):
+            return
+        direct = step.node is event.receiver_node
+        made = quoted(step.node, f"`{step.name}`")
+        yield Draft(
+            node=event.node,
+            scope=event.scope,
+            message=f"{made} is created on the CPU and copied to {describe(event.target)}; it can be created there",
+            confidence=Confidence.HIGH if direct else Confidence.MEDIUM,
+            trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
+                   DraftStep(event.node, event.scope, "copied here", describe(event.target))),
+            repair=_repair(event, step, direct),
+        )  # fmt: skip
+
+
+def _just_created(event: Moved) -> Step | None:
+    """The bare creation the transferred tensor comes from, with nothing in between."""
+    origin = event.receiver.origin if isinstance(event.receiver, Tensor) else None
+    if origin is None or event.method == "pin_memory" or (isinstance(event.receiver, Tensor) and event.receiver.pinned):
+        return None
+    step = origin.step
+    if step.kind is not StepKind.MADE or not step.bare or step.scope != event.scope:
+        return None
+    factory = step.factory
+    # Without a `device=` to give, or with one it would refuse, there is no other way to write it.
+    return step if factory is not None and factory.takes_device and not factory.legacy else None
+
+
+def _leaves_the_cpu(event: Moved) -> bool:
+    ends = leaves(event.target)
+    return CPU not in ends and all(isinstance(leaf, (Known, SameAs)) for leaf in ends)
+
+
+def _repair(event: Moved, step: Step, direct: bool) -> Repair:
+    device = _spelled(event)
+    random = step.factory is not None and step.factory.random
+    message = f"pass `device={device}` to `{step.name}`"
+    if random:
+        message += " (the stream of random numbers changes with the device)"
+    safe = direct and not random and event.method in ("to", "cuda")
+    return Repair(Applicability.SAFE if safe else Applicability.UNSAFE, message)
+
+
+def _spelled(event: Moved) -> str:
+    if event.named is None:
+        return f'"{describe(event.target)}"'
+    code = code_of(event.named.node)
+    if isinstance(event.named.value, Tensor):
+        return f"{code}.device"
+    return f'"cuda:{code}"' if code.isdecimal() else code

@@ -1,0 +1,1 @@
+"""Rules about the linting itself; what they report is found outside the walk."""

@@ -1,0 +1,203 @@
+"""The result of a tensor's transfer is thrown away, so the tensor stays where it was.
+
+## What it does
+
+Finds `.to(...)`, `.cuda()`, `.cpu()` and `.pin_memory()` on a tensor where nothing keeps the result: the call is a
+statement of its own, or the name it is assigned to is never read.
+
+## Why is this bad
+
+`Module.to` moves the module in place. `Tensor.to` does not move the tensor: it returns a copy on the other device.
+Without a reader the copy is freed at once, the tensor stays where it was, and the next operation with something that
+did move raises. What does not raise runs on the CPU without a word.
+
+## Example
+
+```python
+import torch
+
+
+def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> torch.Tensor:
+    weights = weights.to(device)
+    sample.to(device)
+    return weights @ sample
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> torch.Tensor:
+    weights = weights.to(device)
+    sample = sample.to(device)
+    return weights @ sample
+```
+
+## When it is right
+
+- The receiver is a module: `model.cuda()` as a statement moves it.
+- The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
+  its own.
+- Nothing is known of the receiver. Nothing is said then.
+- The transfer goes where the tensor is already, so nothing is lost.
+- The receiver is an expression without a name (`torch.zeros(1).cuda()` to start CUDA): there is nothing to keep.
+
+## Fix safety
+
+Unsafe. Assigning the result is what was meant, but later CPU uses of the name (numpy, printing, saving) see the moved
+tensor from then on.
+
+## How a run confirms it
+
+The transferred tensor dies before anything reads it, while its original is read afterwards.
+
+## Known problems
+
+A transfer that is only made to be timed looks the same. In benchmarks the confidence is low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devlint import semantics
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import UNKNOWN, describe, relate
+from devlint.placement.events import Fate
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.values import Evidence, Instance, Opaque, Tensor, Value
+from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import called, code_of, failing, quoted, stands, when
+from devlint.semantics import Relation
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Met, MetOperand, Moved
+
+
+class DiscardedTransfer(Rule):
+    code = "DEV201"
+    name = "discarded-transfer"
+    severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._lost: dict[int, Draft] = {}
+        """By the identity of the transfer's node: a clash may add where it hurts."""
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        confidence = _confidence(event)
+        if confidence is not None:
+            self._lost[id(event.node)] = Draft(
+                node=event.node,
+                scope=event.scope,
+                message=_message(event),
+                confidence=confidence,
+                trace=_trace(event),
+                repair=_repair(event.receiver_text, code_of(event.call.node)),
+            )
+        return ()
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+            step = _discarded(mine.value)
+            if step is None:
+                continue
+            known = self._lost.get(id(step.node))
+            draft = known if known is not None else _from_clash(step, mine)
+            consequence = f"; {called(theirs)} {stands(theirs)}, so {failing(event)} fails"
+            draft = replace(
+                draft,
+                message=draft.message + consequence + when(getattr(theirs.value, "device", None)),
+                # Whatever made the receiver a likely tensor before, taking part in the operation made it a certain one.
+                confidence=max(draft.confidence, Confidence.MEDIUM),
+                trace=trace_of(event),
+            )
+            self._lost.pop(id(step.node), None)
+            yield draft
+            return
+
+    def finish(self) -> Iterable[Draft]:
+        return tuple(self._lost.values())
+
+
+def _confidence(event: Moved) -> Confidence | None:
+    """None where nothing is lost, or where nobody can say what the receiver is."""
+    if event.fate not in (Fate.DISCARDED, Fate.UNREAD) or not event.moves or not _has_a_name(event):
+        return None
+    sure = _is_moved_by_value(event.receiver, event.method)
+    if sure is None or _goes_nowhere(event):
+        return None
+    return Confidence.LOW if event.scope.role is Role.BENCHMARK else sure
+
+
+def _has_a_name(event: Moved) -> bool:
+    """A temporary cannot be kept under its own name: `torch.zeros(1).cuda()` starts CUDA (fixture `warm_up`)."""
+    import libcst as cst
+
+    return isinstance(event.receiver_node, (cst.Name, cst.Attribute, cst.Subscript))
+
+
+def _is_moved_by_value(value: Value, method: str) -> Confidence | None:
+    match value:
+        case Tensor(evidence=Evidence.CERTAIN):
+            return Confidence.HIGH
+        case Tensor():
+            return Confidence.MEDIUM
+        case Opaque(tensorlike=True):
+            return Confidence.MEDIUM
+        case Instance(type_name=name):
+            transfer = semantics.transfer(name, method)
+            return Confidence.HIGH if transfer is not None and transfer.discard_is_bug else None
+        case _:
+            return None
+
+
+def _goes_nowhere(event: Moved) -> bool:
+    """`x.to(x.device)`, or `.cpu()` of a tensor made on the CPU: the result is the tensor itself."""
+    device = getattr(event.receiver, "device", UNKNOWN)
+    return event.method != "pin_memory" and relate(device, event.target) is Relation.SAME
+
+
+def _message(event: Moved) -> str:
+    call = quoted(event.call.node, f"`.{event.method}(...)`")
+    how = "is assigned to a name that nothing reads" if event.fate == Fate.UNREAD else "is thrown away"
+    kept = f"`{event.receiver_text}`"
+    device = getattr(event.receiver, "device", UNKNOWN)
+    if event.method == "pin_memory":
+        return f"{call} returns a pinned copy that {how}; {kept} stays in pageable memory"
+    where = f"on {describe(device)}" if device != UNKNOWN else "where it was"
+    return f"{call} returns a new tensor that {how}; {kept} stays {where}"
+
+
+def _trace(event: Moved) -> tuple[DraftStep, ...]:
+    origin = origin_of(event.receiver)
+    steps = tuple(draft_step(step) for step in reversed(tuple(origin)) if step.node is not event.node) if origin else ()
+    goes = describe(event.target) if event.target != UNKNOWN else None
+    return (*steps, DraftStep(event.node, event.scope, "this copy has no reader", goes))
+
+
+def _repair(receiver: str, call: str) -> Repair:
+    return Repair(Applicability.UNSAFE, f"write `{receiver} = {call}`")
+
+
+def _discarded(value: Value) -> Step | None:
+    """The lost transfer, unless a later one was kept."""
+    origin = origin_of(value)
+    step = origin.find(StepKind.DISCARDED, StepKind.MOVED) if origin is not None else None
+    return step if step is not None and step.kind is StepKind.DISCARDED else None
+
+
+def _from_clash(step: Step, mine: MetOperand) -> Draft:
+    """A receiver of unknown type that an operation then took as a tensor."""
+    call = quoted(step.node, "the transfer")
+    return Draft(
+        node=step.node,
+        scope=step.scope,
+        message=f"{call} returns a new tensor that is thrown away; {called(mine)} stays where it was",
+        repair=_repair(code_of(mine.node), code_of(step.node)),
+    )

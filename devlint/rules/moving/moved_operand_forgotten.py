@@ -1,0 +1,159 @@
+"""Part of a batch is moved with the model, and another part of it is used unmoved.
+
+## What it does
+
+Finds loops over batches that move some of a batch's tensors to the model's device and hand another one to the same
+computation as it came: the labels, a mask, the lengths.
+
+## Why is this bad
+
+A loader yields CPU tensors. On a CPU-only machine moving them changes nothing, so nothing is missed; on an accelerator
+the loss gets its scores from there and its targets from the CPU, and raises
+"Expected all tensors to be on the same device".
+
+## Example
+
+```python
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+
+def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> float:
+    model.to(device)
+    criterion = nn.CrossEntropyLoss()
+    total = 0.0
+    for images, labels in loader:
+        images = images.to(device)
+        total += criterion(model(images), labels).item()
+    return total
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+
+def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> float:
+    model.to(device)
+    criterion = nn.CrossEntropyLoss()
+    total = 0.0
+    for images, labels in loader:
+        images = images.to(device)
+        labels = labels.to(device)
+        total += criterion(model(images), labels).item()
+    return total
+```
+
+## When it is right
+
+- The other part is moved too: on another line, at its use, in a helper that moves the whole batch.
+- The results come back before they meet it: `criterion(model(images).cpu(), labels)`.
+- It is only used on the host: `labels.tolist()`, `len(labels)`, a CPU index.
+- Nothing of the batch is moved by hand: a trainer, an accelerator or `DataParallel` does it.
+
+## Fix safety
+
+A suggestion: `labels = labels.to(device)` beside the other move. Other uses of the name may want the CPU tensor.
+
+## How a run confirms it
+
+The two operands clash, and the stray one was born outside and never moved.
+
+## Known problems
+
+A loader that yields tensors on the accelerator already makes the move of the first part idle and the second one right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Anchor, Device, SameAs, leaves
+from devlint.placement.scope import Setting
+from devlint.rules.causes import trace_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands, when
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Met, MetOperand, Moved
+
+
+class MovedOperandForgotten(Rule):
+    code = "DEV208"
+    name = "moved-operand-forgotten"
+    severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._moves: dict[str, Moved] = {}
+        """By the batch's key: the first of its items that was moved."""
+        self._told: dict[tuple[str, str], Draft] = {}
+        """By batch and item: one item left behind is one cause, wherever it is used."""
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        key = _batch(getattr(event.receiver, "device", None))
+        if key is not None and event.moves:
+            self._moves.setdefault(key, event)
+        return ()
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+            key = _batch(device_of(mine.value))
+            if key is None:
+                continue
+            item = code_of(mine.node)
+            draft = self._told.get((key, item))
+            if draft is None:
+                draft = self._told[key, item] = _draft(event, mine, theirs, self._moves.get(key))
+            yield replace(draft)
+            return
+
+
+def _batch(device: Device | None) -> str | None:
+    """The key of the batch a value came with and has not left."""
+    for leaf in leaves(device) if device is not None else ():
+        if isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.BATCH:
+            return leaf.symbol.key
+    return None
+
+
+def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | None) -> Draft:
+    trace = trace_of(event)
+    moved = ""
+    if sibling is not None:
+        step = DraftStep(sibling.node, sibling.scope, f"`{sibling.receiver_text}` of the same batch is moved here")
+        trace = (*trace[:-1], step, trace[-1])
+        moved = f" as `{sibling.receiver_text}` was"
+    return Draft(
+        node=mine.node,
+        scope=event.scope,
+        message=f"{called(mine)} comes with the batch and is not moved{moved}, but {called(theirs)} {stands(theirs)}; "
+        f"{failing(event)} fails{when(device_of(theirs.value))}",
+        confidence=_confidence(event),
+        trace=trace,
+        repair=_repair(mine, sibling),
+    )
+
+
+def _confidence(event: Met) -> Confidence:
+    if event.scope.setting is Setting.HOST:
+        return Confidence.LOW
+    return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
+
+
+def _repair(mine: MetOperand, sibling: Moved | None) -> Repair:
+    """As its sibling was moved; never `.cuda()`, which asks for the current device and not for the sibling's."""
+    item = code_of(mine.node)
+    if sibling is None:
+        return Repair(Applicability.SUGGESTION, f"move {quoted(mine.node, 'it')} where the rest of its batch is moved")
+    target = code_of(sibling.named.node) if sibling.named is not None and sibling.method == "to" else ""
+    if not target:
+        target = f"{sibling.receiver_text}.device"
+    return Repair(Applicability.SUGGESTION, f"write `{item} = {item}.to({target})`")

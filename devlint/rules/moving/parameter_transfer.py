@@ -1,0 +1,145 @@
+"""A parameter is moved after it was made, so what the module keeps is no parameter any more.
+
+## What it does
+
+Finds `self.w = nn.Parameter(t).cuda()` and `nn.Parameter(t).to(device)` stored on `self`.
+
+## Why is this bad
+
+A transfer returns a plain tensor that remembers the parameter in its graph. The module registers parameters only, so
+on an accelerator `self.w` is missing from `parameters()` and `state_dict()`: no optimizer ever trains it, no `.to(...)`
+moves it, no checkpoint holds it. Nothing raises. On the CPU the same line returns the parameter itself and all is
+well, so no CPU test sees it.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+class Scale(nn.Module):
+    def __init__(self, width: int, device: torch.device) -> None:
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(width)).to(device)
+
+    def forward(self, x):
+        return x * self.gain
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+class Scale(nn.Module):
+    def __init__(self, width: int, device: torch.device) -> None:
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(width, device=device))
+
+    def forward(self, x):
+        return x * self.gain
+```
+
+## When it is right
+
+- The moved parameter is only returned, compared or used once: nobody expects it to be registered.
+- It is wrapped again: `nn.Parameter(nn.Parameter(t).to(device))`.
+- Only the dtype changes.
+
+## Fix safety
+
+Unsafe: the module gets a parameter that it did not have on an accelerator: its `state_dict` and its optimizer change.
+
+## How a run confirms it
+
+On an accelerator the attribute is missing from `named_parameters()`.
+
+## Known problems
+
+Lists and dicts of such tensors are reported by the rules about unregistered state only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Known
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.values import Kind, Module, Self, Tensor, Value
+from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import called, device_of, failing, quoted, stands
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Met, Stored
+
+
+REPAIR = Repair(Applicability.UNSAFE, "move the tensor before it is wrapped: `nn.Parameter(t.to(device))`")
+
+
+class ParameterTransfer(Rule):
+    code = "DEV202"
+    name = "parameter-transfer"
+    severity = Severity.ERROR
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        value = event.value
+        if event.attribute is None or not isinstance(value, Tensor) or value.kind is not Kind.UNWRAPPED:
+            return
+        if not isinstance(event.owner, (Self, Module)):
+            return
+        step = _unwrapping(value)
+        node = step.node if step is not None else event.value_node or event.node
+        yield Draft(
+            node=node,
+            scope=step.scope if step is not None else event.scope,
+            message=f"{quoted(node, 'the moved parameter')} is a plain tensor on an accelerator, so `{event.target}` "
+            "is never registered: no optimizer trains it and no checkpoint holds it",
+            confidence=_confidence(event),
+            trace=(*_steps(value), DraftStep(event.node, event.scope, "kept here, outside `parameters()`")),
+            repair=REPAIR,
+        )
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        """The module moves and leaves this tensor behind. Two named devices are apart by their own fault."""
+        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+            step = _unwrapping(mine.value)
+            if step is None or not _is_kept(mine.value) or isinstance(device_of(theirs.value), Known):
+                continue
+            yield Draft(
+                node=step.node,
+                scope=step.scope,
+                message=f"{called(mine)} is a parameter that was moved after it was made, so it is not registered and "
+                f"{stands(mine)}; {called(theirs)} {stands(theirs)} and {failing(event)} fails",
+                trace=trace_of(event),
+                repair=REPAIR,
+            )
+            return
+
+
+def _confidence(event: Stored) -> Confidence:
+    """A class that is no Module registers nothing; there only the training is lost."""
+    owner = event.owner
+    return Confidence.HIGH if isinstance(owner, Self) and owner.info.is_module else Confidence.MEDIUM
+
+
+def _unwrapping(value: Value) -> Step | None:
+    origin = origin_of(value)
+    step = origin.find(StepKind.UNWRAPPED, StepKind.WRAPPED) if origin is not None else None
+    return step if step is not None and step.kind is StepKind.UNWRAPPED else None
+
+
+def _is_kept(value: Value) -> bool:
+    """Only what was stored on an object can be expected among its parameters."""
+    origin = origin_of(value)
+    return origin is not None and origin.find(StepKind.STORED, StepKind.LOADED) is not None
+
+
+def _steps(value: Value) -> tuple[DraftStep, ...]:
+    origin = origin_of(value)
+    return tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()

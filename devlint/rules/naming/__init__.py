@@ -1,0 +1,1 @@
+"""Rules about how a program spells, chooses and compares devices."""

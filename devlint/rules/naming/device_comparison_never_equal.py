@@ -1,0 +1,172 @@
+"""A tensor's device is compared with something it never equals.
+
+## What it does
+
+Finds comparisons of a tensor's own `.device` with a string (`x.device == "cuda"`), with a device that has no index
+(`x.device == torch.device("cuda")`), and by identity (`x.device is torch.device("cpu")`).
+
+## Why is this bad
+
+A `torch.device` never equals a string. A tensor on an accelerator is always on a numbered one, so its device is
+`cuda:0` and never the index-less `cuda`. `.device` makes a new object each time it is read, so `is` never holds. The
+branch is dead, or always taken, on every machine and without a word.
+
+## Example
+
+```python
+import torch
+
+
+def to_host(x: torch.Tensor) -> torch.Tensor:
+    if x.device == "cuda":
+        x = x.cpu()
+    return x
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def to_host(x: torch.Tensor) -> torch.Tensor:
+    if x.device.type == "cuda":
+        x = x.cpu()
+    return x
+```
+
+## When it is right
+
+- `x.device == torch.device("cpu")` and `== torch.device("cuda:0")`: these can hold.
+- `x.device == y.device`, `x.device == device`: a device from elsewhere may have an index.
+- The left side is no tensor's device but one that was stored or configured (`args.device`, `self.device`): it may be a
+  string.
+
+## Fix safety
+
+Unsafe: a branch that never ran starts to run.
+
+## How a run confirms it
+
+Evaluating the comparison on a tensor on that device gives False.
+
+## Known problems
+
+A device that went through `str(...)` before the comparison is not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Severity
+from devlint.placement.domain import Anchor, Known, SameAs
+from devlint.placement.values import Constant, Container, DeviceName, Value
+from devlint.rules.rule import Draft, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Compared
+
+INDEXED_ONLY = "a tensor's device always has an index"
+
+
+class DeviceComparisonNeverEqual(Rule):
+    code = "DEV305"
+    name = "device-comparison-never-equal"
+    severity = Severity.ERROR
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        sides = [(event.left, event.left_node, event.right, event.right_node)]
+        if event.operator in ("==", "!=", "is", "is not"):
+            sides.append((event.right, event.right_node, event.left, event.left_node))
+        for own, own_node, other, other_node in sides:
+            if not _is_a_tensors_device(own, own_node):
+                continue
+            why = _why_never(event.operator, other, other_node)
+            if why is None:
+                continue
+            yield Draft(
+                node=event.node,
+                scope=event.scope,
+                message=f"{quoted(event.node, 'the comparison')} is always {_outcome(event.operator)}: {why}",
+                repair=_repair(event, own_node, other),
+            )
+            return
+
+
+def _is_a_tensors_device(value: Value, node: cst.BaseExpression) -> bool:
+    """The expression reads `.device` of a tensor, not a device that something keeps (fixture `stored_device`)."""
+    import libcst as cst
+
+    if not isinstance(value, DeviceName) or value.node is not None:
+        return False
+    if not isinstance(node, cst.Attribute) or node.attr.value != "device":
+        return False
+    if isinstance(node.value, cst.Name) and node.value.value in ("self", "cls"):
+        return False
+    match value.device:
+        case SameAs(symbol):
+            return symbol.anchor is not Anchor.EXPRESSION
+        case Known():
+            return True
+        case _:
+            return False
+
+
+def _why_never(operator: str, other: Value, node: cst.BaseExpression) -> str | None:
+    if operator in ("is", "is not"):
+        nothing = isinstance(other, Constant) and other.value is None
+        return None if nothing else "`.device` is a new object each time it is read"
+    if operator in ("in", "not in"):
+        items = other.items if isinstance(other, Container) and other.rest is None else ()
+        strings = items and all(_is_string(item) for item in items)
+        return "a device never equals a string" if strings else None
+    if operator not in ("==", "!="):
+        return None
+    if _is_string(other):
+        return "a device never equals a string"
+    if _spells_no_index(other, node):
+        return f"{quoted(node, 'the other device')} has no index and {INDEXED_ONLY}"
+    return None
+
+
+def _is_string(value: Value) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, str)
+
+
+def _spells_no_index(value: Value, node: cst.BaseExpression) -> bool:
+    """`torch.device("cuda")` written right here. A variable may have got an index elsewhere."""
+    import libcst as cst
+
+    if not isinstance(node, cst.Call) or not isinstance(value, DeviceName) or value.chosen_by_probe:
+        return False
+    device = value.device
+    return isinstance(device, Known) and device.type not in ("cpu", "meta") and device.index is None
+
+
+def _outcome(operator: str) -> str:
+    return "true" if operator in ("!=", "is not", "not in") else "false"
+
+
+def _repair(event: Compared, own: cst.BaseExpression, other: Value) -> Repair:
+    left = code_of(own)
+    operator = {"is": "==", "is not": "!="}.get(event.operator, event.operator)
+    if operator in ("in", "not in"):
+        return Repair(Applicability.UNSAFE, f"`{left}.type {operator} {code_of(event.right_node)}`")
+    text = other.value if isinstance(other, Constant) else _type_of(other)
+    if not isinstance(text, str):
+        return Repair(Applicability.UNSAFE, f"compare `{left}` with `{operator}`, or compare `{left}.type`")
+    kind = text.split(":", 1)[0]
+    if ":" in text:
+        return Repair(Applicability.UNSAFE, f'`{left} {operator} torch.device("{text}")`')
+    return Repair(Applicability.UNSAFE, f'`{left}.type {operator} "{kind}"`')
+
+
+def _type_of(value: Value) -> str | None:
+    if isinstance(value, DeviceName) and isinstance(value.device, Known) and value.device.index is None:
+        return value.device.type
+    return None

@@ -1,0 +1,168 @@
+"""One particular accelerator is named by a literal index.
+
+## What it does
+
+Finds literal indices where PyTorch takes a device: `"cuda:1"`, `.cuda(0)`, `.to(1)`, `torch.device("cuda", 2)`,
+`torch.device(0)`, `torch.cuda.set_device(0)`, `device_ids=[0, 1]`, also when the literal is a default argument or goes
+through a variable first.
+
+## Why is this bad
+
+On a machine with fewer accelerators the line raises "invalid device ordinal". On one with enough, the value sits on
+that accelerator and everything the caller placed on another one clashes with it.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+def load(net: nn.Module) -> nn.Module:
+    return net.to("cuda:1")
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+def load(net: nn.Module, device: torch.device) -> nn.Module:
+    return net.to(device)
+```
+
+Without an index, `"cuda"` is the current device, which `CUDA_VISIBLE_DEVICES`, a launcher or `torch.cuda.set_device`
+decide.
+
+## When it is right
+
+- The index comes from `LOCAL_RANK`, from an argument, or from a loop over `device_count()`.
+- A `map_location` dict that renames what a checkpoint says.
+- `"cpu:0"` and `"mps:0"`: there is no second one.
+- Tests and benchmarks that are about several devices: there the confidence is low.
+- `"cuda:0" if torch.cuda.is_available() else "cpu"`, and other uses of an index behind a test for it: low as well. The
+  device exists; it may only not be the one the caller uses.
+- A command-line default: low. The user can say another one.
+
+## Fix safety
+
+A suggestion: drop the index. The value then follows the current device, which may be another one.
+
+## How a run confirms it
+
+With one visible device the line raises; or, with `cuda:1` in use, a tensor is found on the literal's device.
+
+## Known problems
+
+A script that is only ever run on its author's machine names its devices with good reason: there the confidence is
+medium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint import semantics
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.events import Sink
+from devlint.rules.rule import Draft, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+from devlint.semantics import NamedDevice
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Called, DeviceNamed
+
+ONE_OF_ITS_KIND = frozenset({"cpu", "mps", "meta"})
+"""Types of which a process has one device, so that an index names nothing in particular."""
+
+class HardcodedDeviceIndex(Rule):
+    code = "DEV301"
+    name = "hardcoded-device-index"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._counting: set[str] = set()
+        """Definitions that ask how many devices there are: a branch there may be about just this index."""
+        self._lists: set[int] = set()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        if semantics.is_device_probe(event.name) and event.name.endswith(".device_count"):
+            self._counting.add(event.scope.qualname)
+        return ()
+
+    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        named = _indexed(event)
+        if named is None or event.sink == Sink.COMPARISON or self._of_a_list_already_told(event):
+            return
+        kind, index = named
+        yield Draft(
+            node=event.node,
+            scope=event.scope,
+            message=_message(event, kind, index),
+            confidence=self._confidence(event, index),
+            repair=_repair(event, kind),
+        )
+
+    def _of_a_list_already_told(self, event: DeviceNamed) -> bool:
+        """`device_ids=[0, 1]` is one choice, made in one place."""
+        if event.sink != Sink.DEVICE_IDS or event.call is None:
+            return False
+        key = id(event.call.node)
+        told = key in self._lists
+        self._lists.add(key)
+        return told
+
+    def _confidence(self, event: DeviceNamed, index: int) -> Confidence:
+        if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.sink == Sink.OPTION:
+            return Confidence.LOW
+        # Index 0 exists wherever there is an accelerator at all; a higher one where the count was asked for.
+        if event.guarded and (index == 0 or event.scope.qualname in self._counting):
+            return Confidence.LOW
+        if event.guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
+            return Confidence.MEDIUM
+        return Confidence.HIGH
+
+
+def _indexed(event: DeviceNamed) -> tuple[str, int] | None:
+    """Type and index of an accelerator that is named by number."""
+    text = f"cuda:{event.text}" if event.text.isdecimal() else event.text
+    named = semantics.parse_device(text)
+    if not isinstance(named, NamedDevice) or named.index is None or named.type in ONE_OF_ITS_KIND:
+        return None
+    return named.type, named.index
+
+
+def _message(event: DeviceNamed, kind: str, index: int) -> str:
+    literal = quoted(event.node, f"`{event.text}`")
+    fewer = "a machine without an accelerator" if index == 0 else f"a machine with {_fewer(index)}"
+    consequence = f"it fails on {fewer}, and where the caller uses another index its tensors clash"
+    if event.sink == Sink.DEFAULT:
+        return f"{literal} as a default names {kind}:{index} for every caller that leaves it out; {consequence}"
+    if event.sink == Sink.SET_DEVICE:
+        return f"{literal} makes {kind}:{index} the current device of the whole process; {consequence}"
+    if event.sink == Sink.DEVICE_IDS:
+        return f"{literal} in `device_ids` names {kind}:{index}; {consequence}"
+    return f"{literal} names {kind}:{index} whatever the caller uses; {consequence}"
+
+
+def _fewer(index: int) -> str:
+    return "one accelerator" if index == 1 else f"fewer than {index + 1} accelerators"
+
+
+def _repair(event: DeviceNamed, kind: str) -> Repair:
+    match event.sink:
+        case Sink.SET_DEVICE:
+            message = "take the index from the launcher: `int(os.environ[\"LOCAL_RANK\"])`"
+        case Sink.DEVICE_IDS:
+            message = "leave `device_ids` out to use every visible device, or take them from the caller"
+        case Sink.TRANSFER if event.text.isdecimal() and event.call is not None:
+            # `.cuda(0)` without its argument; `.to(0)` needs a name in its place.
+            called = code_of(event.call.node.func)
+            message = f"drop the index: `{called}()`" if called.endswith(f".{kind}") else f'drop the index: `"{kind}"`'
+        case _:
+            message = f'drop the index: `"{kind}"`, or take the device from the caller'
+    return Repair(Applicability.SUGGESTION, message)

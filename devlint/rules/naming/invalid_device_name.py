@@ -1,0 +1,121 @@
+"""A device name that PyTorch refuses, or takes and changes.
+
+## What it does
+
+Finds names that reach PyTorch and are no devices: other words for an accelerator (`"gpu"`), another case (`"CUDA:0"`),
+negative or malformed indices (`"cuda:-1"`, `"cuda: 0"`), and indices above 127, which PyTorch stores in eight bits.
+
+## Why is this bad
+
+`torch.device` raises for what it does not know, on every machine: the line has never run. An index above 127 is worse:
+`cuda:128` becomes `cuda:-128`, and `cuda:255` loses its index and means the current device.
+
+## Example
+
+```python
+import torch
+
+
+def load(path: str) -> torch.Tensor:
+    weights = torch.load(path, map_location="cpu")
+    return weights.to("gpu")
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def load(path: str) -> torch.Tensor:
+    weights = torch.load(path, map_location="cpu")
+    return weights.to("cuda")
+```
+
+## When it is right
+
+- Names of backends that come as plugins (`npu`, `hpu`, `mlu`): they are devices where the plugin is installed.
+- Strings that never reach PyTorch: `Trainer(accelerator="gpu")`, TensorFlow's and JAX's names, a word of the project's
+  own that is translated first, and defaults that nobody has used yet.
+- `torch.cuda.set_device(-1)` and `torch.cuda.device(-1)`, which do nothing by contract.
+- Tests: they hand in wrong names to see them refused. There the confidence is low.
+
+## Fix safety
+
+There is no fix: which device was meant is not written anywhere.
+
+## How a run confirms it
+
+The call raises, or the device prints under another name.
+
+## Known problems
+
+A backend registered under a private name with `torch.utils.rename_privateuse1_backend` is not recognised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Confidence, Severity
+from devlint.placement.events import Sink
+from devlint.rules.rule import Draft, Rule
+from devlint.rules.wording import quoted
+from devlint.semantics import Mangled, Refused, parse_device
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import DeviceNamed
+
+REACHES_TORCH = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.SET_DEVICE, Sink.DEVICE_IDS, Sink.CONTEXT})
+
+
+class InvalidDeviceName(Rule):
+    code = "DEV309"
+    name = "invalid-device-name"
+    severity = Severity.ERROR
+
+    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        if event.sink not in REACHES_TORCH:
+            return
+        consequence = _consequence(event)
+        if consequence is None:
+            return
+        yield Draft(
+            node=event.node,
+            scope=event.scope,
+            message=f"{quoted(event.node, f'`{event.text}`')} {consequence}",
+            confidence=Confidence.LOW if event.scope.role is Role.TEST else Confidence.HIGH,
+        )
+
+
+def _consequence(event: DeviceNamed) -> str | None:
+    """What becomes of the name; None where it is a device as it stands."""
+    if _is_index(event):
+        return _consequence_of_index(int(event.text), event.sink)
+    match parse_device(event.text):
+        case Refused(reason):
+            return f"is refused by torch: {reason}; the call raises on every machine"
+        case Mangled(prints_as=printed):
+            return f"becomes `{printed}`: torch keeps device indices in 8 bits"
+        case _:
+            return None
+
+
+def _consequence_of_index(index: int, sink: str) -> str | None:
+    if index < 0:
+        # Documented as doing nothing.
+        quiet = sink in (Sink.SET_DEVICE, Sink.CONTEXT)
+        return None if quiet else "is refused by torch: a device index must not be negative; the call raises"
+    named = parse_device(f"cuda:{index}")
+    if isinstance(named, Mangled):
+        return f"becomes the index of `{named.prints_as}`: torch keeps device indices in 8 bits"
+    return "is refused by torch: the index is too large" if isinstance(named, Refused) else None
+
+
+def _is_index(event: DeviceNamed) -> bool:
+    """Whether the literal is a number; the string "1" is no index but a name, and not a good one."""
+    import libcst as cst
+
+    return isinstance(event.node, (cst.Integer, cst.UnaryOperation)) and event.text.lstrip("-").isdecimal()

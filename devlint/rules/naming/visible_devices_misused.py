@@ -1,0 +1,265 @@
+"""The variable that says which accelerators a process sees is misspelled, set too late, or forgotten afterwards.
+
+## What it does
+
+Finds three mistakes with `CUDA_VISIBLE_DEVICES`:
+
+- a name in `os.environ` that is nearly this one (`CUDA_VISIBLE_DEVICE`): an error;
+- a value set after CUDA was started in the same place, by `torch.cuda.is_available()`, `device_count()`, a `.cuda()`;
+- an index that counts the hidden devices too: with `"2,3"` visible, the devices are `cuda:0` and `cuda:1`.
+
+## Why is this bad
+
+The CUDA driver reads the variable once, when it starts, and never says that it did not find it. A misspelled or late
+setting leaves every device visible, and the program takes its neighbour's. An index that is not visible any more
+raises "invalid device ordinal".
+
+## Example
+
+```python
+import os
+
+import torch
+
+if torch.cuda.is_available():
+    os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+```
+
+## Use instead
+
+```python
+import os
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+
+import torch
+```
+
+Setting it in the shell or in the launcher is surer still: nothing can have started CUDA before.
+
+## When it is right
+
+- Set before the first question to CUDA. `import torch`, `torch.device(...)`, seeding and naming a device start nothing.
+- Set for child processes: in a copy of the environment, or in a definition that starts processes.
+- Other vendors' variables: `HIP_VISIBLE_DEVICES`, `MUSA_VISIBLE_DEVICES`, `ASCEND_RT_VISIBLE_DEVICES`.
+- The variable is only read.
+
+## Fix safety
+
+A suggestion: correct the name, move the line before the first use of CUDA, count the visible devices from 0.
+
+## How a run confirms it
+
+`torch.cuda.device_count()` is the same before and after the line.
+
+## Known problems
+
+The order is that of the source within one definition, and of module-level code before definitions. Two arms of one
+branch, one of which starts CUDA and the other of which sets the variable, look like one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Known, is_accelerator
+from devlint.placement.events import Sink
+from devlint.placement.values import Constant, Container, Reference, Tensor, Value
+from devlint.rules.naming.visible_devices import NAME, STARTS_CUDA, is_misspelling, visible
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import quoted
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Called, Created, DeviceNamed, Event, Moved, Stored
+
+SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
+STARTS_PROCESSES = ("subprocess.", "multiprocessing.", "torch.multiprocessing.", "os.exec", "os.spawn", "os.system")
+MODULE_LEVEL = ""
+
+
+@dataclass(slots=True)
+class _Order:
+    """What a definition did so far that matters here, in the order of the source."""
+
+    touch: Event | None = None
+    called_before_touch: set[str] = field(default_factory=set)
+    starts_processes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    event: Event
+    value: Value
+    touch: Event | None
+    """What started CUDA before, in the same definition."""
+
+
+class VisibleDevicesMisused(Rule):
+    code = "DEV303"
+    name = "visible-devices-misused"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._orders: dict[str, _Order] = {}
+        self._settings: list[_Setting] = []
+        self._indices: list[DeviceNamed] = []
+
+    # -- what happens, in order ---------------------------------------------------------------------------------------
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        if _is_environment(event.owner) and event.attribute is not None:
+            yield from self._set(event, event.attribute, event.value, event.node)
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        order = self._order(event)
+        if event.name in STARTS_CUDA:
+            self._touch(event)
+        elif event.name.startswith(STARTS_PROCESSES):
+            order.starts_processes = True
+        elif order.touch is None:
+            order.called_before_touch.add(event.name)
+        yield from self._set_by_call(event)
+
+    def _set_by_call(self, event: Called) -> Iterable[Draft]:
+        if event.name in SETTERS:
+            key, value = event.call.argument("key", 0), event.call.argument("value", 1)
+            if key is not None and value is not None and isinstance(key.value, Constant):
+                yield from self._set(event, str(key.value.value), value.value, key.node)
+        elif event.name == "os.environ.update":
+            for argument in event.call.arguments:
+                if argument.keyword is not None:
+                    yield from self._set(event, argument.keyword, argument.value, argument.node)
+                elif isinstance(argument.value, Container) and argument.value.keys is not None:
+                    for name, item in zip(argument.value.keys, argument.value.items, strict=False):
+                        yield from self._set(event, str(name), item, argument.node)
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        if isinstance(event.target, Known) and event.target.type == "cuda":
+            self._touch(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        if isinstance(event.value, Tensor) and is_accelerator(event.value.device):
+            self._touch(event)
+        return ()
+
+    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        if event.sink not in (Sink.OPTION, Sink.COMPARISON):
+            self._indices.append(event)
+        return ()
+
+    def _order(self, event: Event) -> _Order:
+        return self._orders.setdefault(event.scope.qualname, _Order())
+
+    def _touch(self, event: Event) -> None:
+        order = self._order(event)
+        if order.touch is None:
+            order.touch = event
+
+    def _set(self, event: Event, name: str, value: Value, node: cst.CSTNode) -> Iterable[Draft]:
+        if name == NAME:
+            self._settings.append(_Setting(event, value, self._order(event).touch))
+        elif is_misspelling(name):
+            yield Draft(
+                node=node,
+                scope=event.scope,
+                severity=Severity.ERROR,
+                message=f"`{name}` is not the variable that CUDA reads; `{NAME}` stays unset and every device visible",
+                repair=Repair(Applicability.SUGGESTION, f"write `{NAME}`"),
+            )
+
+    # -- what it comes to ---------------------------------------------------------------------------------------------
+
+    def finish(self) -> Iterable[Draft]:
+        late = [
+            _late(setting, touch)
+            for setting in self._settings
+            if (touch := setting.touch or self._started_at_import(setting)) is not None
+            and not self._order(setting.event).starts_processes
+        ]
+        yield from late
+        if not late:
+            yield from self._renumbered()
+
+    def _started_at_import(self, setting: _Setting) -> Event | None:
+        """Module-level code runs before a function does, unless module-level code called that function first."""
+        qualname = setting.event.scope.qualname
+        order = self._orders.get(MODULE_LEVEL)
+        if qualname == MODULE_LEVEL or order is None or order.touch is None:
+            return None
+        reached = set(order.called_before_touch)
+        while True:
+            more = {name for q, o in self._orders.items() if q in reached for name in o.called_before_touch} - reached
+            if not more:
+                break
+            reached |= more
+        return None if qualname in reached else order.touch
+
+    def _renumbered(self) -> Iterable[Draft]:
+        counts = [_visible_of(setting) for setting in self._settings]
+        if not counts or not all(counts):
+            return
+        widest = max(counts, key=len)
+        setting = self._settings[counts.index(widest)]
+        for event in self._indices:
+            index = _cuda_index(event.text)
+            if index is None or index < len(widest) or not _reaches(setting, event):
+                continue
+            now = ", ".join(f"cuda:{number}" for number in range(len(widest)))
+            yield Draft(
+                node=event.node,
+                scope=event.scope,
+                message=f"{quoted(event.node, f'`{event.text}`')} is not visible: `{NAME}` leaves "
+                f"{', '.join(widest)}, which are called {now} in this process",
+                confidence=Confidence.LOW if event.scope.role is Role.TEST else Confidence.MEDIUM,
+                trace=(DraftStep(setting.event.node, setting.event.scope, "devices are hidden here"),),
+                repair=_renumber(widest, index),
+            )
+
+
+def _is_environment(owner: Value | None) -> bool:
+    return isinstance(owner, Reference) and owner.name == "os.environ"
+
+
+def _late(setting: _Setting, touch: Event) -> Draft:
+    event = setting.event
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        message=f"`{NAME}` is set after {quoted(touch.node, 'a use of CUDA')} has started CUDA; "
+        "the driver read it then, so every device stays visible",
+        confidence=Confidence.LOW if event.scope.role is Role.TEST else Confidence.MEDIUM,
+        trace=(DraftStep(touch.node, touch.scope, "CUDA is started here"),
+               DraftStep(event.node, event.scope, "set here, too late")),
+        repair=Repair(Applicability.SUGGESTION, "set it before the first use of CUDA, or in the shell"),
+    )  # fmt: skip
+
+
+def _visible_of(setting: _Setting) -> tuple[str, ...]:
+    value = setting.value
+    return visible(value.value) if isinstance(value, Constant) and isinstance(value.value, str) else ()
+
+
+def _cuda_index(text: str) -> int | None:
+    number = text.removeprefix("cuda:")
+    return int(number) if number.isdecimal() else None
+
+
+def _reaches(setting: _Setting, event: DeviceNamed) -> bool:
+    """Module-level settings are in force everywhere, a definition's own in itself."""
+    return setting.event.scope.qualname in (MODULE_LEVEL, event.scope.qualname)
+
+
+def _renumber(ids: tuple[str, ...], index: int) -> Repair:
+    wanted = str(index)
+    if wanted in ids:
+        message = f'count the visible devices: physical device {wanted} is `"cuda:{ids.index(wanted)}"` now'
+    else:
+        message = "count the visible devices from 0"
+    return Repair(Applicability.SUGGESTION, message)
