@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from devlint.semantics.case import Case, first_clash, one_device
 from devlint.semantics.operand import Meets, Relation, Unclear, Verdict
-from devlint.semantics.operation import DType, Dim, Elements
+from devlint.semantics.operation import Dim, DType, Elements
 
 D = TypeVar("D")
 

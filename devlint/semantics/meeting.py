@@ -58,7 +58,8 @@ def _judge(case: Case[D], indices: list[int]) -> Verdict[D]:
         case Rule.PAIRWISE:
             return pairwise(case, indices)
         case Rule.UNKNOWN:
-            return Unclear(f"the tables do not say how {case.operation.name} checks devices")
+            agreed = one_device(case, ordered)
+            return agreed if isinstance(agreed, Meets) else Unclear(f"the check of {case.operation.name} is not known")
 
 
 def _must_be_on_cpu(case: Case[D], indices: list[int]) -> Verdict[D]:
@@ -83,5 +84,3 @@ def _generator(case: Case[D], generators: list[int], rest: list[int]) -> Verdict
             if {case.on_cpu(i), case.on_cpu(j)} == {Relation.SAME, Relation.DIFFERENT}:
                 return Clash("generator", i, j, f"{case.operation.name}: the generator is on another device")
     return Meets(None)
-
-

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeAlias, TypeVar
 
-from devlint.semantics.operation import DType, Dim, Elements
+from devlint.semantics.operation import Dim, DType, Elements
 
 D = TypeVar("D")
 

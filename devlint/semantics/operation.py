@@ -115,7 +115,7 @@ class Operation:
     `name` is the user's ("torch.gather", "Tensor.add_", "operator.add"); for a method the first parameter is `self`.
     `cpu_arguments` must be on the CPU; `free_arguments` may be anywhere. `clash` is the kind (tables/errors.json) of the error a plain mismatch raises; `scalar_clash` that of a 0-dim CPU
     tensor outside `zero_dim`, where it differs. `tuple_with`: parameters whose presence makes the result a tuple
-    (`torch.max(x, dim)`). `reduced_by`: parameters whose presence may leave dimensions (Shape.REDUCTION).
+    (`torch.max(x, dim)`), `tuple_without` those whose absence does (`torch.where(condition)`). `reduced_by`: parameters whose presence may leave dimensions (Shape.REDUCTION).
     `result_dtype`: known class of the result (comparisons give BOOL, argmax INT).
     `provenance` is the tag of the strongest source: M measured, D derived, S read in sources, W text seen in the
     binaries, K background knowledge (see tables/README.md).
@@ -133,6 +133,7 @@ class Operation:
     returns_tuple: bool = False
     synchronises: bool = False
     tuple_with: frozenset[str] = frozenset()
+    tuple_without: frozenset[str] = frozenset()
     reduced_by: frozenset[str] = frozenset()
     result_dtype: DType = DType.UNKNOWN
     clash: str = "mismatch_exact"
@@ -152,7 +153,8 @@ class Factory:
 
     `default` is one of the words of tables/factories.json. `follows_context` says whether `with torch.device(d)` and
     `set_default_device` reach it. `random`: a `device=` changes the stream of random numbers. `legacy`: a `device=`
-    of another type raises (kind legacy_ctor). `reads_bounds`: tensor arguments are read with `item()`.
+    of another type raises (kind legacy_ctor). `reads_bounds`: tensor arguments are read with `item()`. `with_tensors`
+    judges the call when it is given tensors (`torch.normal`). `shape` and `dtype` hold when no argument says otherwise.
     """
 
     name: str
@@ -166,6 +168,7 @@ class Factory:
     parameters: tuple[str, ...] = ()
     keyword_only: frozenset[str] = frozenset()
     reads_bounds: bool = False
+    with_tensors: Operation | None = None
     provenance: str = "M"
 
 

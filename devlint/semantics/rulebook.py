@@ -7,6 +7,7 @@ is asked for, and torch is never imported.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -73,20 +74,21 @@ def module(qualified: str) -> ModuleInfo | None:
     if row is None:
         return None
     twin = function(row["function"]) if "function" in row else None
+    operands = tuple(row.get("operands", "input").split())
     return ModuleInfo(
         name=qualified,
         holds_state=row["state"],
         loss=row.get("loss", False),
-        call_operation=twin if isinstance(twin, Operation) else None,
+        call_operation=_as_called(twin, operands) if isinstance(twin, Operation) else None,
         returns=row.get("returns", "tensor"),
-        operands=tuple(row.get("operands", "input").split()),
+        operands=operands,
         container=row.get("container", False),
     )
 
 
 @cache
 def is_tensor_attribute(name: str) -> Literal["tensor", "host"] | None:
-    """Whether reading this attribute of a tensor gives a tensor or a plain value; None for methods and unknown names."""
+    """Whether this attribute of a tensor is a tensor or a plain value; None for methods and unknown names."""
     found: Literal["tensor", "host"] | None = tables.rows("attributes").get(name)
     return found
 
@@ -104,6 +106,13 @@ def transfer(receiver: str, method_name: str) -> Transfer | None:
 def is_device_probe(qualified: str) -> bool:
     """Whether the name is a function that asks about devices, and so is always true when it is not called."""
     return qualified in tables.rows("probes")
+
+
+def _as_called(twin: Operation, operands: tuple[str, ...]) -> Operation:
+    """The function behind a module with its first parameters named as `forward` names them."""
+    names = dict(zip((p.name for p in twin.parameters), operands, strict=False))
+    renamed = tuple(replace(p, name=names.get(p.name, p.name)) for p in twin.parameters)
+    return replace(twin, parameters=renamed, zero_dim=frozenset(names.get(r, r) for r in twin.zero_dim))
 
 
 def _call(name: str) -> Operation | Factory | None:
@@ -137,6 +146,7 @@ def _operation(name: str, row: tables.Row) -> Operation:
         returns_tuple=row.get("tuple", False),
         synchronises=row.get("sync", False),
         tuple_with=words("tuple_with"),
+        tuple_without=words("tuple_without"),
         reduced_by=words("reduced_by"),
         result_dtype=DType(row.get("dtype", "unknown")),
         clash=row.get("clash", "mismatch_exact"),
@@ -176,5 +186,6 @@ def _factory(name: str, row: tables.Row) -> Factory:
         parameters=tuple(positional.split()) + tuple(keywords.split()),
         keyword_only=frozenset(keywords.split()),
         reads_bounds=row.get("reads_bounds", False),
+        with_tensors=_operation(name, _row(name) or {}) if "with_tensors" in row else None,
         provenance=row.get("tag", "M"),
     )

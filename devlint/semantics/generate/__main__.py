@@ -15,11 +15,11 @@ from devlint.semantics.tables import FOLDER
 
 def main(arguments: list[str]) -> int:
     """Write the generated tables, or compare them."""
-    stale = [name for name, text in build().items() if (FOLDER / f"{name}.json").read_text("utf-8") != text]
+    built = build()
+    stale = [name for name, text in built.items() if (FOLDER / f"{name}.json").read_text("utf-8") != text]
     if "--check" in arguments:
-        print(*(f"{name}.json differs" for name in stale), sep="\n")
         return 1 if stale else 0
-    for name, text in build().items():
+    for name, text in built.items():
         write(name, text)
     return 0
 

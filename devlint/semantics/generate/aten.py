@@ -8,9 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import torchgen
-from torchgen.gen import parse_native_yaml
-from torchgen.model import BackendIndex, DeviceCheckType, DispatchKey, NativeFunction
+import torchgen  # type: ignore[import-untyped]
+from torchgen.gen import parse_native_yaml  # type: ignore[import-untyped]
+from torchgen.model import (  # type: ignore[import-untyped]
+    BackendIndex,
+    DeviceCheckType,
+    DispatchKey,
+    NativeFunction,
+)
 
 
 @dataclass(frozen=True)

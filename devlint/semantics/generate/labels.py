@@ -31,14 +31,14 @@ class Clashed(Exception):
         self.operation = operation
 
 
-class Labels(TorchDispatchMode):
+class Labels(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """A run in which storages carry device labels.
 
     `seen` lists the operations at which two labelled tensors met.
     """
 
     def __init__(self, lookup: Lookup) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._lookup = lookup
         self._labels: dict[int, str] = {}
         self._alive: list[torch.UntypedStorage] = []

@@ -23,9 +23,13 @@ BUILD: dict[str, str] = {
     **dict.fromkeys(("FractionalMaxPool2d", "FractionalMaxPool3d"), "2, output_size=2"),
     **dict.fromkeys((f"{n}Pad{d}d" for n in ("Reflection", "Replication", "Zero", "Circular") for d in (1, 2, 3)), "1"),
     **dict.fromkeys((f"ConstantPad{d}d" for d in (1, 2, 3)), "1, 0.0"),
-    **dict.fromkeys(("Linear", "RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "Embedding", "EmbeddingBag"), "2, 2"),
+    **dict.fromkeys(
+        ("Linear", "RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "Embedding", "EmbeddingBag"), "2, 2"
+    ),
     **dict.fromkeys(("LayerNorm", "RMSNorm", "SyncBatchNorm", "LazyLinear", "PixelShuffle", "PixelUnshuffle"), "2"),
-    **dict.fromkeys(("ChannelShuffle", "Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d", "LocalResponseNorm"), "2"),
+    **dict.fromkeys(
+        ("ChannelShuffle", "Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d", "LocalResponseNorm"), "2"
+    ),
     "Bilinear": "2, 2, 2",
     "GroupNorm": "1, 2",
     "CrossMapLRN2d": "2",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import torch
-from torchgen.model import Argument, Variant
+from torchgen.model import Argument, Variant  # type: ignore[import-untyped]
 
 from devlint.semantics.generate.aten import Overload
 from devlint.semantics.operation import Parameter

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from devlint.semantics.generate.labels import ANY, C, Clashed, H, Labels, Lookup, tensors_in
+from devlint.semantics.generate.labels import C, Clashed, H, Labels, Lookup, tensors_in
 from devlint.semantics.generate.samples import Sample
 from devlint.semantics.operation import Parameter
 
@@ -125,7 +125,10 @@ def derive(trials: Trials, parameters: Sequence[Parameter], direct: bool) -> Row
     if not trials.arguments:
         return {}
     names = [p.name for p in parameters]
-    zero, free, strict, odd = [], [], [], []
+    zero: list[str] = []
+    free: list[str] = []
+    strict: list[str] = []
+    odd: list[str] = []
     for key, seen in trials.arguments.items():
         name = names[key] if isinstance(key, int) and key < len(names) else str(key)
         apart = seen.left_behind + seen.sent_ahead
@@ -159,6 +162,3 @@ def _row(trials: Trials, zero: list[str], free: list[str], strict: list[str], od
     if free:
         row["free"] = " ".join(sorted(free))
     return row
-
-
-__all__ = ["ANY", "Row", "Trials", "derive", "try_all"]

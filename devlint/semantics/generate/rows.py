@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from torchgen.model import BaseTy, BaseType, ListType, Type
+from torchgen.model import BaseTy, BaseType, ListType, Type  # type: ignore[import-untyped]
 
 from devlint.semantics import tables
 from devlint.semantics.generate.aten import Overload
@@ -43,7 +43,7 @@ def aten_rows(overloads: dict[str, Overload], scalars: dict[str, list[str]]) -> 
 
 
 def _in_place(overload: Overload) -> bool:
-    return overload.function.func.name.name.inplace
+    return bool(overload.function.func.name.name.inplace)
 
 
 def _functional(name: str, scalars: dict[str, list[str]]) -> str:

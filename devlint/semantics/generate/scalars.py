@@ -59,7 +59,7 @@ def _runs(op: Any, scalar: str | None, dtype: Any) -> bool:
 def _main() -> None:
     import torch._meta_registrations as registrations
 
-    registrations._meta_lib_dont_use_me_use_register_meta._destroy()
+    registrations._meta_lib_dont_use_me_use_register_meta._destroy()  # type: ignore[no-untyped-call]
     names = sys.stdin.read().split()
     answers = {name: _measure_one(name) for name in names}
     json.dump({name: found for name, found in answers.items() if found is not None}, sys.stdout)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from devlint.semantics.generate import aten, facts, factories, modules, names, probe, rows, samples, scalars, written
+from devlint.semantics.generate import aten, factories, facts, modules, names, probe, rows, samples, scalars, written
 from devlint.semantics.generate.write import render
 from devlint.semantics.operation import Operation
 from devlint.semantics.rulebook import aten_operation
@@ -110,4 +110,3 @@ def _follow_function(found: dict[str, Row], name: str) -> None:
 def first(parameters: str) -> str:
     """The first name of an encoded parameter list."""
     return parameters.split(" ")[0].split("|")[0].lstrip("-[]")
-
