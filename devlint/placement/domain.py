@@ -7,7 +7,7 @@ means silence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from devlint.semantics import Relation
@@ -66,11 +66,12 @@ class GuardKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition by its normalised text and the versions of the names in it."""
+    """A condition. ``key`` is its normalised text with the versions of the names in it: equal keys, equal outcome."""
 
-    text: str
-    kind: GuardKind = GuardKind.PLAIN
-    subject: Symbol | None = None
+    key: str
+    text: str = field(default="", compare=False)
+    kind: GuardKind = field(default=GuardKind.PLAIN, compare=False)
+    subject: Symbol | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ def relate(a: Device, b: Device) -> Relation:
     """Whether two values can be on different devices when an accelerator is in use.
 
     ``cpu`` against anything the caller decides is DIFFERENT: it holds whenever the caller is not on the CPU.
-    An accelerator against something the caller decides stays UNKNOWN: the author's machine may be right.
+    An accelerator against something the caller decides stays UNKNOWN: the author's machine may be right. An item fresh
+    from a loader is on the CPU as a rule, so it proves nothing against the CPU either.
     """
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return Relation.UNKNOWN
@@ -110,8 +112,8 @@ def relate(a: Device, b: Device) -> Relation:
         return Relation.SAME
     if isinstance(a, Known) and isinstance(b, Known):
         return _relate_known(a, b)
-    known = a if isinstance(a, Known) else b if isinstance(b, Known) else None
-    if known is not None and known.on_cpu:
+    known, movable = (a, b) if isinstance(a, Known) else (b, a)
+    if known == CPU and isinstance(movable, SameAs) and movable.symbol.anchor is not Anchor.BATCH:
         return Relation.DIFFERENT
     return Relation.UNKNOWN
 

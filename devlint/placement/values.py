@@ -90,6 +90,10 @@ class DeviceName:
     text: str = ""
     chosen_by_probe: bool = False
     """Came out of an availability test."""
+    of_tensor: bool = False
+    """Read from a tensor's own ``.device``, which always carries an index on an accelerator."""
+    is_type: bool = False
+    """``device.type``: only the type's string."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,227 @@
+"""The analysis of one file: every definition walked once, summaries and class facts computed when they are asked for."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from dataclasses import replace
+
+import libcst as cst
+
+from devlint.placement import calls as _calls  # noqa: F401  (registers the evaluation of calls)
+from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
+from devlint.placement.classes import AttributeFact, ClassFacts, kind_of
+from devlint.placement.devices import device_of
+from devlint.placement.domain import CPU, UNKNOWN, Device
+from devlint.placement.environment import Environment, join
+from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Sink
+from devlint.placement.index import ClassInfo, FileIndex, FunctionInfo, index_file
+from devlint.placement.parameters import bind_parameters, scope_of
+from devlint.placement.registration import registered_attributes
+from devlint.placement.scope import Scope, Setting
+from devlint.placement.summaries import Summary
+from devlint.placement.syntax import body_of, parameters_of
+from devlint.placement.values import NOTHING, Constant, Module, Reference, Self, Value
+from devlint.placement.walk import Walk
+from devlint.source.role import Role
+
+MAX_DEPTH = 12
+"""How many definitions deep a question leads; beyond, the answer is unknown."""
+
+
+def analyse(tree: cst.Module, path: str, role: Role) -> Iterator[Event]:
+    """The events of one file: module level first, then each definition in the order of the source, then the classes."""
+    yield from Analysis(tree, path, role).events()
+
+
+class Analysis:
+    """What is known of one file. The seam to other files is :meth:`global_value`, where imported names are resolved."""
+
+    def __init__(self, tree: cst.Module, path: str, role: Role) -> None:
+        self.index: FileIndex = index_file(tree)
+        self.path = path
+        self.role = role
+        self._globals: dict[str, Value] = {}
+        self._walks: dict[int, Walk] = {}
+        self._running: list[int] = []
+        self._facts: dict[int, ClassFacts] = {}
+        self._facts_running: set[int] = set()
+        self._noted: dict[int, dict[str, tuple[Value, cst.CSTNode, Scope]]] = {}
+        self._dynamic: set[int] = set()
+        self._deferred: list[FunctionInfo] = []
+        self._default: Device = CPU
+        self._module = self._walk_module(tree)
+        if self._default == CPU and self.index.read_names & {"set_default_device", "set_default_tensor_type"}:
+            # Set inside some function: when it has run is not known here.
+            self._default = UNKNOWN
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def events(self) -> Iterator[Event]:
+        loaded: dict[str, dict[str, set[str]]] = {}
+        yield from self._module.events
+        for info in self.index.classes.values():
+            self.facts(info)
+        for function in list(self.index.functions.values()):
+            yield from self._events_of(function, loaded)
+        position = 0
+        while position < len(self._deferred):
+            function = self._deferred[position]
+            position += 1
+            if id(function.node) not in self.index.functions:
+                yield from self._events_of(function, loaded)
+        for info in self.index.classes.values():
+            yield ClassWalked(info.node, self._class_scope(info), self._completed(info, loaded))
+
+    def _events_of(self, function: FunctionInfo, loaded: dict[str, dict[str, set[str]]]) -> Iterator[Event]:
+        walk = self._walked(function)
+        if walk is None:
+            return
+        for event in walk.events:
+            if isinstance(event, Loaded) and event.scope.class_name is not None:
+                by_name = loaded.setdefault(event.scope.class_name, {})
+                by_name.setdefault(event.attribute, set()).add(function.name)
+            yield event
+
+    def _class_scope(self, info: ClassInfo) -> Scope:
+        return Scope(self.path, self.role, info.qualname, Setting.MODULE_LEVEL, info.qualname)
+
+    # -- walks ----------------------------------------------------------------------------------------------------
+
+    def _walk_module(self, tree: cst.Module) -> Walk:
+        walk = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+        walk.run(iter(list(body_of(tree))))
+        if walk.env is not None:
+            self._globals = dict(walk.env.values)
+        return walk
+
+    def _walked(self, info: FunctionInfo) -> Walk | None:
+        """The walk of a definition; None while it runs, or too deep."""
+        key = id(info.node)
+        found = self._walks.get(key)
+        if found is not None:
+            return found
+        if key in self._running or len(self._running) >= MAX_DEPTH:
+            return None
+        self._running.append(key)
+        walk = Walk(self, scope_of(info, self.path, self.role), info)
+        walk.state.default_device = self._default
+        bind_parameters(walk, info)
+        if isinstance(info.node, cst.Lambda):
+            walk.returned.append((walk.evaluate(info.node.body), ()))
+        else:
+            walk.run(iter(list(body_of(info.node.body))))
+            if walk.env is not None and walk.returned:
+                walk.returned.append((Constant(None), ()))
+        self._running.pop()
+        self._walks[key] = walk
+        return walk
+
+    def defer(self, info: FunctionInfo) -> None:
+        """A definition found inside another, to be walked after it."""
+        if all(info.node is not other.node for other in self._deferred):
+            self._deferred.append(info)
+
+    def summary(self, info: FunctionInfo) -> Summary | None:
+        """What the definition returns; None when that is not known yet."""
+        if info.owner is not None and self.in_progress(info.owner):
+            return None
+        walk = self._walked(info)
+        return None if walk is None else Summary(walk.result())
+
+    def property_value(self, walk: Walk, owner: Self, method: FunctionInfo) -> Value:
+        summary = self.summary(method)
+        return NOTHING if summary is None else summary.value
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def global_value(self, name: str) -> Value:
+        """A name of the module, an import, or a builtin."""
+        found = self._globals.get(name)
+        if found is not None:
+            return found
+        qualified = self.index.names.get(name)
+        if qualified is not None:
+            return Reference(qualified)
+        return Reference(name) if hasattr(builtins, name) else NOTHING
+
+    def bind_global(self, name: str, value: Value, walk: Walk) -> None:
+        """Module-level bindings are seen by definitions; one made inside a definition is unknown everywhere."""
+        self._globals[name] = value if walk.info is None else NOTHING
+
+    def note_default(self, walk: Walk) -> None:
+        if walk.info is None:
+            self._default = walk.state.default_device
+
+    def check_defaults(self, walk: Walk, node: cst.FunctionDef) -> None:
+        """Evaluates default arguments; a device spelled in one is a choice made for every caller."""
+        for parameter in parameters_of(node):
+            if parameter.default is None:
+                continue
+            value = walk.evaluate(parameter.default)
+            if "device" in parameter.name.value and isinstance(value, Constant) and isinstance(value.value, str):
+                device_of(walk, value, parameter.default, Sink.DEFAULT)
+
+    # -- classes --------------------------------------------------------------------------------------------------
+
+    def in_progress(self, info: ClassInfo) -> bool:
+        return id(info) in self._facts_running
+
+    def facts(self, info: ClassInfo) -> ClassFacts:
+        """The attributes of a class by its constructor and its bases in this file."""
+        found = self._facts.get(id(info))
+        if found is not None:
+            return found
+        facts = ClassFacts(info)
+        if id(info) in self._facts_running:
+            return facts
+        self._facts_running.add(id(info))
+        for parent in reversed(info.parents):
+            facts.attributes.update(self.facts(parent).attributes)
+        init = info.methods.get("__init__")
+        walk = self._walked(init) if init is not None else None
+        if walk is not None:
+            self._collect(info, facts, walk)
+        self._facts_running.discard(id(info))
+        facts.dynamic = id(info) in self._dynamic
+        self._facts[id(info)] = facts
+        return facts
+
+    def _collect(self, info: ClassInfo, facts: ClassFacts, walk: Walk) -> None:
+        end: Environment | None = walk.env
+        for state in walk.exits:
+            end = join(None, end, state)
+        me = _self_name(walk)
+        for name, (value, node, scope) in self._noted.get(id(info), {}).items():
+            final = value if end is None else end.values.get(f"{me}.{name}", value)
+            stores = 1 + (name in info.assigned_outside_init)
+            facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
+
+    def note_attribute(self, walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
+        """An attribute stored on ``self`` in the constructor."""
+        if walk.info is not None and walk.info.name == "__init__":
+            self._noted.setdefault(id(owner.info), {})[name] = (value, node, walk.scope)
+
+    def note_dynamic_registration(self, owner: Self, site: CallSite) -> None:
+        self._dynamic.add(id(owner.info))
+
+    def _completed(self, info: ClassInfo, loaded: dict[str, dict[str, set[str]]]) -> ClassFacts:
+        """The facts with what the whole class does with each attribute."""
+        facts = self.facts(info)
+        registered = registered_attributes(info)
+        reads = loaded.get(info.qualname, {})
+        attributes = {
+            name: replace(
+                fact,
+                loaded_in=frozenset(reads.get(name, ())),
+                registered=name in registered or (facts.dynamic and not isinstance(fact.value, Module)),
+            )
+            for name, fact in facts.attributes.items()
+        }
+        return ClassFacts(info, attributes, facts.dynamic)
+
+
+def _self_name(walk: Walk) -> str:
+    assert walk.info is not None
+    parameters = parameters_of(walk.info.node)
+    return parameters[0].name.value if parameters else "self"

@@ -1,0 +1,185 @@
+"""Assignments: names, attributes, items, unpacking, loop targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain import Anchor, SameAs, Symbol
+from devlint.placement.events import Stored
+from devlint.placement.origin import StepKind
+from devlint.placement.syntax import code_of, descend, literal, path_of
+from devlint.placement.values import (
+    NOTHING,
+    Constant,
+    Container,
+    Host,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.semantics import Dim, Elements
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+
+def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None) -> None:
+    """``target = value`` for any target; the event names the target in the source's words."""
+    if walk.env is None:
+        return
+    if isinstance(target, cst.Name):
+        walk.state.store(target.value, value)
+        walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node))
+        if not walk.scope.qualname or target.value in walk.global_names:
+            walk.analysis.bind_global(target.value, value, walk)
+    elif isinstance(target, cst.Attribute):
+        _assign_attribute(walk, target, value, value_node)
+    elif isinstance(target, cst.Subscript):
+        _assign_item(walk, target, value, value_node)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        _unpack(walk, target, value, value_node)
+    elif isinstance(target, cst.StarredElement):
+        assign(walk, target.value, NOTHING, value_node)
+
+
+def _assign_attribute(
+    walk: Walk, target: cst.Attribute, value: Value, value_node: cst.BaseExpression | None
+) -> None:
+    owner = walk.evaluate(target.value)
+    path = path_of(target)
+    name = target.attr.value
+    walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node))
+    if isinstance(owner, Self):
+        walk.analysis.note_attribute(walk, owner, name, value, target)
+    if path is not None:
+        walk.state.store(path, value)
+
+
+def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None) -> None:
+    from devlint.placement.meetings import write_item
+
+    owner = walk.evaluate(target.value)
+    key = None
+    if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
+        try:
+            key = literal(target.slice[0].slice.value)
+        except ValueError:
+            key = None
+    walk.emit(
+        Stored(target, walk.scope, code_of(target), value, owner, key if isinstance(key, str) else None, value_node)
+    )
+    if isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
+        write_item(walk, target, owner, value, value_node)
+        return
+    path = path_of(target)
+    base = path_of(target.value)
+    if path is not None and not isinstance(owner, Tensor):
+        walk.state.store(path, value)
+    elif base is not None and isinstance(owner, Container):
+        rest = value if owner.rest is None and not owner.items else NOTHING
+        walk.state.store(base, replace(owner, rest=rest))
+
+
+def _unpack(
+    walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None
+) -> None:
+    literal_values = (
+        [element.value for element in value_node.elements]
+        if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(target.elements)
+        else [None] * len(target.elements)
+    )
+    for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):
+        if isinstance(element, cst.StarredElement):
+            assign(walk, element.value, item_of(walk, value, None), None)
+        else:
+            assign(walk, element.value, item_of(walk, value, position), node)
+
+
+def item_of(walk: Walk, value: Value, key: object | None) -> Value:
+    """The item of a value under a constant key or position; None: some item."""
+    if isinstance(value, Container):
+        return _item_of_container(value, key)
+    if isinstance(value, Tensor):
+        return replace(value, dim=Dim.UNKNOWN, elements=Elements.UNKNOWN)
+    if isinstance(value, Opaque):
+        return value
+    if isinstance(value, Module):
+        if value.children and isinstance(key, int) and -len(value.children) <= key < len(value.children):
+            return value.children[key]
+        return Module(value.device, origin=value.origin)
+    if isinstance(value, Host):
+        return Host(numpy=value.numpy, origin=value.origin)
+    return NOTHING
+
+
+def _item_of_container(value: Container, key: object | None) -> Value:
+    from devlint.placement.environment import join_values
+
+    if value.keys is not None:
+        if key is not None and key in value.keys:
+            return value.items[value.keys.index(key)]
+        return value.rest or NOTHING
+    if isinstance(key, int) and value.rest is None and -len(value.items) <= key < len(value.items):
+        return value.items[key]
+    items = [*value.items, *([value.rest] if value.rest is not None else [])]
+    if not items:
+        return NOTHING
+    joined = items[0]
+    for item in items[1:]:
+        joined = join_values(None, joined, item)
+    return joined
+
+
+def bind_loop_target(
+    walk: Walk, target: cst.BaseExpression, iterable: Value, node: cst.BaseExpression
+) -> None:
+    """One item of an iterable into a loop's target."""
+    assign(walk, target, iterated(walk, iterable, target, node), None)
+
+
+def iterated(walk: Walk, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
+    """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
+    if isinstance(iterable, UnknownValue) or _is_loader(iterable):
+        symbol = Symbol(Anchor.BATCH, code_of(target), f"{walk.scope.qualname}:batch:{id(node)}")
+        device = SameAs(symbol)
+        return Opaque(device, walk.step(StepKind.GIVEN, target, device, code_of(target)))
+    if isinstance(iterable, Container) and iterable.type == "dict":
+        return Constant("") if not iterable.items else Host()
+    return item_of(walk, iterable, None)
+
+
+def _is_loader(value: Value) -> bool:
+    """An argument that is iterated and was never seen as a tensor."""
+    return (
+        isinstance(value, Opaque)
+        and not value.tensorlike
+        and isinstance(value.device, SameAs)
+        and value.device.symbol.anchor is Anchor.PARAMETER
+    )
+
+
+def delete(walk: Walk, target: cst.BaseExpression) -> None:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            delete(walk, element.value)
+        return
+    path = path_of(target)
+    if path is not None:
+        walk.state.store(path, NOTHING)
+
+
+def reads_of(node: cst.CSTNode, name: str) -> int:
+    """How often a definition reads a local name, nested definitions included."""
+    stores = reads = 0
+    for child in descend(node):
+        if isinstance(child, cst.AssignTarget) and isinstance(child.target, cst.Name):
+            stores += child.target.value == name
+        elif isinstance(child, cst.Name):
+            reads += child.value == name
+    return reads - stores

@@ -1,0 +1,165 @@
+"""Calls: which thing is called, with what, and what comes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement import factories, library, methods, transfers
+from devlint.placement.attributes import attribute_of
+from devlint.placement.domain import SameAs
+from devlint.placement.events import Argument, Called, CallSite
+from devlint.placement.meetings import bind, host_read, perform
+from devlint.placement.modules import call_module, construct_builtin
+from devlint.placement.project_calls import call_function, call_self, construct
+from devlint.placement.syntax import dotted
+from devlint.placement.values import (
+    NOTHING,
+    ClassValue,
+    Container,
+    Function,
+    Host,
+    Instance,
+    Module,
+    Opaque,
+    Reference,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.walk import evaluates
+from devlint.semantics import Factory
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+
+@evaluates(cst.Call)
+def call(walk: Walk, node: cst.Call) -> Value:
+    function = node.func
+    if isinstance(function, cst.Attribute):
+        receiver = walk.evaluate(function.value)
+        if isinstance(receiver, Reference):
+            return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
+        site = arguments(walk, node)
+        if walk.env is None:
+            return NOTHING
+        result = _call_method(walk, node, receiver, function, site)
+        walk.emit(Called(node, walk.scope, f".{function.attr.value}", site, receiver, result))
+        return result
+    callee = walk.evaluate(function)
+    if isinstance(callee, Reference):
+        return _call_reference(walk, node, callee)
+    site = arguments(walk, node)
+    if walk.env is None:
+        return NOTHING
+    result = _call_value(walk, node, callee, site)
+    walk.emit(Called(node, walk.scope, dotted(function) or "", site, None, result))
+    return result
+
+
+def arguments(walk: Walk, node: cst.Call) -> CallSite:
+    """The call's arguments, evaluated in order."""
+    return CallSite(
+        node,
+        tuple(
+            Argument(
+                walk.evaluate(argument.value),
+                argument.value,
+                argument.keyword.value if argument.keyword is not None else None,
+                argument.star,
+            )
+            for argument in node.args
+        ),
+    )
+
+
+def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
+    site = arguments(walk, node)
+    if walk.env is None or not isinstance(callee, Reference):
+        return NOTHING if walk.env is None else _call_value(walk, node, callee, site)
+    result = _library_call(walk, node, callee.name, site)
+    walk.emit(Called(node, walk.scope, callee.name, site, None, result))
+    return result
+
+
+def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    """A call of a name outside the file, by the tables."""
+    special = library.FUNCTIONS.get(name)
+    if special is not None:
+        return special(walk, node, site)
+    known = semantics.function(name) if name.startswith("torch.") else None
+    if isinstance(known, Factory):
+        return factories.create(walk, node, known, site)
+    if known is not None:
+        return perform(walk, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
+    built = construct_builtin(walk, node, name, site)
+    if built is not None:
+        return built
+    return library.call_by_prefix(walk, node, name, site)
+
+
+def _call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:
+    match callee:
+        case Function():
+            return call_function(walk, node, callee, site)
+        case ClassValue():
+            return construct(walk, node, callee, site)
+        case Module():
+            return call_module(walk, node, callee, node.func, site)
+        case Self():
+            return call_self(walk, node, callee, "forward", site)
+        case Opaque() if callee.tensorlike or isinstance(callee.device, SameAs):
+            return _call_opaque(walk, callee, site)
+        case _:
+            return NOTHING
+
+
+def _call_opaque(walk: Walk, callee: Opaque, site: CallSite) -> Value:
+    """A callable of unknown type - a model handed in, most often - works where its arguments are."""
+    placed = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque))]
+    if len(placed) == 1 and not isinstance(placed[0], UnknownValue):
+        value = placed[0]
+        return Opaque(value.device, value.origin)
+    return NOTHING
+
+
+def _call_method(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
+    name = function.attr.value
+    if isinstance(receiver, Self):
+        return methods.of_self(walk, node, receiver, name, site)
+    if isinstance(receiver, ClassValue):
+        method = receiver.info.method(name)
+        if method is not None:
+            return call_function(walk, node, Function(method, f"{receiver.key}.{name}"), site)
+        return NOTHING
+    if name in transfers.METHODS and _can_transfer(receiver, name, site):
+        return transfers.transfer(walk, node, receiver, function.value, name, site)
+    match receiver:
+        case Tensor():
+            return methods.of_tensor(walk, node, receiver, function, site)
+        case Opaque():
+            return methods.of_opaque(walk, node, receiver, function, site)
+        case Module():
+            return methods.of_module(walk, node, receiver, function, site)
+        case Container():
+            return methods.of_container(walk, receiver, function, site)
+        case Instance():
+            return methods.of_instance(walk, node, receiver, name, site)
+        case Host():
+            for argument in site.arguments if receiver.numpy else ():
+                host_read(walk, node, f".{name}", argument.value, wants_cpu=True, expression=argument.node)
+            return Host(numpy=receiver.numpy)
+        case Function():
+            return NOTHING
+        case _:
+            return methods.of_unknown(walk, node, receiver, function, site)
+
+
+def _can_transfer(receiver: Value, name: str, site: CallSite) -> bool:
+    if isinstance(receiver, (Tensor, Module, Opaque)):
+        return not (name == "type" and not site.arguments)
+    return isinstance(receiver, (UnknownValue, Container, Instance)) and name in ("to", "cuda", "cpu", "pin_memory")

@@ -1,0 +1,65 @@
+"""Class facts: what the attributes of a class are, from the walk of its constructor and its other methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.placement.index import ClassInfo
+from devlint.placement.scope import Scope
+from devlint.placement.values import (
+    Container,
+    DeviceName,
+    Kind,
+    Module,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttributeFact:
+    """One attribute. ``kind`` is parameter, buffer, module, tensor, container, device or other."""
+
+    name: str
+    value: Value
+    node: cst.CSTNode
+    scope: Scope
+    kind: str
+    stores: int = 1
+    """How many assignments, in all methods."""
+    loaded_in: frozenset[str] = frozenset()
+    """Names of the methods that read it; filled when all methods have been walked."""
+    registered: bool = False
+    """Handed to ``add_module``, ``register_*`` or a registering container elsewhere in the class."""
+
+
+@dataclass(slots=True, eq=False)
+class ClassFacts:
+    """The attributes of a class, its bases in this file included."""
+
+    info: ClassInfo
+    attributes: dict[str, AttributeFact] = field(default_factory=dict)
+    dynamic: bool = False
+    """Registers under names that are computed, or sets attributes by ``setattr``."""
+
+
+def kind_of(value: Value) -> str:
+    match value:
+        case Tensor(kind=Kind.PARAMETER):
+            return "parameter"
+        case Tensor(kind=Kind.BUFFER):
+            return "buffer"
+        case Tensor():
+            return "tensor"
+        case Module():
+            return "module"
+        case Container():
+            return "container"
+        case DeviceName():
+            return "device"
+        case _:
+            return "other"

@@ -1,0 +1,161 @@
+"""Conditions: which arm the analysed world takes, and under which guard both arms are kept.
+
+The world analysed has an accelerator: ``torch.cuda.is_available()`` holds. Of several probes in a chain the first true
+arm in source order is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain import Anchor, Device, Guard, GuardKind, Known, SameAs, Symbol
+from devlint.placement.events import Tested
+from devlint.placement.syntax import code_of, descend
+from devlint.placement.values import Constant, Container, DeviceName, Opaque, Tensor, Truth, Value
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """``known``: its value in the analysed world. ``cpu_when``: the outcome under which everything is on the CPU."""
+
+    known: bool | None = None
+    guard: Guard | None = None
+    negated: bool = False
+    cpu_when: bool | None = None
+
+    def flipped(self) -> Condition:
+        return Condition(
+            None if self.known is None else not self.known,
+            self.guard,
+            not self.negated,
+            None if self.cpu_when is None else not self.cpu_when,
+        )
+
+
+def test(walk: Walk, node: cst.BaseExpression) -> Condition:
+    """Evaluates a condition, its walrus bindings and calls included."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        return test(walk, node.expression).flipped()
+    if isinstance(node, cst.BooleanOperation):
+        return _connective(walk, node)
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+        return _comparison(walk, node)
+    value = walk.evaluate(node)
+    walk.emit(Tested(node, walk.scope, value))
+    if isinstance(value, Truth):
+        if value.known is not None:
+            return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
+        return _guarded(walk, node, about_device=value.about_device)
+    if isinstance(value, Constant):
+        return Condition(bool(value.value))
+    return _guarded(walk, node)
+
+
+def _connective(walk: Walk, node: cst.BooleanOperation) -> Condition:
+    left = test(walk, node.left)
+    is_and = isinstance(node.operator, cst.And)
+    if left.known is (not is_and):
+        # The right side is not evaluated in this world.
+        return left
+    right = test(walk, node.right)
+    if left.known is is_and:
+        return replace(right, cpu_when=right.cpu_when if right.cpu_when is not None else left.cpu_when)
+    if right.known is is_and:
+        return replace(left, cpu_when=left.cpu_when if left.cpu_when is not None else right.cpu_when)
+    about = any(c.guard is not None and c.guard.kind is GuardKind.ON_ACCELERATOR for c in (left, right))
+    return _guarded(walk, node, about_device=about)
+
+
+def _comparison(walk: Walk, node: cst.Comparison) -> Condition:
+    target = node.comparisons[0]
+    operator = target.operator
+    value = walk.evaluate(node)
+    if isinstance(operator, (cst.Is, cst.IsNot)) and _is_none(target.comparator):
+        condition = _none_test(walk, node.left, walk.evaluate_quietly(node.left))
+        return condition if isinstance(operator, cst.Is) else condition.flipped()
+    if isinstance(value, Truth):
+        if value.known is not None:
+            return Condition(value.known)
+        if value.about_device:
+            guard = _guarded(walk, node, about_device=True)
+            return replace(guard, cpu_when=_cpu_outcome(node, operator))
+    return _guarded(walk, node)
+
+
+def _cpu_outcome(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
+    """``x.device.type == "cpu"`` is the CPU's branch when it holds, ``== "cuda"`` when it does not."""
+    text = code_of(node)
+    equal = isinstance(operator, (cst.Equal, cst.Is, cst.In))
+    if '"cpu"' in text or "'cpu'" in text:
+        return equal
+    if any(name in text for name in ('"cuda', "'cuda", '"mps', "'mps", '"xpu', "'xpu")):
+        return not equal
+    return None
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _none_test(walk: Walk, node: cst.BaseExpression, value: Value) -> Condition:
+    if isinstance(value, Constant):
+        return Condition(value.value is None)
+    if isinstance(value, Container):
+        return Condition(known=False)
+    subject = None
+    device: Device | None = getattr(value, "device", None)
+    if isinstance(device, SameAs) and isinstance(value, (Tensor, Opaque, DeviceName)):
+        subject = device.symbol
+    key = f"{subject.key} is None" if subject is not None and subject.anchor is Anchor.PARAMETER else None
+    if key is not None and not isinstance(node, cst.Name):
+        key = None
+    text = f"{code_of(node)} is None"
+    return Condition(guard=Guard(key or _versioned(walk, node, text), text, GuardKind.IS_NONE, subject))
+
+
+def _guarded(walk: Walk, node: cst.BaseExpression, *, about_device: bool = False) -> Condition:
+    text = code_of(node)
+    if len(text) > 200:
+        return Condition()
+    subject = _accelerator_subject(walk, node)
+    lowered = text.lower()
+    about = about_device or any(word in lowered for word in ("cuda", "gpu", "device", "accelerator", ".is_cpu"))
+    kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
+    cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
+    return Condition(guard=Guard(_versioned(walk, node, text), text, kind, subject), cpu_when=cpu_when)
+
+
+def _accelerator_subject(walk: Walk, node: cst.BaseExpression) -> Symbol | None:
+    """The symbol ``x`` of ``x.is_cuda``."""
+    if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda":
+        device = getattr(walk.evaluate_quietly(node.value), "device", None)
+        return device.symbol if isinstance(device, SameAs) else None
+    return None
+
+
+def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
+    """``use_cuda``, ``args.cuda``, ``self.use_gpu``: false means that the run stays on the CPU."""
+    name = node.attr.value if isinstance(node, cst.Attribute) else node.value if isinstance(node, cst.Name) else ""
+    lowered = name.lower()
+    return "no" not in lowered.split("_") and (lowered in ("cuda", "gpu", "is_cuda") or lowered.endswith(("_cuda", "_gpu")))
+
+
+def _versioned(walk: Walk, node: cst.BaseExpression, text: str) -> str:
+    """The text with the versions of the names in it, so that a rebound name makes another condition."""
+    names = sorted({n.value for n in descend(node) if isinstance(n, cst.Name)})
+    versions = walk.state.versions
+    marks = ",".join(f"{name}{versions[name]}" for name in names if name in versions)
+    return f"{walk.scope.qualname}:{text}@{marks}"
+
+
+def device_named(value: Value) -> Known | None:
+    """The device a value names for certain."""
+    if isinstance(value, DeviceName) and isinstance(value.device, Known):
+        return value.device
+    return None

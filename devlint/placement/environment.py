@@ -1,0 +1,248 @@
+"""What is known of names and of the process at one point of a definition, and how two such states join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from devlint.placement.domain import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    Guard,
+    GuardKind,
+    SameAs,
+    assume,
+    choose,
+    leaves,
+)
+from devlint.placement.origin import Origin, StepKind
+from devlint.placement.values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Evidence,
+    Host,
+    Kind,
+    Module,
+    Opaque,
+    Tensor,
+    Truth,
+    UnknownValue,
+    Value,
+)
+from devlint.semantics import Dim, DType, Elements
+
+
+@dataclass(slots=True)
+class Environment:
+    """Values by the path they are stored at (``x``, ``self.w``, ``batch['x']``), and the process-wide settings."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    default_device: Device = CPU
+    """Where a factory without ``device=`` allocates."""
+    context_device: Device | None = None
+    """The device of the innermost ``with torch.device(...)``; it wins over the default."""
+    current_index: int | None = None
+    """The current accelerator's index, where a path set it."""
+    stream: str = ""
+    waits: dict[tuple[str, str], int] = field(default_factory=dict)
+    """(waiting stream, awaited stream) to the stream epoch up to which the order is certain."""
+    epoch: int = 0
+    synchronisation: int = 0
+    moved_groups: dict[str, Device] = field(default_factory=dict)
+    """Keys of symbols some of whose items were moved, and where to."""
+    versions: dict[str, int] = field(default_factory=dict)
+
+    def copy(self) -> Environment:
+        return replace(
+            self,
+            values=dict(self.values),
+            waits=dict(self.waits),
+            moved_groups=dict(self.moved_groups),
+            versions=dict(self.versions),
+        )
+
+    def store(self, path: str, value: Value) -> None:
+        """Bind a path; what was known of its parts is gone."""
+        self.forget_parts(path)
+        self.values[path] = value
+        root = path.split(".", 1)[0].split("[", 1)[0]
+        self.versions[root] = self.versions.get(root, 0) + 1
+
+    def forget_parts(self, path: str) -> None:
+        stale = [key for key in self.values if key.startswith(path) and key[len(path) : len(path) + 1] in (".", "[")]
+        for key in stale:
+            del self.values[key]
+
+    @property
+    def factory_device(self) -> Device:
+        return self.default_device if self.context_device is None else self.context_device
+
+    def narrowed(self, guard: Guard, holds: bool) -> Environment:
+        """This state inside the branch where ``guard`` is decided."""
+        inside = self.copy()
+        for path, value in inside.values.items():
+            device = getattr(value, "device", None)
+            if isinstance(device, Choice):
+                inside.values[path] = replace(value, device=assume(device, guard, holds))  # type: ignore[arg-type, call-arg]
+        return inside
+
+
+def join(guard: Guard | None, then: Environment | None, otherwise: Environment | None) -> Environment | None:
+    """The state after a branch; None stands for an arm that does not get there."""
+    if then is None or otherwise is None:
+        return then if otherwise is None else otherwise
+    joined = then.copy()
+    for path in {**then.values, **otherwise.values}:
+        a, b = then.values.get(path), otherwise.values.get(path)
+        if a is b and a is not None:
+            continue
+        if a is None or b is None:
+            present = a if b is None else b
+            if "." in path or "[" in path:
+                # One arm replaced a part, the other kept what the whole says of it: neither is certain.
+                joined.values[path] = _weakened(present)
+            elif present is not None:
+                joined.values[path] = present
+            continue
+        joined.values[path] = join_values(guard, a, b)
+    joined.default_device = choose(guard, then.default_device, otherwise.default_device)
+    if then.context_device is not None and otherwise.context_device is not None:
+        joined.context_device = choose(guard, then.context_device, otherwise.context_device)
+    if then.current_index != otherwise.current_index:
+        joined.current_index = None
+    joined.waits = {
+        key: min(epoch, otherwise.waits[key]) for key, epoch in then.waits.items() if key in otherwise.waits
+    }
+    joined.epoch = max(then.epoch, otherwise.epoch)
+    joined.synchronisation = max(then.synchronisation, otherwise.synchronisation)
+    joined.moved_groups = {k: d for k, d in then.moved_groups.items() if otherwise.moved_groups.get(k) == d}
+    for name, version in otherwise.versions.items():
+        if joined.versions.get(name) != version:
+            joined.versions[name] = max(version, joined.versions.get(name, 0)) + 1
+    return joined
+
+
+def _weakened(value: Value | None) -> Value:
+    if isinstance(value, (Tensor, Opaque)):
+        return replace(value, device=UNKNOWN)
+    return NOTHING
+
+
+def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
+    """What a name holds that got ``a`` in one arm and ``b`` in the other."""
+    if a == b:
+        return a
+    if isinstance(a, Truth) and isinstance(b, Truth):
+        return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
+    if isinstance(a, DeviceName) or isinstance(b, DeviceName):
+        return _join_names(guard, a, b)
+    if isinstance(a, Module) and isinstance(b, Module):
+        return _join_modules(guard, a, b)
+    if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
+        rest = None if a.rest is None and b.rest is None else join_values(guard, a.rest or NOTHING, b.rest or NOTHING)
+        items = tuple(join_values(guard, x, y) for x, y in zip(a.items, b.items, strict=True))
+        return Container(items, a.keys, rest, a.type, a.node)
+    if _placed(a) or _placed(b):
+        return _join_placed(guard, a, b)
+    return NOTHING
+
+
+def _placed(value: Value) -> bool:
+    return isinstance(value, (Tensor, Opaque))
+
+
+def _join_names(guard: Guard | None, a: Value, b: Value) -> Value:
+    if isinstance(a, DeviceName) and isinstance(b, DeviceName):
+        device = choose(_by_arms(guard, a.device, b.device), a.device, b.device)
+        probe = a.chosen_by_probe or b.chosen_by_probe
+        return DeviceName(device, a.node, a.text or b.text, probe)
+    return DeviceName(UNKNOWN)
+
+
+def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
+    same = a.info is b.info and a.type_name == b.type_name
+    return Module(
+        choose(_by_arms(guard, a.device, b.device), a.device, b.device),
+        a.type_name if same else "",
+        a.info if same else None,
+        a.origin or b.origin,
+        a.children if a.children == b.children else (),
+        a.stateless and b.stateless,
+    )
+
+
+def _by_arms(guard: Guard | None, a: Device, b: Device) -> Guard | None:
+    """A condition whose arms are the CPU and somewhere else chosen on purpose is a condition about devices."""
+    if guard is None or guard.kind is GuardKind.ON_ACCELERATOR or (a != CPU and b != CPU):
+        return guard
+    other = b if a == CPU else a
+    if isinstance(other, SameAs) and other.symbol.anchor is Anchor.EXPRESSION:
+        return replace(guard, kind=GuardKind.ON_ACCELERATOR)
+    return guard
+
+
+def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
+    if not isinstance(a, (Tensor, Opaque)):
+        return _with_other(guard, b, a, first=False)
+    if not isinstance(b, (Tensor, Opaque)):
+        return _with_other(guard, a, b, first=True)
+    decided = _guard_of_move(guard, a.origin, b.origin)
+    device = choose(decided, a.device, b.device)
+    origin = _telling_origin(a, b)
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return Tensor(
+            device,
+            a.dim if a.dim == b.dim else Dim.UNKNOWN,
+            a.elements if a.elements == b.elements else Elements.UNKNOWN,
+            a.dtype if a.dtype == b.dtype else DType.UNKNOWN,
+            a.kind if a.kind == b.kind else Kind.PLAIN,
+            a.evidence if a.evidence == b.evidence else Evidence.LIKELY,
+            origin,
+            a.pinned and b.pinned,
+        )
+    tensor = a if isinstance(a, Tensor) else b
+    if isinstance(tensor, Tensor):
+        return replace(tensor, device=device, origin=origin, evidence=Evidence.LIKELY)
+    return Opaque(device, origin, getattr(a, "tensorlike", False) and getattr(b, "tensorlike", False))
+
+
+def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool) -> Value:
+    """A tensor in one arm, something else in the other: where it is used as a tensor, the first arm was taken."""
+    if not isinstance(value, (Tensor, Opaque)):
+        return NOTHING
+    if isinstance(other, Constant) and other.value is None:
+        return value
+    known = isinstance(other, (Constant, Host, Container)) and not getattr(other, "numpy", False)
+    if guard is None and not known:
+        return replace(value, device=UNKNOWN)
+    if known and isinstance(value, Tensor):
+        return replace(value, dim=Dim.UNKNOWN)
+    device = choose(guard, value.device, UNKNOWN) if first else choose(guard, UNKNOWN, value.device)
+    weaker = replace(value, device=device)
+    return replace(weaker, dim=Dim.UNKNOWN) if isinstance(weaker, Tensor) and isinstance(other, UnknownValue) else weaker
+
+
+def _guard_of_move(guard: Guard | None, a: Origin | None, b: Origin | None) -> Guard | None:
+    """``if cond: x = x.to(d)``: the condition was written to hold exactly when the move is needed."""
+    if guard is None or a is None or b is None:
+        return guard
+    for longer, shorter in ((a, b), (b, a)):
+        link: Origin | None = longer
+        moved = False
+        while link is not None and link is not shorter:
+            moved = moved or link.step.kind is StepKind.MOVED
+            link = link.previous
+        if link is shorter and moved:
+            return replace(guard, kind=GuardKind.ON_ACCELERATOR)
+    return guard
+
+
+def _telling_origin(a: Tensor | Opaque, b: Tensor | Opaque) -> Origin | None:
+    """The way of the arm that may be on the CPU: that is the one a report is about."""
+    if CPU in leaves(b.device) and CPU not in leaves(a.device):
+        return b.origin
+    return a.origin or b.origin

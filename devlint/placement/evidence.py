@@ -1,0 +1,176 @@
+"""Why a function's parameter counts as a tensor: its annotation, its default, and how the body uses it.
+
+Source of the attribute sets: the public attributes of ``torch.Tensor`` that neither ``numpy.ndarray`` nor the common
+Python containers, loggers and configuration objects share.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.index import FileIndex, FunctionInfo
+from devlint.placement.syntax import FunctionNode, code_of, descend, dotted, parameters_of
+from devlint.semantics import Operation
+
+TENSOR_ONLY = frozenset(
+    """device is_cuda is_cpu requires_grad unsqueeze unsqueeze_ permute new_zeros new_ones new_full new_empty new_tensor
+    type_as cuda cpu detach masked_fill masked_fill_ expand expand_as contiguous gather scatter_ scatter_add_ index_select
+    numel dim softmax log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ float long half double
+    bfloat16 is_floating_point is_complex unbind chunk topk logsumexp narrow index_add_ index_copy_ requires_grad_
+    mul_ add_ sub_ div_ zero_ fill_ copy_ is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as
+    is_sparse masked_select scatter triu tril argmax_ isnan_ bool int data_ptr cumprod relu erf""".split()
+)
+"""Attributes that make what has them a tensor. (``view``, ``size``, ``shape``, ``T`` are an array's too.)"""
+
+WEAK = frozenset("shape size view ndim reshape sum mean T dtype transpose squeeze flatten abs max min std var".split())
+"""Attributes of tensors that arrays share: evidence only beside another sign."""
+
+MODULE_ONLY = frozenset(
+    "parameters named_parameters zero_grad state_dict load_state_dict named_modules modules children train eval "
+    "register_forward_hook".split()
+)
+
+
+class Role(Enum):
+    """What a parameter holds."""
+
+    TENSOR = "tensor"
+    TENSORS = "tensors"
+    MODULE = "module"
+    DEVICE = "device"
+    NUMPY = "numpy"
+    HOST = "host"
+    OPTIONAL_TENSOR = "optional-tensor"
+    ANYTHING = "anything"
+
+
+def roles_of(info: FunctionInfo, index: FileIndex) -> dict[str, Role]:
+    """The role of each parameter of a function, by name."""
+    node = info.node
+    uses = _uses(node, index)
+    return {
+        param.name.value: _role(param, uses.get(param.name.value, frozenset()), index) for param in parameters_of(node)
+    }
+
+
+def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
+    if param.annotation is not None:
+        by_annotation = _annotated(code_of(param.annotation.annotation), index)
+        if by_annotation is not None:
+            return by_annotation
+    if "tensor" in uses and "numpy" not in uses:
+        return Role.TENSOR
+    name = param.name.value
+    if name == "device" or name.endswith("_device"):
+        return Role.DEVICE
+    if "module" in uses:
+        return Role.MODULE
+    default = param.default
+    if default is not None and not (isinstance(default, cst.Name) and default.value == "None"):
+        return Role.HOST
+    if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
+        return Role.HOST
+    return Role.ANYTHING
+
+
+_HOST_TYPES = frozenset(
+    "int float bool str bytes Path Callable Number dtype Size Any_ Literal PathLike Logger Namespace Config slice".split()
+)
+
+
+def _annotated(text: str, index: FileIndex) -> Role | None:
+    """The role an annotation states; None when it names nothing this analysis knows."""
+    text = text.strip("'\"")
+    words = set(_words(text))
+    if "device" in words or "Device" in words or "DeviceLikeType" in words:
+        return Role.DEVICE
+    if "Tensor" in words or words & {"FloatTensor", "LongTensor", "BoolTensor", "IntTensor", "Parameter"}:
+        if words & {"ndarray", "NDArray", "ArrayLike", "float", "int", "NdarrayOrTensor", "list", "List", "str", "Image"}:
+            containers = words & {"list", "List", "tuple", "Tuple", "Sequence", "Iterable", "Dict", "dict", "Mapping"}
+            mixed = words & {"ndarray", "NDArray", "ArrayLike", "NdarrayOrTensor", "float", "int", "str", "Image"}
+            return Role.TENSORS if containers and not mixed else Role.ANYTHING
+        if words & {"tuple", "Tuple", "Sequence", "Iterable", "Dict", "dict", "Mapping", "Callable", "set", "Set"}:
+            return Role.TENSORS if "Callable" not in words else Role.HOST
+        return Role.TENSOR
+    if words & {"ndarray", "NDArray"}:
+        return Role.NUMPY
+    if words & {"Module", "ModuleList", "Sequential"}:
+        return Role.MODULE
+    if words and words <= (_HOST_TYPES | {"Optional", "Union", "None", "List", "list", "Tuple", "tuple", "Sequence"}):
+        return Role.HOST
+    return None
+
+
+def _words(text: str) -> list[str]:
+    word, found = "", []
+    for character in text + " ":
+        if character.isalnum() or character == "_":
+            word += character
+        elif word:
+            found.append(word)
+            word = ""
+    return found
+
+
+def _uses(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
+    """For each name of a function's body: which of "tensor", "module", "numpy" its uses show."""
+    found: dict[str, set[str]] = {}
+    weak: dict[str, int] = {}
+    body: cst.CSTNode = node.body
+    for child in descend(body):
+        if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
+            name, attribute = child.value.value, child.attr.value
+            if attribute in TENSOR_ONLY:
+                found.setdefault(name, set()).add("tensor")
+            elif attribute in MODULE_ONLY:
+                found.setdefault(name, set()).add("module")
+            elif attribute in ("astype", "tobytes"):
+                found.setdefault(name, set()).add("numpy")
+            elif attribute in WEAK:
+                weak[name] = weak.get(name, 0) + 1
+        elif isinstance(child, cst.Call):
+            _call_uses(child, index, found)
+    return {name: frozenset(signs) for name, signs in found.items()}
+
+
+def _call_uses(call: cst.Call, index: FileIndex, found: dict[str, set[str]]) -> None:
+    name = index.qualified(dotted(call.func))
+    if name.startswith("numpy."):
+        return
+    if name in ("torch.from_numpy",):
+        for argument in call.args[:1]:
+            if isinstance(argument.value, cst.Name):
+                found.setdefault(argument.value.value, set()).add("numpy")
+        return
+    if not name.startswith("torch."):
+        return
+    operation = semantics.function(name)
+    if not isinstance(operation, Operation):
+        return
+    by_name = {parameter.name: parameter for parameter in operation.parameters}
+    for position, argument in enumerate(call.args):
+        if argument.star:
+            break
+        parameter = None
+        if argument.keyword is not None:
+            parameter = by_name.get(argument.keyword.value)
+        elif position < len(operation.parameters):
+            parameter = operation.parameters[position]
+        if parameter is None or parameter.kind == "other":
+            continue
+        first = position == 0 and argument.keyword is None
+        for one in _names_of(argument.value):
+            # Beyond the first, many tensor parameters take numbers as well.
+            if first or parameter.kind == "tensors":
+                found.setdefault(one, set()).add("tensor")
+
+
+def _names_of(node: cst.BaseExpression) -> list[str]:
+    if isinstance(node, cst.Name):
+        return [node.value]
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return [element.value.value for element in node.elements if isinstance(element.value, cst.Name)]
+    return []

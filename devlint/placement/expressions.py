@@ -1,0 +1,400 @@
+"""Expressions other than calls and attributes: literals, names, operators, conditionals, comprehensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement import conditions
+from devlint.placement.bindings import assign, item_of, iterated
+from devlint.placement.domain import Anchor, SameAs, Symbol
+from devlint.placement.environment import join_values
+from devlint.placement.events import Compared, Tested
+from devlint.placement.meetings import operator_operands, perform, read_item
+from devlint.placement.syntax import code_of, literal, path_of
+from devlint.placement.values import (
+    NOTHING,
+    ClassValue,
+    Constant,
+    Container,
+    DeviceName,
+    Function,
+    Host,
+    Instance,
+    Module,
+    Opaque,
+    Reference,
+    Self,
+    Tensor,
+    Truth,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.walk import evaluates
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+
+@evaluates(cst.Name)
+def name(walk: Walk, node: cst.Name) -> Value:
+    if node.value in ("None", "True", "False"):
+        return Constant(literal(node), node)
+    return walk.lookup(node.value)
+
+
+@evaluates(cst.Integer, cst.Float, cst.SimpleString)
+def constant(walk: Walk, node: cst.Integer | cst.Float | cst.SimpleString) -> Value:
+    return Constant(literal(node), node)
+
+
+@evaluates(cst.Imaginary, cst.Ellipsis)
+def other_literal(walk: Walk, node: cst.CSTNode) -> Value:
+    return Host(number=isinstance(node, cst.Imaginary))
+
+
+@evaluates(cst.ConcatenatedString)
+def concatenated(walk: Walk, node: cst.ConcatenatedString) -> Value:
+    value = node.evaluated_value
+    return Host() if value is None else Constant(value, node)
+
+
+@evaluates(cst.FormattedString)
+def formatted(walk: Walk, node: cst.FormattedString) -> Value:
+    """``f"cuda:{rank}"`` names a device that is decided elsewhere."""
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringExpression):
+            walk.evaluate(part.expression)
+    first = node.parts[0] if node.parts else None
+    if isinstance(first, cst.FormattedStringText) and first.value.split(":")[0] in ("cuda", "xpu", "mps", "npu"):
+        text = code_of(node)
+        return DeviceName(SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}")), node, text)
+    return Host()
+
+
+@evaluates(cst.Tuple, cst.List, cst.Set)
+def sequence(walk: Walk, node: cst.Tuple | cst.List | cst.Set) -> Value:
+    items: list[Value] = []
+    rest: Value | None = None
+    for element in node.elements:
+        value = walk.evaluate(element.value)
+        if isinstance(element, cst.StarredElement):
+            more = item_of(walk, value, None)
+            rest = more if rest is None else join_values(None, rest, more)
+        else:
+            items.append(value)
+    kind = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}[type(node)]
+    return Container(tuple(items), None, rest, kind, node)
+
+
+@evaluates(cst.Dict)
+def dictionary(walk: Walk, node: cst.Dict) -> Value:
+    keys: list[object] = []
+    items: list[Value] = []
+    rest: Value | None = None
+    for element in node.elements:
+        if isinstance(element, cst.DictElement):
+            key = walk.evaluate(element.key)
+            value = walk.evaluate(element.value)
+            if isinstance(key, Constant):
+                keys.append(key.value)
+                items.append(value)
+                continue
+        else:
+            value = item_of(walk, walk.evaluate(element.value), None)
+        rest = value if rest is None else join_values(None, rest, value)
+    return Container(tuple(items), tuple(keys), rest, "dict", node)
+
+
+@evaluates(cst.BinaryOperation)
+def binary(walk: Walk, node: cst.BinaryOperation) -> Value:
+    """A chain of operators is evaluated along its left spine, so that its length costs no depth."""
+    spine: list[cst.BinaryOperation] = []
+    left: cst.BaseExpression = node
+    while isinstance(left, cst.BinaryOperation):
+        spine.append(left)
+        left = left.left
+    value = walk.evaluate(left)
+    for operation in reversed(spine):
+        right = walk.evaluate(operation.right)
+        symbol = _BINARY[type(operation.operator)]
+        value = binary_operation(walk, operation, symbol, (value, operation.left), (right, operation.right))
+    return value
+
+
+_BINARY = {
+    cst.Add: "+", cst.Subtract: "-", cst.Multiply: "*", cst.Divide: "/", cst.FloorDivide: "//", cst.Modulo: "%",
+    cst.Power: "**", cst.MatrixMultiply: "@", cst.BitAnd: "&", cst.BitOr: "|", cst.BitXor: "^",
+    cst.LeftShift: "<<", cst.RightShift: ">>",
+}  # fmt: skip
+
+_COMPARISON = {
+    cst.Equal: "==", cst.NotEqual: "!=", cst.LessThan: "<", cst.LessThanEqual: "<=", cst.GreaterThan: ">",
+    cst.GreaterThanEqual: ">=", cst.Is: "is", cst.IsNot: "is not", cst.In: "in", cst.NotIn: "not in",
+}  # fmt: skip
+
+
+def binary_operation(
+    walk: Walk,
+    node: cst.CSTNode,
+    symbol: str,
+    left: tuple[Value, cst.BaseExpression],
+    right: tuple[Value, cst.BaseExpression],
+) -> Value:
+    """``left symbol right`` for tensors and for what is none."""
+    values = (left[0], right[0])
+    if any(isinstance(value, (Tensor, Opaque)) for value in values):
+        operation = semantics.operator(symbol)
+        return perform(walk, node, operation, operator_operands(operation, left, right))
+    if any(isinstance(value, Container) for value in values):
+        return _joined_containers(values)
+    if any(isinstance(value, Host) and value.numpy for value in values):
+        return Host(numpy=True)
+    if isinstance(values[0], Constant) and isinstance(values[0].value, str):
+        return Host()
+    if all(isinstance(value, (Host, Constant)) for value in values):
+        return Host(number=True)
+    if any(isinstance(value, (Host, Constant)) and _is_number(value) for value in values):
+        return NOTHING
+    return NOTHING
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Host) or (isinstance(value, Constant) and isinstance(value.value, (int, float)))
+
+
+def _joined_containers(values: Sequence[Value]) -> Value:
+    """``[a] + [b]`` and ``[x] * n``."""
+    items: list[Value] = []
+    rest: Value | None = None
+    for value in values:
+        if isinstance(value, Container) and value.keys is None:
+            items += value.items
+            rest = value.rest if rest is None else rest
+        elif not isinstance(value, (Host, Constant)):
+            rest = NOTHING
+    repeated = any(isinstance(value, (Host, Constant, UnknownValue)) for value in values)
+    if repeated and items:
+        rest = items[0] if rest is None else rest
+    return Container(tuple(items), None, rest)
+
+
+@evaluates(cst.UnaryOperation)
+def unary(walk: Walk, node: cst.UnaryOperation) -> Value:
+    if isinstance(node.operator, cst.Not):
+        condition = conditions.test(walk, node)
+        about = condition.cpu_when is not None
+        return Truth(condition.known, about_device=about)
+    value = walk.evaluate(node.expression)
+    if isinstance(value, Constant) and isinstance(value.value, (int, float)) and isinstance(node.operator, cst.Minus):
+        return Constant(-value.value, node)
+    if isinstance(value, (Tensor, Opaque, Host)):
+        return value
+    return NOTHING
+
+
+@evaluates(cst.BooleanOperation)
+def boolean(walk: Walk, node: cst.BooleanOperation) -> Value:
+    """``a or b`` as a value: one of its sides."""
+    left = walk.evaluate(node.left)
+    walk.emit(Tested(node.left, walk.scope, left))
+    is_or = isinstance(node.operator, cst.Or)
+    if isinstance(left, Truth) and left.known is not None:
+        return left if left.known is is_or else walk.evaluate(node.right)
+    if isinstance(left, Constant):
+        return left if bool(left.value) is is_or else walk.evaluate(node.right)
+    right = walk.evaluate(node.right)
+    if isinstance(left, Truth) and isinstance(right, Truth):
+        return Truth(None, about_device=left.about_device or right.about_device)
+    if not is_or:
+        return Truth(None, about_device=any(isinstance(v, Truth) and v.about_device for v in (left, right)))
+    condition = conditions._none_test(walk, node.left, left)
+    if condition.known is not None:
+        return right if condition.known else left
+    return join_values(condition.guard, right, left)
+
+
+@evaluates(cst.Comparison)
+def comparison(walk: Walk, node: cst.Comparison) -> Value:
+    left_node: cst.BaseExpression = node.left
+    left = walk.evaluate(left_node)
+    result: Value = Host()
+    for target in node.comparisons:
+        right = walk.evaluate(target.comparator)
+        symbol = _COMPARISON[type(target.operator)]
+        walk.emit(Compared(node, walk.scope, left, left_node, symbol, right, target.comparator))
+        result = _compared(walk, node, symbol, (left, left_node), (right, target.comparator))
+        left, left_node = right, target.comparator
+    return result
+
+
+def _compared(
+    walk: Walk,
+    node: cst.Comparison,
+    symbol: str,
+    left: tuple[Value, cst.BaseExpression],
+    right: tuple[Value, cst.BaseExpression],
+) -> Value:
+    values = (left[0], right[0])
+    if symbol in ("is", "is not", "in", "not in"):
+        return Truth(about_device=any(isinstance(value, DeviceName) for value in values))
+    if any(isinstance(value, DeviceName) for value in values):
+        return Truth(about_device=True)
+    if any(isinstance(value, Truth) and value.about_device for value in values):
+        return Truth(about_device=True)
+    if any(isinstance(value, Instance) and value.type_name == "device_count" for value in values):
+        return _device_count(symbol, values)
+    if any(isinstance(value, (Tensor, Opaque)) for value in values):
+        operation = semantics.operator(symbol)
+        return perform(walk, node, operation, operator_operands(operation, left, right))
+    return Host(numpy=any(isinstance(value, Host) and value.numpy for value in values))
+
+
+def _device_count(symbol: str, values: tuple[Value, Value]) -> Value:
+    """``device_count() > 0`` holds where an accelerator is present; a second one is anybody's guess."""
+    bound = values[1].value if isinstance(values[1], Constant) else None
+    if (symbol, bound) in ((">", 0), (">=", 1), ("!=", 0)):
+        return Truth(True, about_device=True)
+    if (symbol, bound) in (("==", 0), ("<", 1)):
+        return Truth(False, about_device=True)
+    return Truth(about_device=True)
+
+
+@evaluates(cst.IfExp)
+def conditional(walk: Walk, node: cst.IfExp) -> Value:
+    from devlint.placement.statements import branch
+
+    condition = conditions.test(walk, node.test)
+    results: dict[bool, Value] = {}
+
+    def arm(outcome: bool, expression: cst.BaseExpression) -> None:
+        results[outcome] = walk.evaluate(expression)
+
+    branch(walk, condition, lambda: arm(True, node.body), lambda: arm(False, node.orelse))
+    then, otherwise = results.get(True, NOTHING), results.get(False, NOTHING)
+    if condition.known is not None:
+        chosen = then if condition.known else otherwise
+        if isinstance(chosen, (DeviceName, Constant)) and condition.cpu_when is not None:
+            return _chosen_by_probe(chosen)
+        return chosen
+    if condition.guard is not None and condition.negated:
+        then, otherwise = otherwise, then
+    return join_values(condition.guard, _as_device(then), _as_device(otherwise))
+
+
+def _chosen_by_probe(value: DeviceName | Constant) -> Value:
+    from devlint.placement.devices import name_of_constant
+
+    named = name_of_constant(value) if isinstance(value, Constant) else value
+    if named is None:
+        return value
+    return DeviceName(named.device, named.node, named.text, chosen_by_probe=True)
+
+
+def _as_device(value: Value) -> Value:
+    """A string that names a device, as that device, so that two arms can be joined."""
+    from devlint.placement.devices import name_of_constant
+
+    if isinstance(value, Constant):
+        return name_of_constant(value) or value
+    return value
+
+
+@evaluates(cst.Subscript)
+def subscript(walk: Walk, node: cst.Subscript) -> Value:
+    value = walk.evaluate(node.value)
+    path = path_of(node)
+    if path is not None and walk.env is not None and path in walk.env.values:
+        return walk.env.values[path]
+    if isinstance(value, Opaque) and _constant_key(node) is not None:
+        return value
+    if isinstance(value, (Tensor, Opaque)):
+        return read_item(walk, node, value)
+    for element in node.slice:
+        _evaluate_slice(walk, element.slice)
+    if isinstance(value, (Container, Module, Host)):
+        if any(isinstance(element.slice, cst.Slice) for element in node.slice):
+            return Container((), None, item_of(walk, value, None)) if isinstance(value, Container) else value
+        return item_of(walk, value, _constant_key(node))
+    return NOTHING
+
+
+def _constant_key(node: cst.Subscript) -> object | None:
+    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        try:
+            return literal(node.slice[0].slice.value)
+        except ValueError:
+            return None
+    return None
+
+
+def _evaluate_slice(walk: Walk, part: cst.BaseSlice) -> None:
+    if isinstance(part, cst.Index):
+        walk.evaluate(part.value)
+    elif isinstance(part, cst.Slice):
+        for bound in (part.lower, part.upper, part.step):
+            if bound is not None:
+                walk.evaluate(bound)
+
+
+@evaluates(cst.NamedExpr)
+def walrus(walk: Walk, node: cst.NamedExpr) -> Value:
+    value = walk.evaluate(node.value)
+    assign(walk, node.target, value, node.value)
+    return value
+
+
+@evaluates(cst.Await)
+def awaited(walk: Walk, node: cst.Await) -> Value:
+    walk.evaluate(node.expression)
+    return NOTHING
+
+
+@evaluates(cst.Yield)
+def yielded(walk: Walk, node: cst.Yield) -> Value:
+    if isinstance(node.value, cst.From):
+        walk.evaluate(node.value.item)
+    elif node.value is not None:
+        walk.evaluate(node.value)
+    return NOTHING
+
+
+@evaluates(cst.Lambda)
+def anonymous(walk: Walk, node: cst.Lambda) -> Value:
+    from devlint.placement.index import FunctionInfo
+
+    info = FunctionInfo(f"{walk.scope.qualname}.<lambda>".lstrip("."), node)
+    info.closure = {**walk.closure, **walk.state.values}
+    walk.analysis.defer(info)
+    return Function(info, f"{walk.scope.path}:{info.qualname}:{id(node)}")
+
+
+@evaluates(cst.ListComp, cst.SetComp, cst.GeneratorExp)
+def comprehension(walk: Walk, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
+    value = _comprehend(walk, node.for_in, [node.elt])[0]
+    return Container((), None, value, "list", node)
+
+
+@evaluates(cst.DictComp)
+def dict_comprehension(walk: Walk, node: cst.DictComp) -> Value:
+    _, value = _comprehend(walk, node.for_in, [node.key, node.value])
+    return Container((), (), value, "dict", node)
+
+
+def _comprehend(walk: Walk, clause: cst.CompFor | None, elements: list[cst.BaseExpression]) -> list[Value]:
+    """The values of a comprehension's elements; its names do not leave it."""
+    outer = dict(walk.state.values)
+    while clause is not None:
+        iterable = walk.evaluate(clause.iter)
+        assign(walk, clause.target, iterated(walk, iterable, clause.target, clause.iter), None)
+        for condition in clause.ifs:
+            conditions.test(walk, condition.test)
+        clause = clause.inner_for_in
+    values = [walk.evaluate(element) for element in elements]
+    walk.state.values = outer
+    return values
+
+

@@ -1,0 +1,255 @@
+"""The definitions of one file: classes with their bases and methods, functions with their enclosing class.
+
+The structure is read from names only; nothing is evaluated here. Other files enter through :class:`Imports` names that
+stay :class:`~devlint.placement.values.Reference` values: what they mean is asked of the same tables as torch's names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.imports import imported_names
+from devlint.placement.known_classes import kind_of_base
+from devlint.placement.syntax import FunctionNode, body_of, decorator_names, descend, dotted
+
+if TYPE_CHECKING:
+    from devlint.placement.values import Value
+
+
+class ClassKind(Enum):
+    """What a class is, by its bases."""
+
+    MODULE = "module"
+    LIGHTNING = "lightning"
+    """A Module whose batches arrive moved and whose ``device`` follows it."""
+    HOST = "host"
+    """Dataset, Sampler, Transform: works on the CPU."""
+    AUTOGRAD = "autograd"
+    """``torch.autograd.Function``: tensors in, tensors out, no self."""
+    OPTIMIZER = "optimizer"
+    PLAIN = "plain"
+    UNKNOWN = "unknown"
+
+
+MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})
+
+
+@dataclass(eq=False, slots=True)
+class FunctionInfo:
+    """One function or method. ``closure`` is filled when the definition is reached."""
+
+    qualname: str
+    node: FunctionNode
+    owner: ClassInfo | None = None
+    decorators: tuple[str, ...] = ()
+    closure: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rsplit(".", 1)[-1]
+
+    @property
+    def is_static(self) -> bool:
+        return "staticmethod" in self.decorators
+
+    @property
+    def is_classmethod(self) -> bool:
+        return "classmethod" in self.decorators
+
+    @property
+    def is_property(self) -> bool:
+        return any(d in ("property", "cached_property", "functools.cached_property") for d in self.decorators)
+
+    @property
+    def keeps_signature(self) -> bool:
+        """No decorator that could change what a call returns."""
+        return all(d.rsplit(".", 1)[-1] in _TRANSPARENT for d in self.decorators)
+
+
+_TRANSPARENT = frozenset(
+    {
+        "staticmethod", "classmethod", "property", "cached_property", "no_grad", "inference_mode", "enable_grad",
+        "abstractmethod", "override", "overload", "jit", "script", "unused", "ignore", "export", "compile", "wraps",
+        "lru_cache", "cache", "torch_compile_disable", "disable", "deprecate", "deprecated", "autocast", "custom_fwd",
+        "rank_zero_only", "setter",
+    }
+)  # fmt: skip
+
+
+@dataclass(eq=False, slots=True)
+class ClassInfo:
+    """One class. ``bases`` are qualified names; ``parents`` those of them that this file defines."""
+
+    qualname: str
+    node: cst.ClassDef
+    bases: tuple[str, ...]
+    parents: tuple[ClassInfo, ...]
+    kind: ClassKind
+    methods: dict[str, FunctionInfo]
+    assigned_outside_init: frozenset[str] = frozenset()
+    """Attributes that a method other than ``__init__`` stores."""
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rsplit(".", 1)[-1]
+
+    @property
+    def is_module(self) -> bool:
+        return self.kind in MODULE_KINDS
+
+    def method(self, name: str) -> FunctionInfo | None:
+        """The method by the order of the bases, as far as this file shows them."""
+        found = self.methods.get(name)
+        if found is not None:
+            return found
+        return next((m for parent in self.parents if (m := parent.method(name)) is not None), None)
+
+    def defines(self, *names: str) -> bool:
+        return any(self.method(name) is not None for name in names)
+
+    @property
+    def complete(self) -> bool:
+        """Every base is either here or a library's whose attributes the tables know."""
+        return self.kind is not ClassKind.UNKNOWN and all(parent.complete for parent in self.parents)
+
+
+@dataclass(eq=False, slots=True)
+class FileIndex:
+    """What a file defines and imports."""
+
+    names: dict[str, str]
+    """Local name to qualified name, over all import statements of the file."""
+    classes: dict[int, ClassInfo]
+    """By the identity of the ClassDef node."""
+    functions: dict[int, FunctionInfo]
+    """By the identity of the FunctionDef node."""
+    read_names: frozenset[str]
+    """Every name the file reads anywhere; a transfer assigned to another name is lost."""
+
+    def qualified(self, name: str | None) -> str:
+        """The qualified name of a dotted local name."""
+        if not name:
+            return ""
+        head, _, rest = name.partition(".")
+        base = self.names.get(head, head)
+        return f"{base}.{rest}" if rest else base
+
+
+def index_file(tree: cst.Module) -> FileIndex:
+    names: dict[str, str] = {}
+    read: set[str] = set()
+    for node in descend(tree):
+        if isinstance(node, (cst.Import, cst.ImportFrom)):
+            names.update(imported_names(node))
+        elif isinstance(node, cst.Name):
+            read.add(node.value)
+    index = FileIndex(names, {}, {}, frozenset(read))
+    _index_block(tree, "", None, index, {})
+    return index
+
+
+def _index_block(
+    block: cst.CSTNode, prefix: str, owner: ClassInfo | None, index: FileIndex, classes: dict[str, ClassInfo]
+) -> None:
+    """Definitions of a block, through if/try/with but each in its own scope."""
+    visible = dict(classes)
+    stack = list(reversed(list(_statements(block))))
+    while stack:
+        statement = stack.pop()
+        if isinstance(statement, cst.FunctionDef):
+            info = FunctionInfo(prefix + statement.name.value, statement, owner, decorator_names(statement))
+            index.functions[id(statement)] = info
+            if owner is not None:
+                _add_method(owner, info)
+            _index_block(statement.body, info.qualname + ".", None, index, visible)
+        elif isinstance(statement, cst.ClassDef):
+            found = _index_class(statement, prefix, index, visible)
+            visible[statement.name.value] = found
+            classes.setdefault(statement.name.value, found)
+        elif isinstance(statement, cst.BaseCompoundStatement):
+            stack.extend(reversed(list(_inner_statements(statement))))
+
+
+def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
+    """A property's setter must not hide its getter."""
+    if any(d.endswith((".setter", ".deleter")) for d in info.decorators):
+        return
+    if "overload" in (d.rsplit(".", 1)[-1] for d in info.decorators):
+        return
+    owner.methods[info.name] = info
+
+
+def _index_class(
+    node: cst.ClassDef, prefix: str, index: FileIndex, classes: dict[str, ClassInfo]
+) -> ClassInfo:
+    local = [dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
+             for base in node.bases]
+    parents = tuple(classes[name] for name in local if name and name in classes)
+    bases = tuple(index.qualified(name) for name in local if name and name not in classes)
+    info = ClassInfo(prefix + node.name.value, node, bases, parents, ClassKind.UNKNOWN, {})
+    index.classes[id(node)] = info
+    _index_block(node.body, info.qualname + ".", info, index, classes)
+    info.kind = _kind(info)
+    info.assigned_outside_init = frozenset(
+        name for method in info.methods.values() if method.name != "__init__" for name in _stored_attributes(method)
+    )
+    return info
+
+
+def _kind(info: ClassInfo) -> ClassKind:
+    kinds = [kind_of_base(base) for base in info.bases]
+    found = [ClassKind(kind) for kind in kinds if kind is not None] + [parent.kind for parent in info.parents]
+    for kind in ClassKind:
+        if kind in found and kind not in (ClassKind.PLAIN, ClassKind.UNKNOWN):
+            return kind
+    if None not in kinds and ClassKind.UNKNOWN not in found:
+        return ClassKind.PLAIN
+    if "forward" in info.methods and not info.methods["forward"].is_static:
+        # An unknown base with a forward of its own: nothing but a Module has one.
+        return ClassKind.MODULE
+    return ClassKind.UNKNOWN
+
+
+def _stored_attributes(method: FunctionInfo) -> list[str]:
+    """Names of ``self.name = ...`` anywhere in a method."""
+    first = method.node.params.params[:1]
+    if not first or method.is_static:
+        return []
+    me = first[0].name.value
+    found = []
+    for node in descend(method.node):
+        targets: list[cst.BaseExpression] = []
+        if isinstance(node, cst.Assign):
+            targets = [target.target for target in node.targets]
+        elif isinstance(node, (cst.AnnAssign, cst.AugAssign)):
+            targets = [node.target]
+        for target in targets:
+            for one in target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]:
+                value = one.value if isinstance(one, cst.BaseElement) else one
+                if isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == me:
+                    found.append(value.attr.value)
+    return found
+
+
+def _statements(block: cst.CSTNode) -> list[cst.CSTNode]:
+    if isinstance(block, (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite)):
+        return list(body_of(block))
+    return []
+
+
+def _inner_statements(statement: cst.BaseCompoundStatement) -> list[cst.CSTNode]:
+    found: list[cst.CSTNode] = []
+    for child in statement.children:
+        if isinstance(child, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+            found += _statements(child)
+        elif isinstance(child, (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler)):
+            found += _statements(child.body)
+        elif isinstance(child, cst.If):
+            found.append(child)
+        elif isinstance(child, cst.MatchCase):
+            found += _statements(child.body)
+    return found

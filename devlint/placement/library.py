@@ -1,0 +1,335 @@
+"""Functions outside the file whose meaning for placement is not a tensor operation: settings, builtins, numpy, streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement import contexts, streams
+from devlint.placement.bindings import item_of
+from devlint.placement.devices import device_of
+from devlint.placement.domain import UNKNOWN, Anchor, Known, SameAs, Symbol
+from devlint.placement.events import CallSite, DeviceNamed, Sink
+from devlint.placement.index import ClassInfo
+from devlint.placement.meetings import host_read
+from devlint.placement.origin import StepKind
+from devlint.placement.syntax import code_of
+from devlint.placement.values import (
+    NOTHING,
+    ClassValue,
+    Constant,
+    Container,
+    DeviceName,
+    Host,
+    Instance,
+    Kind,
+    Module,
+    Opaque,
+    Reference,
+    Self,
+    Tensor,
+    Truth,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+Special = Callable[["Walk", cst.Call, CallSite], Value]
+
+_LOSSES = ("loss", "cross_entropy", "nll", "kl_div", "binary_cross_entropy")
+
+
+def callee_kind(name: str) -> str:
+    """Whether a function is a loss, for the words of a report."""
+    return "loss" if name.startswith("torch.nn.functional.") and any(word in name for word in _LOSSES) else "operation"
+
+
+# -- torch ------------------------------------------------------------------------------------------------------
+
+
+def _device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``torch.device("cuda", 1)``, ``torch.device(1)``, ``torch.device(args.device)``."""
+    first = site.argument("device", 0) or site.argument("type", None)
+    if first is None:
+        return DeviceName(UNKNOWN, node)
+    index = site.argument("index", 1)
+    if index is not None and isinstance(first.value, Constant) and isinstance(first.value.value, str):
+        type_name = first.value.value
+        if isinstance(index.value, Constant) and isinstance(index.value.value, int):
+            text = f"{type_name}:{index.value.value}"
+            name = DeviceName(Known(type_name, index.value.value), node, text)
+            if type_name != "cpu":
+                walk.emit(DeviceNamed(node, walk.scope, text, Sink.DEVICE, name, site, walk.under_device_guard))
+            return name
+        text = code_of(node)
+        return DeviceName(SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}")), node, text)
+    device = device_of(walk, first.value, first.node, Sink.DEVICE, site)
+    if isinstance(first.value, DeviceName):
+        return replace(first.value, device=device)
+    text = str(first.value.value) if isinstance(first.value, Constant) else code_of(first.node)
+    return DeviceName(device, first.node, text)
+
+
+def _probe(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Truth(True, about_device=True)
+
+
+def _device_count(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Instance("device_count")
+
+
+def _cuda_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    argument = site.argument("device", 0)
+    device = device_of(walk, argument.value, argument.node, Sink.CONTEXT, site) if argument is not None else UNKNOWN
+    return Instance("torch.cuda.device", device=device, node=node)
+
+
+def _current_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return DeviceName(Known("cuda", walk.state.current_index), None, "torch.cuda.current_device()")
+
+
+def _stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    argument = site.argument("device", 0)
+    device = device_of(walk, argument.value, argument.node, Sink.CONTEXT, site) if argument is not None else UNKNOWN
+    return Instance(
+        "torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(f"stream@{id(node)}")),)
+    )
+
+
+def _current_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Instance("torch.cuda.Stream", node=node, details=(("stream", Reference(walk.state.stream)),))
+
+
+def _default_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Instance("torch.cuda.Stream", node=node, details=(("stream", Reference("")),))
+
+
+def _stream_context(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    given = site.positional[0].value if site.positional else NOTHING
+    if isinstance(given, Instance) and given.type_name == "torch.cuda.Stream":
+        return replace(given, type_name="torch.cuda.stream")
+    return NOTHING
+
+
+def _synchronize(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    streams.synchronise(walk)
+    return NOTHING
+
+
+def _setting(change: Callable[[Walk, CallSite], Value]) -> Special:
+    return lambda walk, node, site: change(walk, site)
+
+
+def _same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """Gives back its first argument: ``copy.deepcopy``, ``tqdm``, ``list``, ``reversed``."""
+    return site.positional[0].value if site.positional else NOTHING
+
+
+def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    location = site.argument("map_location", 1)
+    if location is None or (isinstance(location.value, Constant) and location.value.value is None):
+        return NOTHING
+    device = device_of(walk, location.value, location.node)
+    return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
+
+
+def _packed(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    from devlint.placement.meetings import bind, perform
+
+    operation = semantics.function("torch.nn.utils.rnn.pack_padded_sequence")
+    result = perform(walk, node, operation, bind(operation, site), call=site) if operation is not None else NOTHING  # type: ignore[arg-type]
+    if isinstance(result, Tensor):
+        return replace(result, kind=Kind.PACKED)
+    return result
+
+
+def _checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``checkpoint(function, *args)`` is the call itself."""
+    if not site.positional or len(site.arguments) < 2:
+        return NOTHING
+    from devlint.placement.calls import _call_value
+
+    rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in _CHECKPOINT_OPTIONS))
+    return _call_value(walk, node, site.positional[0].value, rest)
+
+
+_CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
+
+
+# -- builtins ---------------------------------------------------------------------------------------------------
+
+
+def _next(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    value = site.positional[0].value if site.positional else NOTHING
+    return item_of(walk, value, None)
+
+
+def _host(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``float(t)``, ``int(t)``, ``print(t)``: the data is read on the host."""
+    name = code_of(node.func)
+    for argument in site.arguments:
+        host_read(walk, node, f"{name}()", argument.value, expression=argument.node)
+    return Host(number=True)
+
+
+def _plain(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Host()
+
+
+def _number(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Host(number=True)
+
+
+def _range(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Container((), None, Host(number=True))
+
+
+def _zip(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    items = tuple(_iterated(walk, a.value, a.node) for a in site.positional)
+    return Container((), None, Container(items, None, None, "tuple"))
+
+
+def _enumerate(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    if not site.positional:
+        return NOTHING
+    first = site.positional[0]
+    return Container((), None, Container((Host(number=True), _iterated(walk, first.value, first.node)), None, None, "tuple"))
+
+
+def _iterated(walk: Walk, value: Value, node: cst.BaseExpression) -> Value:
+    from devlint.placement.bindings import iterated
+
+    return iterated(walk, value, node, node)
+
+
+def _sequence(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    if not site.positional:
+        return Container((), None, None)
+    value = site.positional[0].value
+    if isinstance(value, (Container, Opaque)):
+        return value
+    return Container((), None, item_of(walk, value, None))
+
+
+def _dict(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    pairs = [(a.keyword, a.value) for a in site.arguments if a.keyword is not None]
+    rest = NOTHING if any(a.keyword is None for a in site.arguments) else None
+    return Container(tuple(v for _, v in pairs), tuple(k for k, _ in pairs), rest, "dict", node)
+
+
+def _super(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``super()`` inside a method: the bases' methods, on the same ``self``."""
+    owner = walk.info.owner if walk.info is not None else None
+    if owner is None:
+        return NOTHING
+    parents = owner.parents
+    return Self(_parent_view(owner, parents), f"super:{owner.qualname}") if parents else NOTHING
+
+
+def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:
+    return parents[0]
+
+
+def _getattr(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return NOTHING
+
+
+def _isinstance(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Truth()
+
+
+def _sum(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return item_of(walk, site.positional[0].value, None) if site.positional else NOTHING
+
+
+def _reinterpreted(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """einops: a view or copy of its tensor, where that is."""
+    value = site.positional[0].value if site.positional else NOTHING
+    if isinstance(value, Container):
+        value = item_of(walk, value, None)
+    return value if isinstance(value, (Tensor, Opaque)) else NOTHING
+
+
+FUNCTIONS: dict[str, Special] = {
+    "torch.device": _device,
+    "torch.cuda.is_available": _probe,
+    "torch.accelerator.is_available": _probe,
+    "torch.cuda.device_count": _device_count,
+    "torch.accelerator.device_count": _device_count,
+    "torch.cuda.device": _cuda_device,
+    "torch.cuda.current_device": _current_device,
+    "torch.cuda.set_device": _setting(contexts.set_device),
+    "torch.set_default_device": _setting(contexts.set_default_device),
+    "torch.set_default_tensor_type": _setting(contexts.set_default_tensor_type),
+    "torch.cuda.Stream": _stream,
+    "torch.cuda.streams.Stream": _stream,
+    "torch.cuda.current_stream": _current_stream,
+    "torch.cuda.default_stream": _default_stream,
+    "torch.cuda.stream": _stream_context,
+    "torch.cuda.StreamContext": _stream_context,
+    "torch.cuda.synchronize": _synchronize,
+    "torch.accelerator.synchronize": _synchronize,
+    "torch.load": _load,
+    "torch.nn.utils.rnn.pack_padded_sequence": _packed,
+    "torch.utils.checkpoint.checkpoint": _checkpoint,
+    "torch.is_tensor": _isinstance,
+    "copy.deepcopy": _same,
+    "copy.copy": _same,
+    "tqdm.tqdm": _same,
+    "tqdm.auto.tqdm": _same,
+    "tqdm": _same,
+    "next": _next,
+    "iter": _same,
+    "reversed": _sequence,
+    "list": _sequence,
+    "tuple": _sequence,
+    "set": _sequence,
+    "sorted": _sequence,
+    "dict": _dict,
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "range": _range,
+    "len": _number,
+    "float": _host,
+    "int": _host,
+    "bool": _host,
+    "print": _host,
+    "str": _plain,
+    "repr": _plain,
+    "round": _number,
+    "isinstance": _isinstance,
+    "hasattr": _isinstance,
+    "getattr": _getattr,
+    "super": _super,
+    "sum": _sum,
+    "einops.rearrange": _reinterpreted,
+    "einops.repeat": _reinterpreted,
+    "einops.reduce": _reinterpreted,
+    "einops.pack": _plain,
+}
+
+HOST_LIBRARIES = ("numpy.", "scipy.", "sklearn.", "matplotlib.", "PIL.", "cv2.", "pandas.", "skimage.")
+"""Libraries that read tensors through ``__array__``, which an accelerator tensor refuses."""
+
+
+def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    """A call that is in no table: host libraries read their arguments, the rest is unknown."""
+    if name.startswith(HOST_LIBRARIES):
+        for argument in site.arguments:
+            host_read(walk, node, name, argument.value, wants_cpu=True, expression=argument.node)
+        return Host(numpy=True)
+    if name.startswith("math."):
+        return Host(number=True)
+    last = name.rsplit(".", 1)[-1]
+    if name.startswith("torch.") and last[:1].islower() and semantics.is_device_probe(name):
+        return Truth(None, about_device=True)
+    if name in contexts.META_CONTEXTS or last in contexts.META_CONTEXTS:
+        return Instance(name, node=node)
+    return NOTHING
+
+

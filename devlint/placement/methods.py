@@ -1,0 +1,214 @@
+"""Methods: of tensors by the table, of modules, containers, streams, ``self`` and things of unknown type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement import factories, streams
+from devlint.placement.domain import Known, SameAs
+from devlint.placement.environment import join_values
+from devlint.placement.events import CallSite, Fate
+from devlint.placement.evidence import TENSOR_ONLY
+from devlint.placement.bindings import item_of
+from devlint.placement.meetings import Bound, bind, host_read, perform
+from devlint.placement.modules import call_module
+from devlint.placement.origin import StepKind
+from devlint.placement.project_calls import call_function, call_self
+from devlint.placement.syntax import code_of, path_of
+from devlint.placement.values import (
+    NOTHING,
+    Constant,
+    Container,
+    Evidence,
+    Function,
+    Host,
+    Instance,
+    Kind,
+    Module,
+    Opaque,
+    Reference,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.semantics import Factory
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+
+def of_tensor(walk: Walk, node: cst.Call, receiver: Tensor, function: cst.Attribute, site: CallSite) -> Value:
+    name = function.attr.value
+    if name == "numpy" or name == "__array__":
+        host_read(walk, node, ".numpy()", receiver, wants_cpu=True, expression=function.value)
+        return Host(numpy=True, origin=receiver.origin)
+    if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
+        return Host(number=True)
+    if name == "data_ptr" or name == "backward":
+        return NOTHING
+    known = semantics.method(name)
+    if isinstance(known, Factory):
+        return factories.create(walk, node, known, site, receiver)
+    if known is None:
+        return NOTHING
+    if name in ("item", "tolist"):
+        host_read(walk, node, f".{name}()", receiver, expression=function.value)
+        return Host(number=True)
+    result = perform(walk, node, known, bind(known, site, (receiver, function.value)), call=site)
+    path = path_of(function.value)
+    if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
+        return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
+    return result
+
+
+_CERTAIN = TENSOR_ONLY | {"view", "size", "numpy"}
+
+
+def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attribute, site: CallSite) -> Value:
+    name = function.attr.value
+    if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
+        if name == "items":
+            return Container((), None, Container((Host(), receiver), None, None, "tuple"))
+        return Host() if name == "keys" else replace(receiver, tensorlike=False)
+    if receiver.tensorlike or name in _CERTAIN:
+        if semantics.method(name) is not None or name == "numpy":
+            tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
+            return of_tensor(walk, node, tensor, function, site)
+    if name in ("parameters", "buffers"):
+        tensor = Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.LIKELY, origin=receiver.origin)
+        return Container((), None, tensor)
+    if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
+        return receiver
+    return Opaque(receiver.device, receiver.origin)
+
+
+def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
+    name = function.attr.value
+    if name in ("eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "share_memory"):
+        return receiver
+    if name in ("parameters", "buffers"):
+        origin = walk.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.origin)
+        return Container((), None, Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.CERTAIN, origin=origin))
+    if name in ("named_parameters", "named_buffers"):
+        tensor = Tensor(receiver.device, kind=Kind.PARAMETER)
+        return Container((), None, Container((Host(), tensor), None, None, "tuple"))
+    if name == "state_dict":
+        return Opaque(receiver.device, receiver.origin)
+    if name in ("children", "modules"):
+        return Container((), None, Module(receiver.device, origin=receiver.origin))
+    if name == "forward":
+        return call_module(walk, node, receiver, function.value, site)
+    if receiver.info is not None:
+        method = receiver.info.method(name)
+        if method is not None:
+            return call_function(walk, node, Function(method, method.qualname, receiver), site)
+        return NOTHING
+    return Opaque(receiver.device, receiver.origin)
+
+
+def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
+    """``self.name(...)``: registration, a method of the class, or an attribute that is called."""
+    if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
+        return _register(walk, node, receiver, name, site)
+    method = receiver.info.method(name)
+    if method is not None:
+        return call_self(walk, node, receiver, name, site)
+    if name in ("parameters", "buffers") and receiver.info.is_module:
+        from devlint.placement.attributes import module_symbol
+
+        device = SameAs(module_symbol(receiver.info))
+        origin = walk.step(StepKind.GIVEN, node, device, code_of(node))
+        return Container((), None, Tensor(device, kind=Kind.PARAMETER, origin=origin))
+    if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
+        walk.fates.pop(id(node), None)
+        return receiver
+    function = node.func
+    value = walk.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
+    from devlint.placement.calls import _call_value
+
+    return _call_value(walk, node, value, site)
+
+
+def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
+    key = site.argument("name", 0)
+    value = site.argument({"register_buffer": "tensor", "register_parameter": "param"}.get(name, "module"), 1)
+    if key is None or value is None or not isinstance(key.value, Constant):
+        walk.analysis.note_dynamic_registration(receiver, site)
+        return NOTHING
+    stored = value.value
+    if isinstance(stored, Tensor):
+        stored = replace(stored, kind=Kind.BUFFER if name == "register_buffer" else Kind.PARAMETER)
+    walk.analysis.note_attribute(walk, receiver, str(key.value.value), stored, node)
+    walk.state.store(f"self.{key.value.value}", stored)
+    return NOTHING
+
+
+def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site: CallSite) -> Value:
+    name = function.attr.value
+    path = path_of(function.value)
+    given = site.positional[-1].value if site.positional else NOTHING
+    if name in ("append", "add", "extend", "insert", "appendleft") and path is not None:
+        item = item_of(walk, given, None) if name == "extend" else given
+        rest = item if receiver.rest is None else join_values(None, receiver.rest, item)
+        walk.state.values[path] = Container(receiver.items, receiver.keys, rest, receiver.type, receiver.node)
+        return NOTHING
+    if name in ("update", "setdefault", "clear", "sort", "reverse", "remove") and path is not None:
+        if name == "update":
+            walk.state.values[path] = replace(receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None)
+        return NOTHING
+    if name == "items":
+        return Container((), None, Container((Host(), item_of(walk, receiver, None)), None, None, "tuple"))
+    if name == "values":
+        return Container(receiver.items, None, receiver.rest)
+    if name in ("get", "pop"):
+        key = site.positional[0].value if site.positional else NOTHING
+        return item_of(walk, receiver, key.value if isinstance(key, Constant) else None)
+    if name == "copy":
+        return receiver
+    return Host() if name in ("keys", "index", "count") else NOTHING
+
+
+def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
+    if receiver.type_name in ("torch.cuda.Stream", "torch.cuda.Event", "torch.Stream"):
+        return _of_stream(walk, receiver, name, site)
+    if receiver.info is not None:
+        method = receiver.info.method(name)
+        if method is not None and not receiver.info.is_module:
+            return call_function(walk, node, Function(method, method.qualname, receiver), site)
+    return NOTHING
+
+
+def _of_stream(walk: Walk, receiver: Instance, name: str, site: CallSite) -> Value:
+    own = _stream_name(receiver)
+    if name == "wait_stream" and site.positional:
+        other = site.positional[0].value
+        streams.wait(walk, own, _stream_name(other) if isinstance(other, Instance) else "")
+    elif name in ("synchronize", "wait_event", "wait", "query"):
+        streams.synchronise(walk)
+    return NOTHING
+
+
+def _stream_name(stream: Instance) -> str:
+    named = dict(stream.details).get("stream")
+    return named.name if isinstance(named, Reference) else ""
+
+
+def of_unknown(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
+    """A method of something unknown: what it does with tensors is its own affair."""
+    name = function.attr.value
+    walk.fates.pop(id(node), Fate.USED)
+    if name == "numpy":
+        return Host(numpy=True)
+    if name in ("item", "tolist", "size", "dim", "numel"):
+        return Host(number=True)
+    if isinstance(receiver, Constant):
+        return Host()
+    return NOTHING
+
+
+
+

@@ -1,0 +1,257 @@
+"""``torch.nn`` modules and modules of this file: made, wrapped and called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.devices import device_of
+from devlint.placement.domain import CPU, UNKNOWN, Device, Known, SameAs, is_accelerator
+from devlint.placement.events import CallSite, Met, MetOperand, Sink
+from devlint.placement.meetings import Bound, perform
+from devlint.placement.origin import Origin, StepKind
+from devlint.placement.syntax import code_of
+from devlint.placement.values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Evidence,
+    Kind,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.semantics import Clash, Dim, ModuleInfo, Operation, Relation, Rule
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+WRAPPERS = {
+    "torch.nn.DataParallel": "scatters",
+    "torch.nn.parallel.DataParallel": "scatters",
+    "torch.nn.parallel.DistributedDataParallel": "scatters",
+    "torch.nn.parallel.distributed.DistributedDataParallel": "scatters",
+    "torch.compile": "",
+    "torch.jit.script": "",
+    "torch.nn.utils.weight_norm": "",
+    "torch.nn.utils.spectral_norm": "",
+    "torch.nn.utils.parametrizations.weight_norm": "",
+    "torch.nn.utils.parametrizations.spectral_norm": "",
+}
+"""Functions and classes that hand a Module back as one; ``scatters``: its inputs may be anywhere."""
+
+CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
+
+
+def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+    """The Module a ``torch.nn`` class gives; None when the name is none."""
+    if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"):
+        return _parameter(walk, node, name, site)
+    if name in WRAPPERS and site.positional:
+        return _wrap(walk, node, name, site)
+    if not name.startswith("torch.nn."):
+        return None
+    info = semantics.module(name)
+    if info is None:
+        return None
+    named = site.keyword("device")
+    if named is not None and not (isinstance(named.value, Constant) and named.value.value is None):
+        device = device_of(walk, named.value, named.node, Sink.ARGUMENT, site)
+    else:
+        device = UNKNOWN if site.unpacks and named is None and not info.container else walk.state.factory_device
+    children = _children(site) if name in CONTAINERS else ()
+    stateless = not info.holds_state and not info.container
+    if name in CONTAINERS:
+        stateless = bool(children) and all(isinstance(c, Module) and c.stateless for c in children)
+    weight = site.keyword("weight") or site.keyword("pos_weight")
+    if weight is not None and isinstance(weight.value, Tensor):
+        device, stateless = weight.value.device, False
+    origin = walk.step(StepKind.MADE, node, device, name)
+    return Module(device, name, None, origin, children, stateless)
+
+
+def _children(site: CallSite) -> tuple[Value, ...]:
+    found: list[Value] = []
+    for argument in site.arguments:
+        if isinstance(argument.value, Container):
+            found += argument.value.items
+            if argument.value.rest is not None:
+                found.append(argument.value.rest)
+        else:
+            found.append(argument.value)
+    return tuple(found)
+
+
+def _parameter(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    argument = site.argument("data", 0)
+    value = argument.value if argument is not None else NOTHING
+    kind = Kind.BUFFER if name.endswith("Buffer") else Kind.PARAMETER
+    if isinstance(value, Tensor):
+        return replace(
+            value, kind=kind, origin=walk.step(StepKind.WRAPPED, node, value.device, "nn.Parameter", value.origin)
+        )
+    device: Device = value.device if isinstance(value, Opaque) else UNKNOWN
+    return Tensor(device, kind=kind, origin=walk.step(StepKind.WRAPPED, node, device, "nn.Parameter"))
+
+
+def _wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    inner = site.positional[0].value
+    if not isinstance(inner, Module):
+        return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
+    if WRAPPERS[name] != "scatters":
+        return inner
+    device_ids = site.argument("device_ids", 1)
+    first = _first_device(walk, device_ids.value, device_ids.node, site) if device_ids is not None else None
+    if first is not None and walk.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
+        _report_wrapper(walk, node, site, inner, first)
+    return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
+
+
+def _first_device(walk: Walk, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
+    if not isinstance(value, Container):
+        return None
+    devices = [
+        device_of(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
+        for item in value.items
+    ]
+    return devices[0] if devices else None
+
+
+WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="data_parallel")
+
+
+def _report_wrapper(walk: Walk, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
+    """The module must sit on ``device_ids[0]``."""
+    module = MetOperand("module", Tensor(inner.device, origin=inner.origin), site.positional[0].node)
+    ids = site.argument("device_ids", 1)
+    assert ids is not None
+    wanted = MetOperand("device_ids", Tensor(first, origin=walk.step(StepKind.GIVEN, ids.node, first)), ids.node)
+    clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
+    walk.emit(
+        Met(node, walk.scope, WRAPPER_OPERATION, (module, wanted), clash, module, wanted, "module", site.positional[0].node)
+    )
+
+
+# -- calls --------------------------------------------------------------------------------------------------------
+
+MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash="mismatch_exact")
+"""What is certain of a module's call: its first operation meets its parameters with its first input."""
+
+
+def call_module(
+    walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
+) -> Value:
+    """``module(inputs)``: its parameters meet its inputs; the output is where they are."""
+    info = semantics.module(module.type_name) if module.type_name else None
+    inputs = [a for a in site.arguments if not a.star]
+    bound = _bound_inputs(info, site)
+    if info is not None and info.call_operation is not None and module.stateless:
+        callee = "loss" if info.loss else "module"
+        operation = info.call_operation
+        return perform(walk, node, operation, bound, callee=callee, callee_node=module_node, call=site)
+    if module.type_name != "torch.nn.DataParallel" and not module.stateless:
+        _meet_module(walk, node, module, module_node, bound or _first_input(module, site))
+    device = _output_device(module, [a.value for a in inputs])
+    previous = module.origin if isinstance(device, Known) else None
+    if previous is None:
+        previous = next((_origin(a.value) for a in inputs if _device(a.value) == device), None)
+    name = code_of(module_node)
+    origin = walk.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
+    if info is not None and info.returns == "tensor" and not info.container:
+        return Tensor(device, dim=Dim.UNKNOWN if info.loss else Dim.NONZERO, evidence=Evidence.LIKELY, origin=origin)
+    return Opaque(device, origin, tensorlike=True)
+
+
+def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
+    """The tensor inputs of a ``torch.nn`` module under the names of its forward."""
+    if info is None or info.container:
+        return []
+    found = [
+        Bound(name, argument.value, argument.node, strict=True)
+        for name, argument in zip(info.operands, site.positional, strict=False)
+    ]
+    found += [
+        Bound(a.keyword, a.value, a.node, strict=True)
+        for a in site.arguments
+        if a.keyword is not None and a.keyword in info.operands
+    ]
+    return found
+
+
+def _first_input(module: Module, site: CallSite) -> list[Bound]:
+    """Of a module of one's own only a lone first tensor surely meets the parameters."""
+    if module.info is None and module.type_name not in CONTAINERS:
+        return []
+    return [Bound("input", a.value, a.node, strict=True) for a in site.positional[:1]]
+
+
+def _meet_module(
+    walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
+) -> None:
+    """A clash of the module's own place with an input that is certainly elsewhere."""
+    own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, origin=module.origin)
+    if not _placed_on_purpose(module):
+        return
+    for b in bound:
+        if isinstance(b.value, Container):
+            items = [Bound(b.role, item, b.node, strict=True) for item in b.value.items]
+        else:
+            items = [b]
+        for item in items:
+            if _input_apart(walk, own.device, item.value):
+                sides = (MetOperand("module", own, module_node), MetOperand(item.role, item.value, item.node))
+                # The one left on the CPU is the one to bring over.
+                first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
+                clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
+                walk.emit(
+                    Met(node, walk.scope, MODULE_OPERATION, sides, clash, sides[first], sides[second], "module", module_node)
+                )
+                return
+
+
+def _on_cpu(value: Value) -> bool:
+    return getattr(value, "device", None) == CPU
+
+
+def _placed_on_purpose(module: Module) -> bool:
+    """The module is where self is, was moved, or was made where it stays."""
+    return not isinstance(module.device, type(UNKNOWN))
+
+
+def _input_apart(walk: Walk, own: Device, value: Value) -> bool:
+    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and _moved(value)):
+        return False
+    assert isinstance(value, (Tensor, Opaque))
+    if own == CPU and not (is_accelerator(value.device) or _moved(value)):
+        # Built here and never moved, called with what the caller gives: another rule's matter.
+        return False
+    return walk.relate(own, value.device) is Relation.DIFFERENT
+
+
+def _moved(value: Tensor | Opaque) -> bool:
+    return value.origin is not None and value.origin.find(StepKind.MOVED) is not None
+
+
+def _output_device(module: Module, inputs: list[Value]) -> Device:
+    if isinstance(module.device, Known) and module.device != CPU:
+        return module.device
+    devices = [_device(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
+    placed = [d for d in devices if d != CPU and not isinstance(d, type(UNKNOWN))]
+    if isinstance(module.device, SameAs) and not placed:
+        return module.device
+    if placed:
+        return module.device if isinstance(module.device, SameAs) else placed[0]
+    return module.device if devices else UNKNOWN
+
+
+def _device(value: Value) -> Device:
+    return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
+
+
+def _origin(value: Value) -> Origin | None:
+    return value.origin if isinstance(value, (Tensor, Opaque)) else None

@@ -1,0 +1,111 @@
+"""What a definition's parameters hold when its walk begins, and what kind of code the definition is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain import Anchor, Device, SameAs, Symbol
+from devlint.placement.evidence import Role as Holds
+from devlint.placement.evidence import roles_of
+from devlint.placement.index import ClassKind, FunctionInfo
+from devlint.placement.origin import StepKind
+from devlint.placement.scope import Scope, Setting
+from devlint.placement.summaries import symbol_key
+from devlint.placement.syntax import parameters_of
+from devlint.placement.values import (
+    NOTHING,
+    ClassValue,
+    Container,
+    DeviceName,
+    Evidence,
+    Host,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+STEPS = frozenset({"training_step", "validation_step", "test_step", "predict_step"})
+"""Lightning's hooks: their batch arrives where the module is."""
+
+CONSTRUCTION = frozenset({"__init__", "__post_init__", "reset_parameters", "_reset_parameters", "__new__"})
+CONSTRUCTION_PREFIXES = ("init_", "_init", "initialize", "_initialize", "reset_param", "_reset_param", "build_", "_build")
+
+
+def scope_of(info: FunctionInfo, path: str, role: Role) -> Scope:
+    owner = info.owner
+    return Scope(path, role, info.qualname, _setting(info), owner.qualname if owner is not None else None)
+
+
+def _setting(info: FunctionInfo) -> Setting:
+    owner, name = info.owner, info.name
+    if "collate" in name or name in ("worker_init_fn", "__getitem__", "seed_worker"):
+        return Setting.HOST
+    if owner is None:
+        return Setting.FUNCTION
+    if owner.kind is ClassKind.HOST:
+        return Setting.HOST
+    if name in CONSTRUCTION or name.startswith(CONSTRUCTION_PREFIXES):
+        return Setting.CONSTRUCTION
+    if owner.is_module and name == "forward":
+        return Setting.FORWARD
+    if owner.kind is ClassKind.LIGHTNING and name in STEPS:
+        return Setting.FORWARD
+    return Setting.METHOD
+
+
+def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
+    """Binds ``self``, the named parameters by their roles, and what unpacks."""
+    from devlint.placement.attributes import module_symbol
+
+    parameters = parameters_of(info.node)
+    if info.owner is not None and not info.is_static and parameters:
+        first = parameters.pop(0).name.value
+        key = f"{walk.scope.path}:{info.owner.qualname}"
+        walk.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
+    roles = roles_of(info, walk.index)
+    with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
+    context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
+    for position, parameter in enumerate(parameters):
+        name = parameter.name.value
+        if context and position == 0:
+            walk.state.values[name] = NOTHING
+            continue
+        symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
+        walk.state.values[name] = _value(walk, parameter, roles[name], symbol, with_module)
+    star = info.node.params.star_arg
+    if isinstance(star, cst.Param):
+        device: Device | None = SameAs(with_module) if with_module is not None else None
+        rest: Value = Opaque(device, tensorlike=False) if device is not None else NOTHING
+        walk.state.values[star.name.value] = Container((), None, rest, "tuple")
+    if info.node.params.star_kwarg is not None:
+        walk.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
+
+
+def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_module: Symbol | None) -> Value:
+    device = SameAs(with_module or symbol)
+    match holds:
+        case Holds.TENSOR | Holds.OPTIONAL_TENSOR:
+            return Tensor(device, origin=walk.step(StepKind.GIVEN, parameter, device, symbol.name))
+        case Holds.TENSORS:
+            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Container((), None, Tensor(device, evidence=Evidence.LIKELY, origin=origin), "list")
+        case Holds.MODULE:
+            own = SameAs(symbol)
+            return Module(own, origin=walk.step(StepKind.GIVEN, parameter, own, symbol.name))
+        case Holds.DEVICE:
+            return DeviceName(SameAs(symbol), None, symbol.name)
+        case Holds.NUMPY:
+            return Host(numpy=True)
+        case Holds.HOST:
+            return Host()
+        case _:
+            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Opaque(device, origin, tensorlike=with_module is not None)

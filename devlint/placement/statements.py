@@ -1,0 +1,323 @@
+"""Statements: bindings, branches, loops, try, with, match, definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from devlint.placement import conditions, contexts
+from devlint.placement.bindings import assign, bind_loop_target, delete, reads_of
+from devlint.placement.conditions import Condition
+from devlint.placement.domain import Guard
+from devlint.placement.environment import Environment, join
+from devlint.placement.events import Fate, Returned
+from devlint.placement.expressions import binary_operation
+from devlint.placement.syntax import body_of
+from devlint.placement.transfers import METHODS
+from devlint.placement.values import NONE, NOTHING, ClassValue, Function, Value
+from devlint.placement.walk import Loop, Walk, executes
+
+
+@executes(cst.Expr)
+def expression_statement(walk: Walk, node: cst.Expr) -> None:
+    walk.fates[id(node.value)] = Fate.DISCARDED
+    walk.evaluate(node.value)
+
+
+@executes(cst.Assign)
+def assignment(walk: Walk, node: cst.Assign) -> None:
+    if _is_unread(walk, node):
+        walk.fates[id(node.value)] = Fate.UNREAD
+    value = walk.evaluate(node.value)
+    for target in node.targets:
+        assign(walk, target.target, value, node.value)
+
+
+def _is_unread(walk: Walk, node: cst.Assign) -> bool:
+    """A transfer's result bound to a local name that nothing reads."""
+    if walk.info is None or len(node.targets) != 1 or not isinstance(node.value, cst.Call):
+        return False
+    target = node.targets[0].target
+    function = node.value.func
+    if not isinstance(target, cst.Name) or target.value.startswith("_") or not isinstance(function, cst.Attribute):
+        return False
+    if function.attr.value not in METHODS or target.value in walk.global_names:
+        return False
+    return reads_of(walk.info.node, target.value) == 0
+
+
+@executes(cst.AnnAssign)
+def annotated_assignment(walk: Walk, node: cst.AnnAssign) -> None:
+    if node.value is not None:
+        assign(walk, node.target, walk.evaluate(node.value), node.value)
+
+
+_AUGMENTED = {
+    cst.AddAssign: "+=", cst.SubtractAssign: "-=", cst.MultiplyAssign: "*=", cst.DivideAssign: "/=",
+    cst.FloorDivideAssign: "//=", cst.ModuloAssign: "%=", cst.PowerAssign: "**=", cst.MatrixMultiplyAssign: "@=",
+    cst.BitAndAssign: "&=", cst.BitOrAssign: "|=", cst.BitXorAssign: "^=", cst.LeftShiftAssign: "<<=",
+    cst.RightShiftAssign: ">>=",
+}  # fmt: skip
+
+
+@executes(cst.AugAssign)
+def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
+    target = walk.evaluate(node.target)
+    value = walk.evaluate(node.value)
+    symbol = _AUGMENTED[type(node.operator)]
+    result = binary_operation(walk, node, symbol, (target, node.target), (value, node.value))
+    assign(walk, node.target, result, node.value)
+
+
+@executes(cst.Return)
+def return_statement(walk: Walk, node: cst.Return) -> None:
+    value = NONE if node.value is None else walk.evaluate(node.value)
+    if walk.env is None:
+        return
+    walk.emit(Returned(node, walk.scope, value))
+    if not walk.muted:
+        walk.returned.append((value, tuple(walk.decided)))
+    walk.exits.append(walk.env)
+    walk.env = None
+
+
+@executes(cst.Raise)
+def raise_statement(walk: Walk, node: cst.Raise) -> None:
+    if node.exc is not None:
+        walk.evaluate(node.exc)
+    walk.env = None
+
+
+@executes(cst.Break)
+def break_statement(walk: Walk, node: cst.Break) -> None:
+    if walk.loops:
+        walk.loops[-1].breaks.append(walk.state)
+    walk.env = None
+
+
+@executes(cst.Continue)
+def continue_statement(walk: Walk, node: cst.Continue) -> None:
+    if walk.loops:
+        walk.loops[-1].continues.append(walk.state)
+    walk.env = None
+
+
+@executes(cst.Assert)
+def assert_statement(walk: Walk, node: cst.Assert) -> None:
+    conditions.test(walk, node.test)
+
+
+@executes(cst.Del)
+def del_statement(walk: Walk, node: cst.Del) -> None:
+    delete(walk, node.target)
+
+
+@executes(cst.Global, cst.Nonlocal)
+def global_statement(walk: Walk, node: cst.Global | cst.Nonlocal) -> None:
+    walk.global_names.update(item.name.value for item in node.names)
+
+
+@executes(cst.If)
+def if_statement(walk: Walk, node: cst.If) -> None:
+    condition = conditions.test(walk, node.test)
+    if walk.env is None:
+        return
+
+    def otherwise() -> None:
+        if isinstance(node.orelse, cst.If):
+            walk.execute(node.orelse)
+        elif node.orelse is not None:
+            walk.run(body_of(node.orelse.body))
+
+    branch(walk, condition, lambda: walk.run(body_of(node.body)), otherwise)
+
+
+def branch(walk: Walk, condition: Condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    """Both arms from the same state, joined; an arm the analysed world never takes is walked for its own facts only."""
+    before = walk.state
+    after_then = _arm(walk, condition, True, before, then)
+    after_otherwise = _arm(walk, condition, False, before, otherwise)
+    if condition.known is True:
+        walk.env = after_then
+    elif condition.known is False:
+        walk.env = after_otherwise
+    else:
+        guard = condition.guard
+        first, second = (after_otherwise, after_then) if condition.negated else (after_then, after_otherwise)
+        walk.env = join(guard, first, second)
+
+
+def _arm(
+    walk: Walk, condition: Condition, outcome: bool, before: Environment, run: Callable[[], None]
+) -> Environment | None:
+    guard = condition.guard
+    holds = outcome is not condition.negated
+    walk.env = before.narrowed(guard, holds) if guard is not None else before.copy()
+    unreachable = condition.known is not None and condition.known is not outcome
+    returned, exits = len(walk.returned), len(walk.exits)
+    with walk.under(guard, holds, on_cpu=condition.cpu_when is outcome or (unreachable and condition.cpu_when is not None)):
+        run()
+    if unreachable:
+        del walk.returned[returned:]
+        del walk.exits[exits:]
+    return walk.env
+
+
+@executes(cst.For)
+def for_statement(walk: Walk, node: cst.For) -> None:
+    iterable = walk.evaluate(node.iter)
+    if walk.env is None:
+        return
+    _loop(walk, node, lambda: bind_loop_target(walk, node.target, iterable, node.iter), node.body, node.orelse)
+
+
+@executes(cst.While)
+def while_statement(walk: Walk, node: cst.While) -> None:
+    def enter() -> None:
+        conditions.test(walk, node.test)
+
+    _loop(walk, node, enter, node.body, node.orelse)
+
+
+def _loop(
+    walk: Walk, node: cst.CSTNode, enter: Callable[[], None], body: cst.BaseSuite, orelse: cst.Else | None
+) -> None:
+    """Two rounds at most: a trial that shows what the body changes, and the one whose events count.
+
+    A value the body changed is a choice between the first iteration and a later one. The state after the loop is that
+    of its body's end: a loop that never runs proves nothing.
+    """
+    before = walk.state
+    if not walk.muted:
+        with walk.trial():
+            after = _round(walk, before.copy(), enter, body)
+        first = Guard(f"{walk.scope.qualname}:first iteration@{id(node)}", "this is the first iteration")
+        start = join(first, before.copy(), after) or before
+    else:
+        start = before
+    end = _round(walk, start.copy(), enter, body)
+    walk.env = end if end is not None else start
+    if orelse is not None:
+        walk.run(body_of(orelse.body))
+
+
+def _round(walk: Walk, start: Environment, enter: Callable[[], None], body: cst.BaseSuite) -> Environment | None:
+    loop = Loop()
+    walk.loops.append(loop)
+    walk.env = start
+    enter()
+    walk.run(body_of(body))
+    walk.loops.pop()
+    end = walk.env
+    for state in (*loop.continues, *loop.breaks):
+        end = join(None, end, state) if end is not None else state
+    return end
+
+
+@executes(cst.Try, cst.TryStar)
+def try_statement(walk: Walk, node: cst.Try | cst.TryStar) -> None:
+    before = walk.state.copy()
+    walk.run(body_of(node.body))
+    after = walk.env
+    if node.orelse is not None:
+        walk.run(body_of(node.orelse.body))
+    ends = [walk.env]
+    for handler in node.handlers:
+        if handler.type is not None:
+            walk.env = before.copy()
+            walk.evaluate(handler.type)
+        walk.env = join(None, before.copy(), after.copy() if after is not None else None)
+        if handler.name is not None and isinstance(handler.name.name, cst.Name):
+            walk.state.store(handler.name.name.value, NOTHING)
+        walk.run(body_of(handler.body))
+        ends.append(walk.env)
+    end: Environment | None = None
+    for state in ends:
+        end = join(None, end, state)
+    walk.env = end
+    if node.finalbody is not None:
+        reachable = end is not None
+        walk.env = end if end is not None else before
+        walk.run(body_of(node.finalbody.body))
+        if not reachable:
+            walk.env = None
+
+
+@executes(cst.With)
+def with_statement(walk: Walk, node: cst.With) -> None:
+    entered = []
+    for item in node.items:
+        value = walk.evaluate(item.item)
+        if walk.env is None:
+            return
+        entered.append(contexts.enter(walk, item.item, value))
+        if item.asname is not None:
+            assign(walk, item.asname.name, contexts.target_value(value), item.item)
+    walk.run(body_of(node.body))
+    for leave in reversed(entered):
+        if walk.env is not None:
+            leave(walk.env)
+
+
+@executes(cst.Match)
+def match_statement(walk: Walk, node: cst.Match) -> None:
+    walk.evaluate(node.subject)
+    before = walk.state
+    end: Environment | None = before.copy()
+    for case in node.cases:
+        walk.env = before.copy()
+        for name in _captured(case.pattern):
+            walk.state.store(name, NOTHING)
+        if case.guard is not None:
+            walk.evaluate(case.guard)
+        walk.run(body_of(case.body))
+        end = join(None, end, walk.env)
+    walk.env = end
+
+
+def _captured(pattern: cst.CSTNode) -> list[str]:
+    """Names a pattern binds."""
+    found: list[str] = []
+    stack: list[cst.CSTNode] = [pattern]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (cst.MatchAs, cst.MatchStar)) and isinstance(node.name, cst.Name):
+            found.append(node.name.value)
+        elif isinstance(node, cst.MatchMapping) and isinstance(node.rest, cst.Name):
+            found.append(node.rest.value)
+        stack.extend(node.children)
+    return found
+
+
+@executes(cst.FunctionDef)
+def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
+    for decorator in node.decorators:
+        walk.evaluate(decorator.decorator)
+    walk.analysis.check_defaults(walk, node)
+    info = walk.index.functions[id(node)]
+    if walk.info is not None:
+        info.closure = {**walk.closure, **walk.state.values}
+        walk.analysis.defer(info)
+    value: Value = Function(info, f"{walk.scope.path}:{info.qualname}")
+    walk.state.store(node.name.value, value if info.keeps_signature else NOTHING)
+
+
+@executes(cst.ClassDef)
+def class_definition(walk: Walk, node: cst.ClassDef) -> None:
+    info = walk.index.classes[id(node)]
+    if walk.info is not None:
+        closure = {**walk.closure, **walk.state.values}
+        for method in info.methods.values():
+            method.closure = closure
+            walk.analysis.defer(method)
+    walk.state.store(node.name.value, ClassValue(info, f"{walk.scope.path}:{info.qualname}"))
+
+
+@executes(cst.Import, cst.ImportFrom)
+def import_statement(walk: Walk, node: cst.Import | cst.ImportFrom) -> None:
+    """Imports are indexed for the whole file; one inside a definition shadows what the name was."""
+    from devlint.placement.imports import imported_names
+
+    for local, _ in imported_names(node):
+        walk.state.values.pop(local, None)

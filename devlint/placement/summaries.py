@@ -1,0 +1,183 @@
+"""Summaries: what a definition returns, and that with a caller's arguments put for its parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    Guard,
+    GuardKind,
+    Known,
+    SameAs,
+    choose,
+)
+from devlint.placement.events import CallSite
+from devlint.placement.index import FunctionInfo
+from devlint.placement.origin import StepKind
+from devlint.placement.syntax import code_of, parameters_of
+from devlint.placement.values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Host,
+    Instance,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The joined value of a definition's returns, in terms of its parameters' symbols."""
+
+    value: Value
+
+
+Substitution = dict[str, Value]
+"""Key of a symbol to the value that stands for it at one call."""
+
+
+def symbol_key(info: FunctionInfo, parameter: str) -> str:
+    return f"{info.qualname}:{id(info.node)}:{parameter}"
+
+
+def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
+    """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
+    parameters = parameters_of(info.node)
+    substitution: Substitution = {}
+    bound = info.owner is not None and not info.is_static and receiver is not None
+    if bound and parameters:
+        parameters = parameters[1:]
+        if info.owner is not None and receiver is not None:
+            from devlint.placement.attributes import module_symbol
+
+            substitution[module_symbol(info.owner).key] = receiver
+    positional = list(site.positional)
+    hidden = site.unpacks
+    for position, parameter in enumerate(parameters):
+        name = parameter.name.value
+        found = site.keyword(name)
+        if found is None and position < len(positional):
+            found = positional[position]
+        if found is not None:
+            value = found.value
+        elif hidden:
+            value = NOTHING
+        else:
+            value = _default(parameter)
+        substitution[symbol_key(info, name)] = value
+    return substitution
+
+
+def _default(parameter: cst.Param) -> Value:
+    from devlint.placement.syntax import literal
+
+    if parameter.default is None:
+        return NOTHING
+    try:
+        return Constant(literal(parameter.default), parameter.default)
+    except ValueError:
+        return NOTHING
+
+
+def returned(
+    walk: Walk, node: cst.Call, info: FunctionInfo, summary: Summary, substitution: Substitution
+) -> Value:
+    """What the call gives back; its way leads through the function."""
+    value = substitute(summary.value, substitution, walk, node)
+    if isinstance(value, (Tensor, Opaque)) and value.origin is not None:
+        origin = walk.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.origin)
+        return replace(value, origin=origin)
+    return value
+
+
+def substitute(value: Value, substitution: Substitution, walk: Walk, call: cst.Call | None) -> Value:
+    """``value`` with the caller's values put for the symbols of the definition."""
+    if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
+        device = _device(value.device, substitution, walk, call)
+        if device == value.device:
+            return value
+        if isinstance(value, Opaque) and isinstance(value.device, SameAs):
+            given = substitution.get(value.device.symbol.key)
+            if isinstance(given, (Host, Constant, Container, Instance)):
+                # The argument itself came back: it is what the caller gave.
+                return given if not isinstance(given, Container) else NOTHING
+        return replace(value, device=device)
+    if isinstance(value, Container):
+        items = tuple(substitute(item, substitution, walk, call) for item in value.items)
+        rest = None if value.rest is None else substitute(value.rest, substitution, walk, call)
+        return Container(items, value.keys, rest, value.type, value.node)
+    return value
+
+
+def _device(device: Device, substitution: Substitution, walk: Walk, call: cst.Call | None) -> Device:
+    match device:
+        case SameAs(symbol):
+            if symbol.key not in substitution:
+                # A place only the callee can name: elsewhere it is anywhere.
+                return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
+            return _place_of(substitution[symbol.key], walk)
+        case Choice(guard, then, otherwise):
+            return _choice(guard, then, otherwise, substitution, walk, call)
+        case _:
+            return device
+
+
+def _foreign(device: SameAs) -> Device:
+    return UNKNOWN if device.symbol.anchor in (Anchor.EXPRESSION, Anchor.BATCH) else device
+
+
+def _place_of(value: Value, walk: Walk) -> Device:
+    """Where an argument is, or where it says to go."""
+    from devlint.placement.attributes import module_symbol
+    from devlint.placement.devices import name_of_constant
+
+    match value:
+        case Tensor() | Opaque() | Module() | DeviceName():
+            return value.device
+        case Self():
+            return SameAs(module_symbol(value.info))
+        case Constant(value=None):
+            return walk.state.factory_device if walk.env is not None else CPU
+        case Constant():
+            named = name_of_constant(value)
+            return named.device if named is not None else UNKNOWN
+        case _:
+            return UNKNOWN
+
+
+def _choice(
+    guard: Guard, then: Device, otherwise: Device, substitution: Substitution, walk: Walk, call: cst.Call | None
+) -> Device:
+    first = _device(then, substitution, walk, call)
+    second = _device(otherwise, substitution, walk, call)
+    if guard.kind is GuardKind.IS_NONE and guard.subject is not None and guard.subject.key in substitution:
+        given = substitution[guard.subject.key]
+        if isinstance(given, Constant):
+            return first if given.value is None else second
+        if not isinstance(given, UnknownValue) and not _may_be_none(given):
+            return second
+    renamed = replace(guard, key=f"{guard.key}#{id(call)}")
+    return choose(renamed, first, second)
+
+
+def _may_be_none(value: Value) -> bool:
+    """An argument that is itself a parameter of the caller may be None there."""
+    device = getattr(value, "device", None)
+    return isinstance(value, (Opaque, DeviceName)) and not isinstance(device, Known)

@@ -1,0 +1,130 @@
+"""Small questions about LibCST nodes that evaluation asks again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+FunctionNode = cst.FunctionDef | cst.Lambda
+
+
+def dotted(node: cst.BaseExpression) -> str | None:
+    """``a.b.c`` for a chain of names, else None."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+_EMPTY = cst.Module(body=[])
+
+
+def code_of(node: cst.CSTNode) -> str:
+    """The node's source on one line."""
+    return " ".join(_EMPTY.code_for_node(node).split())
+
+
+def path_of(node: cst.BaseExpression) -> str | None:
+    """The key of a place that can be stored to and read back: ``x``, ``self.w``, ``batch['x']``, ``pair[0]``.
+
+    None when the place depends on something that is not written out.
+    """
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        base = path_of(node.value)
+        return None if base is None else f"{base}.{node.attr.value}"
+    if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        index = node.slice[0].slice.value
+        if isinstance(index, (cst.SimpleString, cst.Integer)):
+            base = path_of(node.value)
+            return None if base is None else f"{base}[{literal(index)!r}]"
+    return None
+
+
+def root_name(node: cst.BaseExpression) -> str | None:
+    """The name a chain of attributes, subscripts and calls starts from."""
+    while True:
+        if isinstance(node, cst.Name):
+            return node.value
+        if isinstance(node, (cst.Attribute, cst.Subscript)):
+            node = node.value
+        elif isinstance(node, cst.Call):
+            node = node.func
+        else:
+            return None
+
+
+def literal(node: cst.BaseExpression) -> object:
+    """The value of a literal; raises ValueError where the text is none."""
+    if isinstance(node, cst.SimpleString):
+        return node.evaluated_value
+    if isinstance(node, cst.ConcatenatedString):
+        return node.evaluated_value
+    if isinstance(node, cst.Integer):
+        return int(node.value.replace("_", ""), 0)
+    if isinstance(node, cst.Float):
+        return float(node.value.replace("_", ""))
+    if isinstance(node, cst.Name) and node.value in _NAMED:
+        return _NAMED[node.value]
+    raise ValueError(f"not a literal: {type(node).__name__}")
+
+
+_NAMED: dict[str, object] = {"None": None, "True": True, "False": False}
+
+
+def descend(node: cst.CSTNode, *, into_definitions: bool = True) -> Iterator[cst.CSTNode]:
+    """All nodes under ``node`` that are no whitespace, outermost first; the iteration keeps its own stack."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        for child in current.children:
+            if isinstance(child, _TRIVIA):
+                continue
+            if not into_definitions and isinstance(child, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+                continue
+            stack.append(child)
+
+
+_TRIVIA = (
+    cst.BaseParenthesizableWhitespace,
+    cst.TrailingWhitespace,
+    cst.EmptyLine,
+    cst.Comma,
+    cst.Dot,
+    cst.AssignEqual,
+    cst.Semicolon,
+    cst.LeftParen,
+    cst.RightParen,
+)
+
+
+def parameters_of(node: FunctionNode) -> list[cst.Param]:
+    """All named parameters in call order, without ``*args`` and ``**kwargs``."""
+    declared = node.params
+    return [*declared.posonly_params, *declared.params, *declared.kwonly_params]
+
+
+def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> tuple[str, ...]:
+    names = []
+    for decorator in node.decorators:
+        expression = decorator.decorator
+        if isinstance(expression, cst.Call):
+            expression = expression.func
+        names.append(dotted(expression) or "")
+    return tuple(names)
+
+
+def body_of(block: cst.BaseSuite | cst.Module) -> Iterator[cst.CSTNode]:
+    """The statements of a block, small statements of one line apart."""
+    for statement in block.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            yield from statement.body
+        else:
+            yield statement
