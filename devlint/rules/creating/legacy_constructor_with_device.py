@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Device, Known, SameAs, describe, leaves
-from devlint.placement.values import Constant, DeviceName
+from devlint.placement.values import Tensor
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 
@@ -114,10 +114,9 @@ def _cuda_constructor(event: Created) -> Iterable[Draft]:
 
 def _refused(event: Created) -> Device | None:
     """The device named, where the constructor cannot make it."""
-    value = event.named.value if event.named is not None else None
-    if isinstance(value, Constant) or not isinstance(value, DeviceName):
+    if not isinstance(event.value, Tensor):
         return None
-    for leaf in leaves(value.device):
+    for leaf in leaves(event.value.device):
         if isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu):
             return leaf
     return None
