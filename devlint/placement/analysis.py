@@ -16,12 +16,13 @@ from devlint.placement.domain import CPU, UNKNOWN, Device
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Sink
 from devlint.placement.index import ClassInfo, FileIndex, FunctionInfo, index_file
+from devlint.placement.origin import Step, StepKind, extend
 from devlint.placement.parameters import bind_parameters, scope_of
 from devlint.placement.registration import registered_attributes
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import Summary
 from devlint.placement.syntax import body_of, parameters_of
-from devlint.placement.values import NOTHING, Constant, Module, Reference, Self, Value
+from devlint.placement.values import NOTHING, Constant, Container, Kind, Module, Reference, Self, Tensor, Value
 from devlint.placement.walk import Walk
 from devlint.source.role import Role
 
@@ -194,6 +195,8 @@ class Analysis:
         me = _self_name(walk)
         for name, (value, node, scope) in self._noted.get(id(info), {}).items():
             final = value if end is None else end.values.get(f"{me}.{name}", value)
+            if info.is_module:
+                final = _kept(final, name, node, scope)
             stores = 1 + (name in info.assigned_outside_init)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
 
@@ -219,6 +222,26 @@ class Analysis:
             for name, fact in facts.attributes.items()
         }
         return ClassFacts(info, attributes, facts.dynamic)
+
+
+def _kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
+    """A value on a Module that `Module.to` does not reach: its way leads through the store."""
+    if isinstance(value, Container):
+        items = tuple(_inside(item, name, node, scope) for item in value.items)
+        return replace(value, items=items, rest=None if value.rest is None else _inside(value.rest, name, node, scope))
+    if isinstance(value, Tensor) and value.kind in (Kind.PLAIN, Kind.UNWRAPPED):
+        return _inside(value, name, node, scope)
+    return value
+
+
+def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
+    """In a plain container even parameters and modules are out of reach."""
+    if isinstance(value, Container):
+        return _kept(value, name, node, scope)
+    if isinstance(value, (Tensor, Module)):
+        step = Step(StepKind.STORED, node, scope, value.device, f"self.{name}")
+        return replace(value, origin=extend(value.origin, step))
+    return value
 
 
 def _self_name(walk: Walk) -> str:

@@ -193,7 +193,8 @@ def _seen_from_method(walk: Walk, owner: Self, value: Value, stores: int) -> Val
     if isinstance(value, Module) and info.is_module:
         return replace(value, device=_follow_module(info, value.device))
     if isinstance(value, Container) and info.is_module:
-        return value
+        # What a container holds is moved by nobody but the class itself.
+        return NOTHING if info.defines("_apply", "to", "cuda") else value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return replace(value, device=_follow_module(info, value.device))

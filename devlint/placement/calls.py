@@ -91,14 +91,15 @@ def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Valu
     special = library.FUNCTIONS.get(name)
     if special is not None:
         return special(walk, node, site)
+    built = construct_builtin(walk, node, name, site)
+    if built is not None:
+        # Before the tables of functions: they list nn.Parameter as a factory, and it keeps a place and gives a kind.
+        return built
     known = semantics.function(name) if name.startswith("torch.") else None
     if isinstance(known, Factory):
         return factories.create(walk, node, known, site)
     if known is not None:
         return perform(walk, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
-    built = construct_builtin(walk, node, name, site)
-    if built is not None:
-        return built
     return library.call_by_prefix(walk, node, name, site)
 
 

@@ -143,7 +143,8 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(a, Module) and isinstance(b, Module):
         return _join_modules(guard, a, b)
     if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
-        rest = None if a.rest is None and b.rest is None else join_values(guard, a.rest or NOTHING, b.rest or NOTHING)
+        # What one arm appended may be inside afterwards; an arm that appended nothing takes nothing away.
+        rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
         items = tuple(join_values(guard, x, y) for x, y in zip(a.items, b.items, strict=True))
         return Container(items, a.keys, rest, a.type, a.node)
     if _placed(a) or _placed(b):
