@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain import Anchor, SameAs, Symbol
+from devlint.placement.domain import CPU, Anchor, SameAs, Symbol
 from devlint.placement.events import Stored
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of, descend, literal, path_of
@@ -111,11 +111,18 @@ def item_of(walk: Walk, value: Value, key: object | None) -> Value:
         return value
     if isinstance(value, Module):
         if value.children and isinstance(key, int) and -len(value.children) <= key < len(value.children):
-            return value.children[key]
+            return _child(value, value.children[key])
         return Module(value.device, origin=value.origin)
     if isinstance(value, Host):
         return Host(numpy=value.numpy, origin=value.origin)
     return NOTHING
+
+
+def _child(parent: Module, child: Value) -> Value:
+    """A submodule is where its parent is, unless it was put somewhere itself."""
+    if isinstance(child, Module) and child.device == CPU:
+        return replace(child, device=parent.device)
+    return child
 
 
 def _item_of_container(value: Container, key: object | None) -> Value:

@@ -12,7 +12,7 @@ from devlint.placement.attributes import attribute_of
 from devlint.placement.domain import SameAs
 from devlint.placement.events import Argument, Called, CallSite
 from devlint.placement.meetings import bind, host_read, perform
-from devlint.placement.modules import call_module, construct_builtin
+from devlint.placement.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
 from devlint.placement.project_calls import call_function, call_self, construct
 from devlint.placement.syntax import dotted
 from devlint.placement.values import (
@@ -95,6 +95,8 @@ def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Valu
     if built is not None:
         # Before the tables of functions: they list nn.Parameter as a factory, and it keeps a place and gives a kind.
         return built
+    if name in PARAMETERS:
+        return wrap_parameter(walk, node, name, site)
     known = semantics.function(name) if name.startswith("torch.") else None
     if isinstance(known, Factory):
         return factories.create(walk, node, known, site)

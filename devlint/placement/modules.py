@@ -45,13 +45,13 @@ WRAPPERS = {
 }
 """Functions and classes that hand a Module back as one; ``scatters``: its inputs may be anywhere."""
 
+PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 
 def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
     """The Module a ``torch.nn`` class gives; None when the name is none."""
-    if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"):
-        return _parameter(walk, node, name, site)
     if name in WRAPPERS and site.positional:
         return _wrap(walk, node, name, site)
     if not name.startswith("torch.nn."):
@@ -87,7 +87,8 @@ def _children(site: CallSite) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def _parameter(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+def wrap_parameter(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    """``nn.Parameter(t)``: a leaf where ``t`` is."""
     argument = site.argument("data", 0)
     value = argument.value if argument is not None else NOTHING
     kind = Kind.BUFFER if name.endswith("Buffer") else Kind.PARAMETER

@@ -179,5 +179,6 @@ def _choice(
 
 def _may_be_none(value: Value) -> bool:
     """An argument that is itself a parameter of the caller may be None there."""
-    device = getattr(value, "device", None)
-    return isinstance(value, (Opaque, DeviceName)) and not isinstance(device, Known)
+    if isinstance(value, DeviceName):
+        return value.node is None and not value.of_tensor and not isinstance(value.device, Known)
+    return isinstance(value, Opaque)
