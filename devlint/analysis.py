@@ -85,9 +85,9 @@ def analyse_file(task: FileTask) -> FileReport:
         return failed(task, f"devlint itself failed on it ({kind}, at {place}); please report this", detail=_detail())
 
 
-def failed(task: FileTask, message: str, line: int = 1, detail: str = "") -> FileReport:
+def failed(task: FileTask, message: str, line: int = 1, column: int = 1, detail: str = "") -> FileReport:
     """The report on a file that could not be analysed."""
-    finding = _own_finding(UNREADABLE_FILE, task.shown_as, f"cannot be analysed: {message}", line, 1)
+    finding = _own_finding(UNREADABLE_FILE, task.shown_as, f"cannot be analysed: {message}", line, column)
     return FileReport(task.shown_as, _fingerprinted([finding], task.identity), detail=detail)
 
 
@@ -113,6 +113,8 @@ def _findings(source: Source, task: FileTask) -> tuple[list[Finding], Refusal | 
     relevant = may_hold_findings(source)
     if ast_tree is not None and not relevant:
         return [], None
+    if refusal is not None and refusal.final:
+        return [], refusal
     deep = too_deep(source.text, ast_tree)
     if deep is not None:
         return [], deep
@@ -138,7 +140,7 @@ def _as_failure(refusal: Refusal, by_ast: Refusal | None) -> Refusal:
 
 def _refused(task: FileTask, refusal: Refusal) -> FileReport:
     if not refusal.syntax:
-        return failed(task, refusal.message, refusal.line)
+        return failed(task, refusal.message, refusal.line, refusal.column)
     finding = _own_finding(SYNTAX_ERROR, task.shown_as, refusal.message, refusal.line, refusal.column)
     return FileReport(task.shown_as, _fingerprinted([finding], task.identity))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,18 +19,25 @@ from devlint.finding import Confidence, Severity
 from devlint.source.discovery import USUAL_EXCLUDES
 from devlint.source.ignorefiles import verdict_on
 
+_COMPARISONS: Mapping[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+    "==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Globs:
-    """Patterns in the form of ``.gitignore``, relative to ``base``. An absolute one may lie below ``base`` only."""
+    """Patterns in the form of ``.gitignore``, relative to ``base``; an absolute path below it is made relative."""
 
     base: str
     spec: GitIgnoreSpec
 
     @classmethod
     def of(cls, base: Path, patterns: tuple[str, ...]) -> Globs:
-        relative = [os.path.relpath(p, base) if os.path.isabs(os.path.expanduser(p)) else p for p in patterns]
-        cleaned = [pattern.removeprefix("./").replace(os.sep, "/") for pattern in relative]
+        prefix = str(base).rstrip(os.sep) + os.sep
+        cleaned = [
+            "/" + pattern.removeprefix(prefix) if pattern.startswith(prefix) else pattern.removeprefix("./")
+            for pattern in patterns
+        ]
         try:
             return cls(str(base), GitIgnoreSpec.from_lines(cleaned))
         except ValueError as error:
@@ -178,18 +186,13 @@ def _check_version(file: ConfigFile) -> None:
 def satisfies(version: str, wanted: str, where: str) -> bool:
     """Whether a version meets ``required-version``: one version, or comparisons joined by commas (``>=0.1,<1``)."""
     have = _release(version)
+    met = True
     for clause in wanted.split(","):
         match = re.fullmatch(r"\s*(==|!=|>=|<=|>|<)?\s*v?(\d+(?:\.\d+)*)\s*", clause)
         if match is None:
             raise ConfigurationError(f"{where}: `required-version` {wanted!r} is no version, nor one like '>=0.1,<1'")
-        need = _release(match[2])
-        held = {
-            "==": have == need, "!=": have != need, ">=": have >= need,
-            "<=": have <= need, ">": have > need, "<": have < need,
-        }[match[1] or "=="]  # fmt: skip
-        if not held:
-            return False
-    return True
+        met = met and _COMPARISONS[match[1] or "=="](have, _release(match[2]))
+    return met
 
 
 def _release(version: str) -> tuple[int, ...]:

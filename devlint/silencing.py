@@ -57,11 +57,20 @@ def _matches(finding: Finding, suppressions: list[Suppression], bare_noqa: bool)
             found.extend(
                 (suppression.start, selector.code)
                 for selector in suppression.selectors
-                if finding.code.startswith(selector.code) or selector.code == "ALL"
+                if _selects(selector.code, finding.code)
             )
             if bare_noqa and suppression.kind == "noqa" and not suppression.selectors:
                 found.append((suppression.start, ""))
     return found
+
+
+def _selects(selector: str, code: str) -> bool:
+    """Whether a comment's code or prefix stands for ``code``. A comment that covers all rules cannot hide its own
+    idleness: DEV900 has to be meant.
+    """
+    if code == UNUSED_SUPPRESSION:
+        return selector.startswith("DEV9") and code.startswith(selector)
+    return selector == "ALL" or code.startswith(selector)
 
 
 def _judge(

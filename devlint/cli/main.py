@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from typing import NoReturn
@@ -45,7 +46,12 @@ app.add_command(rule_command)
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the program and leave with its exit code."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    if code == INTERRUPTED:
+        # An analysis may still be running in native code, which the interpreter's orderly end would abort with a crash.
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from devlint.finding import Applicability, Finding, Place, TraceStep
@@ -9,7 +10,7 @@ from devlint.reports.frame import bar, frame, gutter_width
 from devlint.reports.painting import SEVERITY_STYLES, Line, visible
 from devlint.reports.source_lines import SourceLines
 
-_MOVES = ("moved", "copied", "sent", "loaded")
+_MOVE = re.compile(r"\b(?:moved|copied|sent|loaded)\b")
 _FIX_WORDS = {
     Applicability.SAFE: "fix",
     Applicability.UNSAFE: "unsafe fix",
@@ -74,7 +75,7 @@ def _words(step: TraceStep) -> str:
     """``made here, on cpu``, ``moved here, to cuda``."""
     if step.device is None or step.device in step.message:
         return step.message
-    return f"{step.message}, {'to' if step.message.startswith(_MOVES) else 'on'} {step.device}"
+    return f"{step.message}, {'to' if _MOVE.search(step.message) else 'on'} {step.device}"
 
 
 def _advice(finding: Finding) -> Iterator[tuple[str, str]]:

@@ -48,6 +48,8 @@ class Refusal:
     message: str
     line: int
     column: int
+    final: bool = False
+    """Whether LibCST need not be asked: it lets null bytes pass inside of strings."""
 
 
 def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:
@@ -55,7 +57,7 @@ def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:
     nul = text.find("\0")
     if nul >= 0:
         line, column = position(text, nul)
-        return None, Refusal(True, "source code cannot contain null bytes", line, column)
+        return None, Refusal(True, "source code cannot contain null bytes", line, column, final=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

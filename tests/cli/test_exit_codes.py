@@ -1,0 +1,141 @@
+"""Every exit code, and which one wins."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, environment
+
+PROGRAM = [sys.executable, "-m", "devlint"]
+
+BROKEN = "def f(:\n    pass\n"
+CLEAN = "import torch\n\nx = torch.device('cpu')\n"
+UNUSED = "x = 1  # noqa: DEV101\n"
+
+
+def test_clean_code_is_0(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "clean.py").write_text("x = 1\n")
+    done = devlint()
+    assert done.returncode == 0
+    assert done.stdout.startswith("No device-placement problem found in 1 file (")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("text", [BROKEN, UNUSED])
+@pytest.mark.parametrize("form", ["text", "full", "concise", "json"])
+def test_findings_are_1_in_every_form(devlint: Run, tmp_path: Path, text: str, form: str) -> None:
+    (tmp_path / "a.py").write_text(text)
+    assert devlint("--output-format", form).returncode == 1
+
+
+def test_exit_zero_turns_1_into_0(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(UNUSED)
+    assert devlint("--exit-zero").returncode == 0
+    assert devlint("-e").returncode == 0
+
+
+def test_exit_zero_never_hides_a_file_that_could_not_be_analysed(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"x = '\xff'\n")
+    assert devlint("--exit-zero").returncode == 2
+
+
+def test_2_beats_1(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "finding.py").write_text(UNUSED)
+    (tmp_path / "unreadable.py").write_bytes(b"x = '\xff'\n")
+    done = devlint("--output-format", "concise")
+    assert done.returncode == 2
+    assert "DEV900" in done.stdout
+    assert "DEV902" in done.stdout
+
+
+def test_below_the_gate_is_0(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(UNUSED)
+    done = devlint("--min-severity", "error")
+    assert done.returncode == 0
+    assert "hidden: 1 below the least severity" in done.stdout
+
+
+def test_a_missing_path_is_2_and_the_others_are_checked(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(UNUSED)
+    done = devlint("a.py", "gone.py")
+    assert done.returncode == 2
+    assert "devlint: no such file or directory: gone.py\n" in done.stderr
+    assert "DEV900" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--no-such-option"], "No such option"),
+        (["--select", "DEV9x"], "unknown code `DEV9x`; did you mean"),
+        (["--select", "unused-supression"], "did you mean `DEV900`"),
+        (["--jobs", "0"], "--jobs"),
+        (["--output-format", "xml"], "'xml' is not one of"),
+        (["--min-severity", "fatal"], "'fatal' is not one of"),
+        (["--config", "gone.toml"], "no such file"),
+        (["--config", "min-severity=error"], "strings need quotes"),
+        (["--config", "min-severty='error'"], "did you mean `min-severity`?"),
+        (["--stdin-filename", "a.py", "."], "--stdin-filename names what - reads"),
+        (["-", "a.py"], "cannot be joined"),
+        (["@gone.txt"], "the argument file gone.txt cannot be read"),
+        (["rule"], "--all"),
+        (["rule", "DEV999"], "unknown code `DEV999`; did you mean"),
+    ],
+)
+def test_wrong_usage_is_2_with_a_reason_on_stderr(devlint: Run, arguments: list[str], words: str) -> None:
+    done = devlint(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_report_that_cannot_be_written_is_2(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = devlint("-o", "no/such/directory/report.txt")
+    assert done.returncode == 2
+    assert "cannot write no/such/directory/report.txt" in done.stderr
+
+
+def test_nothing_to_look_at_is_0_with_one_line(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("text\n")
+    done = devlint()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "devlint: no Python file among the paths\n")
+
+
+def test_nothing_left_after_exclusion_is_0_with_one_line(devlint: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    done = devlint("--exclude", "a.py")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "devlint: no file left: all that were found are excluded\n"
+
+
+def test_an_interrupt_is_130(tmp_path: Path) -> None:
+    # A sum of so many terms takes LibCST some seconds: time to interrupt it.
+    (tmp_path / "slow.py").write_text("import torch\nx = " + " + ".join(["a"] * 3900) + "\n")
+    process = subprocess.Popen(
+        PROGRAM, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert (output, errors.strip()) == (b"", b"")
+
+
+def test_a_closed_pipe_ends_quietly_with_the_runs_own_code(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1  # noqa: DEV101\n" * 2000)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        PROGRAM, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == b""

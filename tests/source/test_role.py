@@ -1,0 +1,37 @@
+"""The part a file plays."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import pytest
+
+from devlint.source.role import Role, role_of
+
+GUARD = "import torch\n\nif __name__ == '__main__':\n    main()\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "role"),
+    [
+        ("pkg/net.py", "", Role.LIBRARY),
+        ("pkg/latest.py", "", Role.LIBRARY),
+        ("pkg/contest_runner.py", "", Role.LIBRARY),
+        ("pkg/workbench.py", "", Role.LIBRARY),
+        ("train.py", GUARD, Role.SCRIPT),
+        ("train.py", "if '__main__' == __name__:\n    pass\n", Role.SCRIPT),
+        ("train.py", "def f():\n    if __name__ == '__main__':\n        pass\n", Role.LIBRARY),
+        ("examples/train.py", "", Role.SCRIPT),
+        ("setup.py", "", Role.SCRIPT),
+        ("tests/test_net.py", GUARD, Role.TEST),
+        ("pkg/tests/data.py", "", Role.TEST),
+        ("net_test.py", "", Role.TEST),
+        ("conftest.py", "", Role.TEST),
+        ("benchmarks/run.py", GUARD, Role.BENCHMARK),
+        ("bench_net.py", "", Role.BENCHMARK),
+        ("tests/benchmarks/run.py", "", Role.TEST),
+        ("tests/demo.ipynb", "", Role.NOTEBOOK),
+    ],
+)
+def test_role(path: str, text: str, role: Role) -> None:
+    assert role_of(PurePath(path), text) is role

@@ -1,0 +1,96 @@
+"""What the README says is what happens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from devlint.configfile import KEYS, read_config
+from tests.cli.conftest import environment
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.M | re.S)
+
+
+def devlint(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "devlint", *arguments],
+        cwd=directory, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
+    program, shown = blocks("python")[0], blocks("text")[0]
+    (tmp_path / "net.py").write_text(program)
+    printed = devlint(tmp_path, "net.py").stdout
+    header, *frame = shown.splitlines()
+    assert printed.startswith(header.removesuffix("..."))
+    assert printed.splitlines()[1 : 1 + len(frame)] == frame
+
+
+def test_the_repair_of_the_example_is_clean(tmp_path: Path) -> None:
+    repaired = re.search(r"With `(torch\.zeros\(.*?device=x\.device\))` it has nothing to say", README)
+    assert repaired is not None
+    program = blocks("python")[0].replace("torch.zeros(1, x.size(1), 16)", repaired[1])
+    assert repaired[1] in program
+    (tmp_path / "net.py").write_text(program)
+    assert devlint(tmp_path, "net.py").returncode == 0
+
+
+def test_the_commands_of_the_usage_are_understood(tmp_path: Path) -> None:
+    (usage,) = [block for block in blocks("sh") if "devlint rule --all" in block]
+    for name in ("net.py", "train.py", "src/a.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    for line in usage.splitlines():
+        command = line.split("#")[0].strip()
+        program = f"{sys.executable} -m {command}"
+        done = subprocess.run(
+            program, shell=True, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (command, done.stderr)
+
+
+def test_the_configuration_is_accepted_and_every_key_named(tmp_path: Path) -> None:
+    (shown,) = [block for block in blocks("toml") if "[tool.devlint]" in block]
+    (tmp_path / "pyproject.toml").write_text(shown)
+    config = read_config(tmp_path / "pyproject.toml")
+    assert config is not None
+    for key in KEYS:
+        assert re.search(rf"\b{key}\b", README), key
+
+
+def test_both_hooks_are_as_pre_commit_wants_them() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert [hook["id"] for hook in hooks] == ["devlint", "devlint-fix"]
+    for hook in hooks:
+        assert hook["entry"].startswith("devlint --force-exclude")
+        assert hook["language"] == "python"
+        assert hook["types_or"] == ["python", "pyi", "jupyter"]
+        assert hook["require_serial"] is True
+        assert hook["minimum_pre_commit_version"] == "2.9.2"
+    link = ROOT / "pre-commit-hooks.yaml"
+    assert link.read_bytes() == (ROOT / ".pre-commit-hooks.yaml").read_bytes()
+
+
+def test_the_hooks_environment_has_no_torch() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert not any(requirement.startswith("torch") for requirement in project["dependencies"])
+    assert {re.split(r"[<>=]", requirement)[0] for requirement in project["dependencies"]} == {
+        "libcst", "click", "pathspec", "rich",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["install", "test"])
+def test_ci_finds_its_commands(name: str) -> None:
+    assert re.search(rf"^<!-- ci: {name} -->\n```sh\npip install .*\n```$", README, re.M)
