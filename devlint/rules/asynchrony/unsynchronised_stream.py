@@ -81,7 +81,7 @@ class UnsynchronisedStream(Rule):
     severity = Severity.ERROR
 
     def stream_crossed(self, event: StreamCrossed) -> Iterable[Draft]:
-        made, read = _stream(event.made_on), _stream(event.read_on)
+        made, read = _between(event)
         tensor = quoted(event.node, "the tensor")
         origin = origin_of(event.value)
         steps = tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
@@ -96,12 +96,19 @@ class UnsynchronisedStream(Rule):
         )
 
 
-def _stream(name: str) -> str:
-    return f"stream `{name}`" if name else "the default stream"
+def _between(event: StreamCrossed) -> tuple[str, str]:
+    """What the two streams are called. Empty is the default stream; of the others only the identity is known."""
+    if event.made_on and event.read_on:
+        return "one side stream", "another"
+    return ("a side stream", "the default stream") if event.made_on else ("the default stream", "a side stream")
 
 
 def _repair(event: StreamCrossed) -> Repair:
-    reader = event.read_on or "torch.cuda.current_stream()"
-    writer = event.made_on or "torch.cuda.current_stream()"
-    before = "before entering it" if event.read_on else "after leaving it"
-    return Repair(Applicability.SUGGESTION, f"{before}, write `{reader}.wait_stream({writer})`")
+    if event.read_on:
+        writer = "the stream it was made on" if event.made_on else "torch.cuda.current_stream()"
+        message = f"before `with torch.cuda.stream(side)`, let `side.wait_stream(...)` wait for {writer}"
+        if not event.made_on:
+            message = f"before `with torch.cuda.stream(side)`, write `side.wait_stream({writer})`"
+    else:
+        message = "after the `with` block, write `torch.cuda.current_stream().wait_stream(side)`"
+    return Repair(Applicability.SUGGESTION, message)

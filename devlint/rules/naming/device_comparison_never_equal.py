@@ -61,7 +61,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Severity
-from devlint.placement.domain import Anchor, Known, SameAs
+from devlint.placement.domain import Known
 from devlint.placement.values import Constant, Container, DeviceName, Value
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
@@ -84,7 +84,8 @@ class DeviceComparisonNeverEqual(Rule):
         if event.operator in ("==", "!=", "is", "is not"):
             sides.append((event.right, event.right_node, event.left, event.left_node))
         for own, own_node, other, other_node in sides:
-            if not _is_a_tensors_device(own, own_node):
+            # What an object keeps under `.device` may be a string (fixture `stored_device`).
+            if not isinstance(own, DeviceName) or not own.of_tensor or own.is_type:
                 continue
             why = _why_never(event.operator, other, other_node)
             if why is None:
@@ -96,25 +97,6 @@ class DeviceComparisonNeverEqual(Rule):
                 repair=_repair(event, own_node, other),
             )
             return
-
-
-def _is_a_tensors_device(value: Value, node: cst.BaseExpression) -> bool:
-    """The expression reads `.device` of a tensor, not a device that something keeps (fixture `stored_device`)."""
-    import libcst as cst
-
-    if not isinstance(value, DeviceName) or value.node is not None:
-        return False
-    if not isinstance(node, cst.Attribute) or node.attr.value != "device":
-        return False
-    if isinstance(node.value, cst.Name) and node.value.value in ("self", "cls"):
-        return False
-    match value.device:
-        case SameAs(symbol):
-            return symbol.anchor is not Anchor.EXPRESSION
-        case Known():
-            return True
-        case _:
-            return False
 
 
 def _why_never(operator: str, other: Value, node: cst.BaseExpression) -> str | None:
