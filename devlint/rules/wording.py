@@ -41,7 +41,7 @@ def device_of(value: Value) -> Device | None:
 
 def called(operand: MetOperand) -> str:
     """What the reader knows the operand as."""
-    if isinstance(operand.value, Module):
+    if is_module(operand):
         return quoted(operand.node, "the module")
     return quoted(operand.node, f"`{operand.role}`")
 
@@ -52,7 +52,7 @@ def stands(operand: MetOperand) -> str:
     if device is None:
         return "is elsewhere"
     if device == CPU:
-        return "stays on the CPU" if isinstance(operand.value, Module) else "is on the CPU"
+        return "stays on the CPU" if is_module(operand) else "is on the CPU"
     for leaf in leaves(device):
         match leaf:
             case Known() if not leaf.on_cpu:
@@ -74,14 +74,17 @@ def stands(operand: MetOperand) -> str:
 
 def _is_own(operand: MetOperand) -> bool:
     """Whether the operand is reached through the module itself and not through its inputs."""
-    return isinstance(operand.value, Module) or code_of(operand.node).startswith("self.")
+    return is_module(operand) or code_of(operand.node).startswith("self.")
+
+
+def is_module(operand: MetOperand) -> bool:
+    """Whether the operand stands for a module's parameters: the walk meets them under the role "module"."""
+    return isinstance(operand.value, Module) or operand.role == "module"
 
 
 def when(device: Device | None) -> str:
     """Under which placement the clash happens; empty where it always does."""
-    if device is None:
-        return ""
-    if is_accelerator(device):
+    if device is None or device == CPU or is_accelerator(device):
         return ""
     for leaf in leaves(device):
         match leaf:
@@ -109,13 +112,13 @@ def failing(event: Met) -> str:
 
 def to_device_of(operand: MetOperand) -> str:
     """An expression for the operand's device, to be written where the operand is in scope; empty if there is none."""
-    device = device_of(operand.value)
-    if isinstance(operand.value, Module):
-        return f"next({code_of(operand.node)}.parameters()).device"
-    if isinstance(device, Known):
-        return f'"{device}"'
     code = code_of(operand.node)
-    return f"{code}.device" if code.replace(".", "").replace("_", "").isalnum() and code[0].isalpha() else ""
+    if is_module(operand):
+        return f"next({'self' if code.startswith('self.') else code}.parameters()).device"
+    if all(part.isidentifier() for part in code.split(".")):
+        return f"{code}.device"
+    device = device_of(operand.value)
+    return f'"{device}"' if isinstance(device, Known) else ""
 
 
 def bare_creation(value: Value) -> Step | None:

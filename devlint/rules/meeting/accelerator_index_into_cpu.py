@@ -17,10 +17,10 @@ need index and tensor on one device, so a CPU index fails there too.
 import torch
 
 
-def pick(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+def confident(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
     rows = table.cpu()
-    best = scores.cuda().topk(4).indices
-    return rows[best]
+    keep = scores > 0.5
+    return rows[keep]
 ```
 
 ## Use instead
@@ -29,10 +29,10 @@ def pick(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
 import torch
 
 
-def pick(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+def confident(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
     rows = table.cpu()
-    best = scores.cuda().topk(4).indices
-    return rows[best.cpu()]
+    keep = scores > 0.5
+    return rows[keep.cpu()]
 ```
 
 ## When it is right

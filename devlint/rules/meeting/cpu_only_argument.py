@@ -96,12 +96,21 @@ class CpuOnlyArgument(Rule):
         yield Draft(
             node=stray.node,
             scope=event.scope,
-            message=f"{called(stray)} {stands(stray)} but {failing(event)} reads its `{stray.role}` on the CPU; "
+            message=f"{called(stray)} {_whence(stray)} but {failing(event)} reads its `{stray.role}` on the CPU; "
             f"it raises{when(device_of(stray.value))}",
             confidence=_confidence(event, stray),
             trace=trace_of(event),
             repair=Repair(Applicability.SAFE, f"`{code_of(stray.node)}.cpu()`"),
         )
+
+
+def _whence(stray: MetOperand) -> str:
+    """Where the operand is; where it was computed from an argument, from which one."""
+    origin = origin_of(stray.value)
+    given = origin.first if origin is not None else None
+    if given is None or given.kind is not StepKind.GIVEN or not _derived(stray):
+        return stands(stray)
+    return f"is computed where `{given.name}` is"
 
 
 def _confidence(event: Met, stray: MetOperand) -> Confidence:

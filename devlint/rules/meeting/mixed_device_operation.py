@@ -18,9 +18,9 @@ PyTorch moves nothing between devices by itself. The call raises
 import torch
 
 
-def residual(prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    kept = prediction.detach().cpu()
-    return kept - target.to("cuda")
+def extended(history: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
+    kept = history.detach().cpu()
+    return torch.cat([kept, batch])
 ```
 
 ## Use instead
@@ -29,9 +29,9 @@ def residual(prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 import torch
 
 
-def residual(prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    kept = prediction.detach()
-    return kept - target.to(kept.device)
+def extended(history: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
+    kept = history.detach().cpu()
+    return torch.cat([kept, batch.to(kept.device)])
 ```
 
 ## When it is right
