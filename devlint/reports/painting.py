@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 Piece = tuple[str, str]
@@ -42,6 +43,24 @@ def paint(lines: Iterable[Line], color: bool) -> str:
             painted.append(styles[style].render(text, color_system=ColorSystem.STANDARD) if style else text)
         painted.append("\n")
     return "".join(painted)
+
+
+def wrapped(line: Line, width: int | None, indent: int) -> list[Line]:
+    """A line broken between words so that it fits into ``width`` cells, later lines indented; None: not broken."""
+    if width is None or sum(cells(text) for text, _ in line) <= width:
+        return [line]
+    broken: list[Line] = [[]]
+    taken = 0
+    for text, style in line:
+        for word in re.findall(r" *[^ ]+| +$", text):
+            length = cells(word)
+            if taken + length > width and taken > indent and word.startswith(" "):
+                broken.append([(" " * indent, "")])
+                word = word.lstrip(" ")
+                taken, length = indent, cells(word)
+            broken[-1].append((word, style))
+            taken += length
+    return broken
 
 
 def cells(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from devlint.finding import Applicability, Finding, Place, TraceStep
 from devlint.reports.frame import bar, frame, gutter_width
-from devlint.reports.painting import SEVERITY_STYLES, Line, visible
+from devlint.reports.painting import SEVERITY_STYLES, Line, visible, wrapped
 from devlint.reports.source_lines import SourceLines
 
 _MOVE = re.compile(r"\b(?:moved|copied|sent|loaded)\b")
@@ -41,7 +41,7 @@ def header(finding: Finding) -> Line:
 
 def _finding(finding: Finding, source: SourceLines, width: int | None) -> Iterator[Line]:
     style = SEVERITY_STYLES[finding.severity.label]
-    yield header(finding)
+    yield from wrapped(header(finding), width, 4)
     places = [finding.place, *(step.place for step in finding.trace)]
     gutter = gutter_width([number for place in places for number in (place.line, place.end_line + 1)]) + 1
     drawn = frame(finding.place, source.of(finding.place.path), width, gutter, "^", style, context=1)
@@ -51,7 +51,8 @@ def _finding(finding: Finding, source: SourceLines, width: int | None) -> Iterat
         yield bar(gutter)
     yield from _trace(finding, source, width, gutter)
     for word, text in _advice(finding):
-        yield [(" " * gutter + " = ", "blue"), (f"{word}: ", "bold"), (visible(text), "")]
+        advice = [(" " * gutter + " = ", "blue"), (f"{word}: ", "bold"), (visible(text), "")]
+        yield from wrapped(advice, width, gutter + 3)
 
 
 def _trace(finding: Finding, source: SourceLines, width: int | None, gutter: int) -> Iterator[Line]:
@@ -59,11 +60,12 @@ def _trace(finding: Finding, source: SourceLines, width: int | None, gutter: int
     shown: list[Place] = [finding.place]
     for number, step in enumerate(finding.trace, 1):
         place = step.place
-        yield [
+        told = [
             (f"{number:>{gutter}} ", "bold cyan"),
             (visible(_words(step)), ""),
             (f" ({visible(place.path)}:{place.line}:{place.column})", "dim"),
         ]
+        yield from wrapped(told, width, gutter + 1)
         if place not in shown:
             yield from frame(place, source.of(place.path), width, gutter, "-", "cyan")
             shown.append(place)

@@ -71,11 +71,11 @@ def source() -> SourceLines:
 
 
 def test_a_finding_with_its_trace_and_its_repair() -> None:
-    assert paint(text_lines([FINDING], source(), 80), False) == EXPECTED
+    assert paint(text_lines([FINDING], source(), 100), False) == EXPECTED
 
 
 def test_colour_changes_nothing_but_the_colour() -> None:
-    painted = paint(text_lines([FINDING], source(), 80), True)
+    painted = paint(text_lines([FINDING], source(), 100), True)
     assert "\x1b[1;31mDEV101\x1b[0m" in painted
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == EXPECTED
 
@@ -101,3 +101,10 @@ def test_the_summary_counts_and_says_what_was_hidden() -> None:
 def test_names_cannot_steer_the_terminal() -> None:
     assert visible("a\x1b]0;title\x07\n.py") == "a␛]0;title␇␊.py"
     assert visible("文件.py") == "文件.py"
+
+
+def test_on_a_terminal_words_are_kept_whole() -> None:
+    shown = paint(text_lines([FINDING], source(), 50), False).splitlines()
+    assert shown[:2] == ["net.py:5:14: DEV101 error", "    [creation-without-device] `hidden` is created"]
+    assert all(len(line) <= 50 for line in shown if "[creation" not in line)
+    assert "".join(" ".join(shown[:3]).split()) == "".join(EXPECTED.splitlines()[0].split())
