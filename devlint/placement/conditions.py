@@ -13,11 +13,21 @@ import libcst as cst
 
 from devlint.placement.domain import Anchor, Device, Guard, GuardKind, Known, SameAs, Symbol
 from devlint.placement.events import Tested
-from devlint.placement.syntax import code_of, descend
-from devlint.placement.values import Constant, Container, DeviceName, Opaque, Tensor, Truth, Value
+from devlint.placement.syntax import code_of, descend, dotted, path_of
+from devlint.placement.values import NOTHING, Constant, Container, DeviceName, Host, Opaque, Tensor, Truth, Value
 
 if TYPE_CHECKING:
+    from devlint.placement.environment import Environment
     from devlint.placement.walk import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """``path`` holds ``value`` where the condition's outcome is ``when``."""
+
+    path: str
+    value: Value
+    when: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,7 @@ class Condition:
     guard: Guard | None = None
     negated: bool = False
     cpu_when: bool | None = None
+    narrowings: tuple[Narrowing, ...] = ()
 
     def flipped(self) -> Condition:
         return Condition(
@@ -35,7 +46,14 @@ class Condition:
             self.guard,
             not self.negated,
             None if self.cpu_when is None else not self.cpu_when,
+            tuple(replace(narrowing, when=not narrowing.when) for narrowing in self.narrowings),
         )
+
+    def narrow(self, state: Environment, outcome: bool) -> None:
+        """Applies what the outcome says of the types of names."""
+        for narrowing in self.narrowings:
+            if narrowing.when is outcome:
+                state.values[narrowing.path] = narrowing.value
 
 
 def test(walk: Walk, node: cst.BaseExpression) -> Condition:
@@ -48,6 +66,10 @@ def test(walk: Walk, node: cst.BaseExpression) -> Condition:
         return _comparison(walk, node)
     value = walk.evaluate(node)
     walk.emit(Tested(node, walk.scope, value))
+    if isinstance(node, cst.Call):
+        narrowings = _type_test(walk, node)
+        if narrowings:
+            return replace(_guarded(walk, node), narrowings=narrowings)
     if isinstance(value, Truth):
         if value.known is not None:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
@@ -69,7 +91,9 @@ def _connective(walk: Walk, node: cst.BooleanOperation) -> Condition:
     if right.known is is_and:
         return replace(left, cpu_when=left.cpu_when if left.cpu_when is not None else right.cpu_when)
     about = any(c.guard is not None and c.guard.kind is GuardKind.ON_ACCELERATOR for c in (left, right))
-    return _guarded(walk, node, about_device=about)
+    # Both sides hold where "and" holds, neither where "or" does not.
+    narrowings = tuple(n for c in (left, right) for n in c.narrowings if n.when is is_and)
+    return replace(_guarded(walk, node, about_device=about), narrowings=narrowings)
 
 
 def _comparison(walk: Walk, node: cst.Comparison) -> Condition:
@@ -129,6 +153,33 @@ def _guarded(walk: Walk, node: cst.BaseExpression, *, about_device: bool = False
     kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
     cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
     return Condition(guard=Guard(_versioned(walk, node, text), text, kind, subject), cpu_when=cpu_when)
+
+
+def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:
+    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: what x is where it holds and where it does not."""
+    name = walk.index.qualified(dotted(node.func))
+    path = path_of(node.args[0].value) if node.args else None
+    if path is None or name not in ("isinstance", "torch.is_tensor"):
+        return ()
+    value = walk.evaluate_quietly(node.args[0].value)
+    if not isinstance(value, (Tensor, Opaque)):
+        return ()
+    if name == "torch.is_tensor":
+        classes = {"torch.Tensor"}
+    elif len(node.args) == 2:
+        tested = node.args[1].value
+        parts = [e.value for e in tested.elements] if isinstance(tested, cst.Tuple) else [tested]
+        classes = {walk.index.qualified(dotted(part)) for part in parts}
+    else:
+        return ()
+    tensors = {c for c in classes if c.rsplit(".", 1)[-1] in ("Tensor", "Parameter", "FloatTensor", "LongTensor")}
+    is_tensor = value if isinstance(value, Tensor) else Tensor(value.device, origin=value.origin)
+    if tensors:
+        sure = is_tensor if tensors == classes else value
+        return (Narrowing(path, sure, True), Narrowing(path, NOTHING, False))
+    if "numpy.ndarray" in classes:
+        return (Narrowing(path, Host(numpy=True), True),)
+    return (Narrowing(path, Opaque(value.device, value.origin), True),)
 
 
 def _accelerator_subject(walk: Walk, node: cst.BaseExpression) -> Symbol | None:

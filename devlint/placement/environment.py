@@ -200,7 +200,7 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
             a.dim if a.dim == b.dim else Dim.UNKNOWN,
             a.elements if a.elements == b.elements else Elements.UNKNOWN,
             a.dtype if a.dtype == b.dtype else DType.UNKNOWN,
-            a.kind if a.kind == b.kind else Kind.PLAIN,
+            _join_kinds(a.kind, b.kind),
             a.evidence if a.evidence == b.evidence else Evidence.LIKELY,
             origin,
             a.pinned and b.pinned,
@@ -209,6 +209,13 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(tensor, Tensor):
         return replace(tensor, device=device, origin=origin, evidence=Evidence.LIKELY)
     return Opaque(device, origin, getattr(a, "tensorlike", False) and getattr(b, "tensorlike", False))
+
+
+def _join_kinds(a: Kind, b: Kind) -> Kind:
+    """A parameter in one arm and a buffer in the other move with the module either way."""
+    if a == b:
+        return a
+    return Kind.BUFFER if {a, b} == {Kind.PARAMETER, Kind.BUFFER} else Kind.PLAIN
 
 
 def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool) -> Value:

@@ -154,6 +154,7 @@ def _arm(
     guard = condition.guard
     holds = outcome is not condition.negated
     walk.env = before.narrowed(guard, holds) if guard is not None else before.copy()
+    condition.narrow(walk.env, outcome)
     unreachable = condition.known is not None and condition.known is not outcome
     returned, exits = len(walk.returned), len(walk.exits)
     with walk.under(guard, holds, on_cpu=condition.cpu_when is outcome or (unreachable and condition.cpu_when is not None)):
