@@ -102,7 +102,7 @@ def reference(owner: Reference, name: str) -> Value:
 
 def _of_tensor(owner: Tensor, name: str, node: cst.Attribute) -> Value:
     if name == "device":
-        return DeviceName(owner.device, node, code_of(node), of_tensor=True)
+        return DeviceName(owner.device, node, code_of(node), of_tensor=owner.evidence is Evidence.CERTAIN)
     if name in ("is_cuda", "is_cpu", "is_meta", "is_xpu", "is_mps"):
         return Truth(about_device=True)
     if name in ("data", "grad") and owner.kind is Kind.PARAMETER:

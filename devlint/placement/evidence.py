@@ -44,6 +44,8 @@ class Role(Enum):
     NUMPY = "numpy"
     HOST = "host"
     OPTIONAL_TENSOR = "optional-tensor"
+    PLACED = "placed"
+    """Its ``.device`` is read and nothing else is known: a tensor most often, a configuration sometimes."""
     ANYTHING = "anything"
 
 
@@ -68,6 +70,8 @@ def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
         return Role.DEVICE
     if "module" in uses:
         return Role.MODULE
+    if "placed" in uses and "numpy" not in uses and param.annotation is None:
+        return Role.PLACED
     default = param.default
     if default is not None and not (isinstance(default, cst.Name) and default.value == "None"):
         return Role.HOST
@@ -116,14 +120,16 @@ def _words(text: str) -> list[str]:
 
 
 def _uses(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
-    """For each name of a function's body: which of "tensor", "module", "numpy" its uses show."""
+    """For each name of a function's body: which of "tensor", "placed", "module", "numpy" its uses show."""
     found: dict[str, set[str]] = {}
     weak: dict[str, int] = {}
     body: cst.CSTNode = node.body
     for child in descend(body):
         if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
             name, attribute = child.value.value, child.attr.value
-            if attribute in TENSOR_ONLY:
+            if attribute == "device":
+                found.setdefault(name, set()).add("placed")
+            elif attribute in TENSOR_ONLY:
                 found.setdefault(name, set()).add("tensor")
             elif attribute in MODULE_ONLY:
                 found.setdefault(name, set()).add("module")

@@ -64,7 +64,9 @@ from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Moved
+    import libcst as cst
+
+    from devlint.placement.events import Moved, Stored
 
 
 class CreateThenMove(Rule):
@@ -72,8 +74,16 @@ class CreateThenMove(Rule):
     name = "create-then-move"
     severity = Severity.NOTE
 
+    def __init__(self) -> None:
+        self._bound: dict[tuple[str, str], cst.CSTNode | None] = {}
+        """By definition and name: the expression the name was bound to last."""
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._bound[event.scope.qualname, event.target] = event.value_node
+        return ()
+
     def moved(self, event: Moved) -> Iterable[Draft]:
-        step = _just_created(event)
+        step = self._just_created(event)
         if step is None or event.fate != Fate.USED or not event.moves or not _leaves_the_cpu(event):
             return
         direct = step.node is event.receiver_node
@@ -89,17 +99,17 @@ class CreateThenMove(Rule):
         )  # fmt: skip
 
 
-def _just_created(event: Moved) -> Step | None:
-    """The bare creation the transferred tensor comes from, with nothing in between."""
-    origin = event.receiver.origin if isinstance(event.receiver, Tensor) else None
-    if origin is None or event.method == "pin_memory" or (isinstance(event.receiver, Tensor) and event.receiver.pinned):
-        return None
-    step = origin.step
-    if step.kind is not StepKind.MADE or not step.bare or step.scope != event.scope:
-        return None
-    factory = step.factory
-    # Without a `device=` to give, or with one it would refuse, there is no other way to write it.
-    return step if factory is not None and factory.takes_device and not factory.legacy else None
+    def _just_created(self, event: Moved) -> Step | None:
+        """The bare creation the transferred tensor comes from, with nothing in between."""
+        receiver = event.receiver
+        if not isinstance(receiver, Tensor) or receiver.origin is None or receiver.pinned:
+            return None
+        step, factory = receiver.origin.step, receiver.origin.step.factory
+        written = event.receiver_node, self._bound.get((event.scope.qualname, event.receiver_text))
+        if step.kind is not StepKind.MADE or not step.bare or not any(node is step.node for node in written):
+            return None
+        # Without a `device=` to give, or with one it would refuse, there is no other way to write it.
+        return step if factory is not None and factory.takes_device and not factory.legacy else None
 
 
 def _leaves_the_cpu(event: Moved) -> bool:
