@@ -15,15 +15,23 @@ from devlint.placement.index import FileIndex, FunctionInfo
 from devlint.placement.syntax import FunctionNode, code_of, descend, dotted, parameters_of
 from devlint.semantics import Operation
 
-TENSOR_ONLY = frozenset(
-    """device is_cuda is_cpu requires_grad unsqueeze unsqueeze_ permute new_zeros new_ones new_full new_empty new_tensor
-    type_as cuda cpu detach masked_fill masked_fill_ expand expand_as contiguous gather scatter_ scatter_add_ index_select
-    numel dim softmax log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ float long half double
-    bfloat16 is_floating_point is_complex unbind chunk topk logsumexp narrow index_add_ index_copy_ requires_grad_
+TENSOR_ATTRIBUTES = frozenset({"device", "is_cuda", "is_cpu", "requires_grad", "is_sparse"})
+
+TENSOR_METHODS = frozenset(
+    """unsqueeze unsqueeze_ permute new_zeros new_ones new_full new_empty new_tensor
+    type_as detach masked_fill masked_fill_ expand expand_as contiguous gather scatter_ scatter_add_ index_select
+    numel dim softmax log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ long
+    is_floating_point is_complex unbind chunk topk logsumexp narrow index_add_ index_copy_
     mul_ add_ sub_ div_ zero_ fill_ copy_ is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as
-    is_sparse masked_select scatter triu tril argmax_ isnan_ bool int data_ptr cumprod relu erf""".split()
+    masked_select scatter triu tril argmax_ isnan_ bool int data_ptr cumprod relu erf""".split()
 )
-"""Attributes that make what has them a tensor. (``view``, ``size``, ``shape``, ``T`` are an array's too.)"""
+"""Methods that make what is called by them a tensor.
+
+``view``, ``size``, ``shape``, ``T`` are an array's too; ``cuda``, ``cpu``, ``float``, ``half``, ``requires_grad_`` a
+Module's. The name alone says nothing: ``config.dim``.
+"""
+
+TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
 
 WEAK = frozenset("shape size view ndim reshape sum mean T dtype transpose squeeze flatten abs max min std var".split())
 """Attributes of tensors that arrays share: evidence only beside another sign."""
@@ -129,7 +137,7 @@ def _uses(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
             name, attribute = child.value.value, child.attr.value
             if attribute == "device":
                 found.setdefault(name, set()).add("placed")
-            elif attribute in TENSOR_ONLY:
+            elif attribute in TENSOR_ATTRIBUTES:
                 found.setdefault(name, set()).add("tensor")
             elif attribute in MODULE_ONLY:
                 found.setdefault(name, set()).add("module")
@@ -138,6 +146,10 @@ def _uses(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
             elif attribute in WEAK:
                 weak[name] = weak.get(name, 0) + 1
         elif isinstance(child, cst.Call):
+            method = child.func
+            if isinstance(method, cst.Attribute) and isinstance(method.value, cst.Name):
+                if method.attr.value in TENSOR_METHODS:
+                    found.setdefault(method.value.value, set()).add("tensor")
             _call_uses(child, index, found)
     return {name: frozenset(signs) for name, signs in found.items()}
 
