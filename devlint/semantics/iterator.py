@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations, groupby
 from typing import TypeVar
 
-from devlint.semantics.case import Case, first_clash
+from devlint.semantics.case import Case, first_clash, one_device
 from devlint.semantics.operand import Clash, Meets, Relation, Unclear, Verdict
 from devlint.semantics.operation import Dim
 
@@ -19,8 +19,10 @@ D = TypeVar("D")
 
 def tensor_iterator(case: Case[D], ordered: Sequence[int], many_scalars: bool = False) -> Verdict[D]:
     """Judge an elementwise call; `many_scalars` lifts the limit of one CPU scalar (`torch.where`)."""
+    crowded = None if many_scalars else _too_many_scalars(case, ordered)
+    if crowded is not None:
+        return crowded
     unclear: Unclear | None = None
-    scalars: dict[int, int] = {}
     for i, j in combinations(ordered, 2):
         relation = case.related(i, j)
         if relation is Relation.SAME:
@@ -29,37 +31,55 @@ def tensor_iterator(case: Case[D], ordered: Sequence[int], many_scalars: bool = 
         excuses = {_excused(case, stray), _excused(case, other)}
         if relation is Relation.UNKNOWN:
             unclear = Unclear("the devices of two operands cannot be compared")
-        elif True in excuses:
-            scalars[stray] = other
-        elif None in excuses:
-            unclear = Unclear("one operand may be a 0-dim CPU tensor")
-        else:
+        elif excuses == {False}:
             return case.clash(stray, other, _kind(case, stray))
-    if len(scalars) > 1 and not many_scalars:
-        stray, other = list(scalars.items())[1]
-        return Clash(
-            "too_many_cpu_scalars", stray, other, f"{case.operation.name}: only one operand may be a 0-dim CPU tensor"
-        )
+        elif True not in excuses:
+            unclear = Unclear("one operand may be a 0-dim CPU tensor")
     away = (i for i in ordered if case.on_cpu(i) is Relation.DIFFERENT)
     return unclear or Meets(case.operands[next(away, ordered[0])].device)
+
+
+def broadcast_first(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
+    """Judge a call whose operands are expanded to one shape before the iterator sees them (`F.mse_loss`)."""
+    strict = one_device(case, ordered)
+    dims = {case.operands[i].dim for i in ordered}
+    if Dim.NONZERO in dims or not isinstance(strict, Clash):
+        return strict
+    lenient = tensor_iterator(case, ordered)
+    if dims == {Dim.ZERO} or isinstance(lenient, Clash):
+        return lenient
+    return Unclear("all operands may be 0-dim")
+
+
+def _too_many_scalars(case: Case[D], ordered: Sequence[int]) -> Clash[D] | None:
+    """Two CPU scalars beside an accelerator tensor are refused before any kernel is asked."""
+    passes = bool(case.operation.zero_dim or case.operation.scalar_clash)
+    scalars = [i for i in ordered if _is_cpu_scalar(case, i)]
+    away = next((i for i in ordered if case.on_cpu(i) is Relation.DIFFERENT), None)
+    if not passes or len(scalars) < 2 or away is None:
+        return None
+    message = f"{case.operation.name}: only one operand may be a 0-dim CPU tensor"
+    return Clash("too_many_cpu_scalars", scalars[1], away, message)
+
+
+def _is_cpu_scalar(case: Case[D], i: int) -> bool:
+    known = case.operands[i].dim is Dim.ZERO and case.on_cpu(i) is Relation.SAME
+    return known and not case.is_output(i)
 
 
 def _excused(case: Case[D], i: int) -> bool | None:
     """Whether the operand may differ because it is a CPU scalar; None when that is not known."""
     operand = case.operands[i]
-    on_cpu = case.on_cpu(i)
     allowed = operand.role in case.operation.zero_dim and not case.is_output(i)
-    if not allowed or operand.dim is Dim.NONZERO or on_cpu is Relation.DIFFERENT:
+    if not allowed or operand.dim is Dim.NONZERO or case.on_cpu(i) is Relation.DIFFERENT:
         return False
-    return True if operand.dim is Dim.ZERO and on_cpu is Relation.SAME else None
+    return _is_cpu_scalar(case, i) or None
 
 
 def _kind(case: Case[D], stray: int) -> str:
     """A CPU scalar that TensorIterator lets through can still be refused by the kernel, with another text."""
-    reaches_kernel = case.operands[stray].dim is Dim.ZERO and not case.is_output(stray)
-    if reaches_kernel and case.on_cpu(stray) is Relation.SAME and case.operation.scalar_clash:
-        return case.operation.scalar_clash
-    return case.operation.clash
+    refused = case.operation.scalar_clash if _is_cpu_scalar(case, stray) else ""
+    return refused or case.operation.clash
 
 
 def pairwise(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
@@ -69,8 +89,10 @@ def pairwise(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
     lone 0-dim tensor is, so that case stays unclear unless the operation takes such scalars.
     """
     lists = [list(group) for _, group in groupby(indices, key=lambda i: case.operands[i].role)]
-    if len({len(group) for group in lists}) > 1:
-        return Unclear("the lists are not of one known length")
+    longest = max(len(group) for group in lists)
+    lists = [group * longest if len(group) == 1 else group for group in lists]
+    if any(len(group) != longest for group in lists):
+        return Unclear("the lists are not of one length")
     verdicts = [_one_pair(case, pair) for pair in zip(*lists, strict=True)]
     return first_clash(*verdicts)
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from devlint.semantics.case import Case, first_clash, one_device
 from devlint.semantics.indexing import index_read, index_write, masked_fill
-from devlint.semantics.iterator import pairwise, tensor_iterator
+from devlint.semantics.iterator import broadcast_first, pairwise, tensor_iterator
 from devlint.semantics.operand import Clash, Meets, Operand, Relate, Relation, Unclear, Verdict
 from devlint.semantics.operation import Operation, Rule
 
@@ -45,6 +45,8 @@ def _judge(case: Case[D], indices: list[int]) -> Verdict[D]:
             return one_device(case, ordered)
         case Rule.TENSOR_ITERATOR:
             return tensor_iterator(case, ordered)
+        case Rule.BROADCAST_FIRST:
+            return broadcast_first(case, ordered)
         case Rule.WHERE:
             return tensor_iterator(case, ordered, many_scalars=True)
         case Rule.ANY_DEVICE:

@@ -17,6 +17,8 @@ class Rule(Enum):
     """One device for all, no exception for 0-dim tensors (the check torchgen writes into the CUDA wrapper)."""
     TENSOR_ITERATOR = "tensor_iterator"
     """One device for all, but a single 0-dim CPU tensor may stand at the positions in `zero_dim`."""
+    BROADCAST_FIRST = "broadcast_first"
+    """As TENSOR_ITERATOR after expanding to one shape: a 0-dim tensor stays one only beside 0-dim tensors."""
     OWN_CHECK = "own_check"
     """A check written by hand in the kernel: as strict as EXACT_SAME, but with an error text of its own."""
     ANY_DEVICE = "any_device"
@@ -113,12 +115,14 @@ class Operation:
     """What one Python call does with the devices of its tensor arguments.
 
     `name` is the user's ("torch.gather", "Tensor.add_", "operator.add"); for a method the first parameter is `self`.
-    `cpu_arguments` must be on the CPU; `free_arguments` may be anywhere. `clash` is the kind (tables/errors.json) of the error a plain mismatch raises; `scalar_clash` that of a 0-dim CPU
+    `zero_dim`: where a 0-dim CPU tensor may stand. `cpu_arguments` must be on the CPU, `free_arguments` anywhere.
+    `clash` is the kind (tables/errors.json) of the error a plain mismatch raises, `scalar_clash` that of a 0-dim CPU
     tensor outside `zero_dim`, where it differs. `tuple_with`: parameters whose presence makes the result a tuple
-    (`torch.max(x, dim)`), `tuple_without` those whose absence does (`torch.where(condition)`). `reduced_by`: parameters whose presence may leave dimensions (Shape.REDUCTION).
-    `result_dtype`: known class of the result (comparisons give BOOL, argmax INT).
-    `provenance` is the tag of the strongest source: M measured, D derived, S read in sources, W text seen in the
-    binaries, K background knowledge (see tables/README.md).
+    (`torch.max(x, dim)`); `tuple_without`: those whose absence does (`torch.where(condition)`). `reduced_by`:
+    parameters whose presence may leave dimensions (Shape.REDUCTION). `result_dtype`: the class of the result where it
+    is always the same (comparisons give BOOL, argmax INT).
+    `provenance` is the tag of the weakest source: M measured, D derived, S read in sources, W text seen in the
+    binaries, K background knowledge (see tables/README.md); `basis` names the aten operations that decide.
     """
 
     name: str

@@ -148,7 +148,8 @@ def derive(trials: Trials, parameters: Sequence[Parameter], direct: bool) -> Row
 
 
 def _row(trials: Trials, zero: list[str], free: list[str], strict: list[str], odd: list[str], direct: bool) -> Row:
-    basis = ", ".join(sorted(name for name, _ in trials.reached.most_common(3)))
+    often = sorted(trials.reached, key=lambda name: (-trials.reached[name], name))
+    basis = ", ".join(sorted(often[:3]))
     row: Row = {"basis": basis}
     if trials.kinds:
         row["clash"] = min(trials.kinds, key=lambda kind: (-trials.kinds[kind], kind))

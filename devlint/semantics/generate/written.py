@@ -20,35 +20,14 @@ from devlint.semantics.generate.samples import Sample
 from devlint.semantics.operation import Parameter
 
 TORCH = [
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "block_diag",
-    "broadcast_tensors",
-    "cartesian_prod",
-    "cdist",
-    "chain_matmul",
-    "einsum",
-    "lobpcg",
-    "meshgrid",
-    "norm",
-    "pca_lowrank",
-    "split",
-    "stft",
-    "svd_lowrank",
-    "tensordot",
-    "unique",
-    "unique_consecutive",
-    "unravel_index",
+    *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist"),
+    *("chain_matmul", "einsum", "lobpcg", "meshgrid", "norm", "pca_lowrank", "split", "stft", "svd_lowrank"),
+    *("tensordot", "unique", "unique_consecutive", "unravel_index"),
 ]
 METHODS = ["norm", "split", "stft", "istft", "unflatten", "unique", "unique_consecutive", "to_sparse_coo"]
 RNN = [
-    "pad_sequence",
-    "pack_padded_sequence",
-    "pad_packed_sequence",
-    "pack_sequence",
-    "unpad_sequence",
-    "unpack_sequence",
+    *("pad_sequence", "pack_padded_sequence", "pad_packed_sequence"),
+    *("pack_sequence", "unpad_sequence", "unpack_sequence"),
 ]
 NO_FUNCTIONS = ["assert_int_or_pair", "boolean_dispatch", "handle_torch_function"]
 POOLS = [f"{kind}_pool{d}d" for kind in ("max", "adaptive_max", "fractional_max") for d in (1, 2, 3)]

@@ -1,0 +1,103 @@
+"""The committed tables are what the generator makes of the pinned torch."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+
+from devlint.semantics import Operation, Rule, aten, function, tables
+from devlint.semantics.generate import scalars
+from devlint.semantics.generate.__main__ import main
+from devlint.semantics.generate.labels import C, Clashed, H, Labels
+from devlint.semantics.generate.tables import build
+
+GENERATED = ("aten", "operations", "factories", "modules")
+
+
+@cache
+def rebuilt() -> dict[str, str]:
+    return build()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", GENERATED)
+def test_table_is_up_to_date(name: str) -> None:
+    committed = (tables.FOLDER / f"{name}.json").read_text("utf-8")
+    version = re.search(r"torch (\S+?)[,\"]", committed)
+    assert version is not None
+    if version[1].split("+")[0] != torch.__version__.split("+")[0]:
+        pytest.skip(f"the tables are for torch {version[1]}, installed is {torch.__version__}")
+    assert rebuilt()[name] == committed
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_generator_reports_and_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("devlint.semantics.generate.__main__.build", rebuilt)
+    monkeypatch.setattr("devlint.semantics.generate.__main__.FOLDER", tmp_path)
+    monkeypatch.setattr("devlint.semantics.generate.write.FOLDER", tmp_path)
+    for name in GENERATED:
+        (tmp_path / f"{name}.json").write_text("{}")
+    assert main(["--check"]) == 1
+    assert capsys.readouterr().out.split("\n")[0] == "aten.json differs"
+    assert main([]) == 0
+    assert main(["--check"]) == 0
+    assert (tmp_path / "aten.json").read_text("utf-8") == rebuilt()["aten"]
+
+
+def test_generated_and_hand_written_rows_are_apart() -> None:
+    for name in ("aten_by_hand", "operations_by_hand", "factories_by_hand"):
+        for key, row in tables.rows(name).items():
+            assert "tag" in row or set(row) <= {
+                "shape",
+                "reduced_by",
+                "dtype",
+                "zero_dim",
+                "parameters",
+                "result",
+                "tuple_with",
+                "tuple_without",
+            }, key
+
+
+def test_measured_scalars_of_a_symmetric_operation() -> None:
+    assert scalars._measure_one("mul.Tensor") == ["self", "other"]
+    assert scalars._measure_one("bitwise_and.Tensor") == ["self", "other"]
+    assert scalars._measure_one("index.Tensor") is None
+
+
+def test_labelled_run_stops_at_the_first_clash_below_autograd() -> None:
+    x, y = torch.ones(2, 2), torch.ones(2, 2)
+    labels = Labels(aten)
+    labels.put(x, C)
+    labels.put(y, H)
+    with labels, pytest.raises(Clashed, match="mm: mismatch_exact"):
+        torch.matmul(x, y)
+
+
+def test_labelled_run_carries_labels_through_views_and_constants() -> None:
+    x = torch.ones(2, 2)
+    labels = Labels(aten)
+    labels.put(x, C)
+    with labels:
+        y = (x.t() * 2.0 + torch.zeros(2)).sum()
+    assert labels.of(y) == C
+
+
+@pytest.mark.parametrize("name", ["torch.linalg.solve", "torch.take_along_dim", "torch.outer", "torch.hstack"])
+def test_composites_are_judged_by_what_they_call(name: str) -> None:
+    found = function(name)
+    assert isinstance(found, Operation)
+    assert found.rule is Rule.EXACT_SAME
+    assert found.basis
+
+
+def test_what_no_run_can_settle_is_unknown() -> None:
+    unknown = [n for n, row in tables.rows("operations").items() if row["rule"] == "unknown"]
+    settled = [n for n in unknown if "rule" in tables.rows("operations_by_hand").get(n, {})]
+    assert len(unknown) - len(settled) < 60
