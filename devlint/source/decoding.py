@@ -67,10 +67,11 @@ def decode(data: bytes) -> Source:
     if len(data) > MAX_BYTES:
         size = len(data) / 1024 / 1024
         raise Unreadable(f"the file has {size:.1f} MiB; devlint reads files of up to {MAX_BYTES // 1024 // 1024} MiB")
+    head = re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2]  # where a declaration may stand; a lone CR ends a line too
     try:
-        declared, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        declared, _ = tokenize.detect_encoding(io.BytesIO(b"\n".join(head) + b"\n").readline)
     except SyntaxError as error:
-        raise Unreadable(_encoding_problem(data, str(error)), _bad_line(data)) from None
+        raise Unreadable(*_undeclared(head, str(error))) from None
     bom = declared == "utf-8-sig"
     encoding = "utf-8" if bom else codecs.lookup(declared).name
     body = data[len(codecs.BOM_UTF8) :] if bom else data
@@ -85,25 +86,16 @@ def decode(data: bytes) -> Source:
     return Source(data, text, encoding, bom)
 
 
-def _encoding_problem(data: bytes, problem: str) -> str:
-    if problem.startswith("invalid or missing encoding declaration"):
-        for number, line in enumerate(data.splitlines()[:2], 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return f"byte 0x{line[error.start]:02x} on line {number} is not valid utf-8; {_cookie_advice('utf-8')}"
-    return f"{problem.removesuffix(' for <string>')}; {_cookie_advice('')}"
-
-
-def _bad_line(data: bytes) -> int:
-    for number, line in enumerate(data.splitlines()[:2], 1):
+def _undeclared(head: list[bytes], problem: str) -> tuple[str, int]:
+    """What is wrong with the encoding declared in the first two lines, or with those lines, and on which line."""
+    for number, line in enumerate(head, 1):
+        if b"coding" in line:
+            return f"{problem}; {_cookie_advice('')}", number
         try:
             line.decode("utf-8")
-        except UnicodeDecodeError:
-            return number
-        if b"coding" in line:
-            return number
-    return 1
+        except UnicodeDecodeError as error:
+            return f"byte 0x{line[error.start]:02x} is not valid utf-8; {_cookie_advice('utf-8')}", number
+    return f"{problem}; {_cookie_advice('')}", 1
 
 
 def _cookie_advice(encoding: str) -> str:
