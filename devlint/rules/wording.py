@@ -43,7 +43,9 @@ def called(operand: MetOperand) -> str:
     """What the reader knows the operand as."""
     if is_module(operand):
         return quoted(operand.node, "the module")
-    return quoted(operand.node, f"`{operand.role}`")
+    origin = origin_of(operand.value)
+    made = f"the result of `{origin.step.name}`" if origin is not None and origin.step.name else "an operand"
+    return quoted(operand.node, made)
 
 
 def stands(operand: MetOperand) -> str:
@@ -69,7 +71,7 @@ def stands(operand: MetOperand) -> str:
                         return "comes from the caller"
             case _:
                 pass
-    return "is elsewhere"
+    return "may be on the CPU" if CPU in leaves(device) else "is elsewhere"
 
 
 def _is_own(operand: MetOperand) -> bool:

@@ -81,7 +81,8 @@ inputs are on the accelerator.
 ## Known problems
 
 A function that is only ever called with CPU tensors cannot be told from one that is not. Where the other operand is an
-argument of a function that is not `forward`, the confidence is medium.
+argument of a function that is not `forward`, the confidence is medium; where the function stands inside another one, or
+the creation at module level, it is low.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
-from devlint.placement.values import Container, Tensor, Value
+from devlint.placement.values import Container, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of, trace_of
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import (
@@ -112,13 +113,25 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, MetOperand, Returned
+    from devlint.placement.events import Called, Met, MetOperand, Returned
+    from devlint.placement.scope import Scope
 
 
 class CreationWithoutDevice(Rule):
     code = "DEV101"
     name = "creation-without-device"
     severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._placed: set[str] = set()
+        """Definitions seen working on tensors that the caller placed."""
+        self._handed_out: list[Draft] = []
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        values = (event.receiver, event.result, *(argument.value for argument in event.call.arguments))
+        if any(_movable(value) for value in values):
+            self._placed.add(event.scope.qualname)
+        return ()
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
@@ -130,7 +143,7 @@ class CreationWithoutDevice(Rule):
                 node=step.node,
                 scope=step.scope,
                 message=_message(event, mine, theirs, step),
-                confidence=_confidence(step, theirs),
+                confidence=_confidence(event, step, theirs),
                 trace=trace_of(event),
                 repair=_repair(step, mine, theirs),
             )
@@ -139,7 +152,7 @@ class CreationWithoutDevice(Rule):
     def returned(self, event: Returned) -> Iterable[Draft]:
         """What `forward` hands back is expected where its inputs are."""
         if event.scope.setting is not Setting.FORWARD or event.scope.role is Role.TEST:
-            return
+            return ()
         for value in _parts(event.value):
             step = bare_creation(value)
             if step is None or not isinstance(value, Tensor) or value.device != CPU or value.dim is not Dim.NONZERO:
@@ -147,9 +160,9 @@ class CreationWithoutDevice(Rule):
             if value.origin is not None and value.origin.find(StepKind.STORED, StepKind.LOADED):
                 continue
             name = quoted(step.node, f"`{step.name}`")
-            yield Draft(
+            draft = Draft(
                 node=step.node,
-                scope=step.scope,
+                scope=event.scope,
                 severity=Severity.WARNING,
                 message=f"{name} is created on the CPU and returned from `forward`; "
                 "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
@@ -158,6 +171,12 @@ class CreationWithoutDevice(Rule):
                        DraftStep(event.node, event.scope, "returned here")),
                 repair=Repair(Applicability.SUGGESTION, "create it on the inputs' device"),
             )  # fmt: skip
+            self._handed_out.append(draft)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        """A forward that takes no tensor has no place to return to."""
+        return (draft for draft in self._handed_out if draft.scope.qualname in self._placed)
 
 
 def _parts(value: Value) -> tuple[Value, ...]:
@@ -171,7 +190,13 @@ def _elsewhere(device: Device | None) -> bool:
     return any(isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu) for leaf in leaves(device))
 
 
-def _confidence(step: Step, theirs: MetOperand) -> Confidence:
+def _movable(value: Value | None) -> bool:
+    """Whether the caller decides where the value is."""
+    device = device_of(value) if isinstance(value, (Tensor, Opaque)) else None
+    return device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device))
+
+
+def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
     if step.scope.setting is Setting.HOST:
         return Confidence.LOW
     anchors = set()
@@ -182,8 +207,18 @@ def _confidence(step: Step, theirs: MetOperand) -> Confidence:
             return Confidence.HIGH
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
         return Confidence.HIGH
-    # A test's arguments are its fixtures, and they are made on the CPU as often as not.
-    return Confidence.LOW if step.scope.role is Role.TEST else Confidence.MEDIUM
+    if step.scope.role is Role.TEST:
+        # A test's arguments are its fixtures, and they are made on the CPU as often as not.
+        return Confidence.LOW
+    if step.scope.setting is Setting.MODULE_LEVEL or _is_nested(event.scope):
+        # A table of the module, or a function of one caller: whoever calls may well see to it.
+        return Confidence.LOW
+    return Confidence.MEDIUM
+
+
+def _is_nested(scope: Scope) -> bool:
+    """Whether the definition stands inside a function, so that all its callers are in sight of its author."""
+    return scope.class_name is None and "." in scope.qualname
 
 
 def _reads_host_data(step: Step) -> bool:

@@ -17,8 +17,8 @@ need index and tensor on one device, so a CPU index fails there too.
 import torch
 
 
-def confident(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-    rows = table.cpu()
+def confident(scores: torch.Tensor) -> torch.Tensor:
+    rows = scores.detach().cpu()
     keep = scores > 0.5
     return rows[keep]
 ```
@@ -29,8 +29,8 @@ def confident(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
 import torch
 
 
-def confident(table: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-    rows = table.cpu()
+def confident(scores: torch.Tensor) -> torch.Tensor:
+    rows = scores.detach().cpu()
     keep = scores > 0.5
     return rows[keep.cpu()]
 ```

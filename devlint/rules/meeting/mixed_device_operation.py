@@ -18,8 +18,8 @@ PyTorch moves nothing between devices by itself. The call raises
 import torch
 
 
-def extended(history: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
-    kept = history.detach().cpu()
+def extended(batch: torch.Tensor) -> torch.Tensor:
+    kept = batch.detach().cpu().unique(dim=0)
     return torch.cat([kept, batch])
 ```
 
@@ -29,12 +29,14 @@ def extended(history: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
 import torch
 
 
-def extended(history: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
-    kept = history.detach().cpu()
+def extended(batch: torch.Tensor) -> torch.Tensor:
+    kept = batch.detach().cpu().unique(dim=0)
     return torch.cat([kept, batch.to(kept.device)])
 ```
 
 ## When it is right
+
+- One argument is brought to the CPU and meets another argument: its contract may want it there. The confidence is low.
 
 Every mix that PyTorch allows is silent, by the tables of `devlint.semantics`:
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain import Anchor, Device, Known, SameAs, leaves
 from devlint.placement.scope import Setting
-from devlint.rules.causes import trace_of
+from devlint.rules.causes import origin_of, trace_of
 from devlint.rules.rule import Draft, Repair
 from devlint.rules.wording import called, code_of, device_of, failing, stands, to_device_of, when
 from devlint.source.role import Role
@@ -40,13 +40,21 @@ def bring_over(stray: MetOperand, other: MetOperand) -> Repair:
 
 
 def confidence(event: Met) -> Confidence:
-    """High where both sides are seen; medium where one hangs on what the caller of a plain function does."""
+    """High where both sides are seen; medium where they part from one argument; low where two callers' words meet."""
     if event.scope.setting is Setting.HOST:
         return Confidence.LOW
-    for operand in (event.stray, event.other):
-        if not _seen(device_of(operand.value)):
-            return Confidence.LOW if event.scope.role is Role.TEST else Confidence.MEDIUM
-    return Confidence.HIGH
+    if all(_seen(device_of(operand.value)) for operand in (event.stray, event.other)):
+        return Confidence.HIGH
+    if event.scope.role is Role.TEST or not _of_one_source(event):
+        # One argument brought to the CPU beside another one: the contract may well want that one there already.
+        return Confidence.LOW
+    return Confidence.MEDIUM
+
+
+def _of_one_source(event: Met) -> bool:
+    """Whether both operands come from one argument: then no caller can make them agree."""
+    first = [origin.first.node for operand in (event.stray, event.other) if (origin := origin_of(operand.value))]
+    return len(first) == 2 and first[0] is first[1]
 
 
 def _seen(device: Device | None) -> bool:

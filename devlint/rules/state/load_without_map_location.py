@@ -34,7 +34,9 @@ def restore(net: torch.nn.Module, path: str) -> None:
 
 - `map_location` is given by position, or may be among unpacked `**kwargs`.
 - The file was written a few lines before in the same function: what was saved here can be loaded here.
-- The saved object holds no tensors. `weights_only=True` alone says nothing about devices.
+- The saved object holds no tensors: the class that loads also saves, and what it saves is a dictionary of plain values.
+  `weights_only=True` alone says nothing about devices.
+- The bytes are at hand (`torch.load(io.BytesIO(data))`): the confidence is low.
 
 ## Fix safety
 
@@ -54,10 +56,12 @@ the function speaks of devices.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.scope import Setting
+from devlint.placement.values import Container, Module, Opaque, Tensor, Value
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import Factory
@@ -78,17 +82,23 @@ class LoadWithoutMapLocation(Rule):
     def __init__(self) -> None:
         self._saved: set[str] = set()
         """Definitions that write a checkpoint before they read one."""
+        self._plain: dict[str, bool] = {}
+        """Classes that save: whether all they save is plain values, as far as the source tells."""
+        self._found: list[tuple[Called, Draft]] = []
 
     def called(self, event: Called) -> Iterable[Draft]:
         if event.name in WRITERS:
             self._saved.add(event.scope.qualname)
-            return
+            if event.scope.class_name is not None:
+                plain = bool(event.call.arguments) and _holds_no_tensor(event.call.arguments[0].value)
+                self._plain[event.scope.class_name] = plain and self._plain.get(event.scope.class_name, True)
+            return ()
         if not _loads(event.name) or event.call.unpacks or event.call.argument("map_location", 1) is not None:
-            return
+            return ()
         if event.scope.qualname in self._saved:
-            return
+            return ()
         what = quoted(event.call.node, f"`{event.name}`")
-        yield Draft(
+        draft = Draft(
             node=event.node,
             scope=event.scope,
             message=f"{what} puts every tensor back on the device it was saved from; "
@@ -96,6 +106,21 @@ class LoadWithoutMapLocation(Rule):
             confidence=_confidence(event),
             repair=Repair(Applicability.UNSAFE, f"`{_with_map_location(event)}`"),
         )
+        self._found.append((event, draft))
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        """A class that saves plain values and loads them again needs no device."""
+        for event, draft in self._found:
+            plain = self._plain.get(event.scope.class_name or "", False)
+            yield replace(draft, confidence=Confidence.LOW) if plain else draft
+
+
+def _holds_no_tensor(value: Value) -> bool:
+    """A dictionary written out at the call, with no tensor and no module in it."""
+    if not isinstance(value, Container) or value.keys is None or value.rest is not None:
+        return False
+    return not any(isinstance(item, (Tensor, Opaque, Module, Container)) for item in value.items)
 
 
 def _loads(name: str) -> bool:
@@ -105,9 +130,15 @@ def _loads(name: str) -> bool:
 
 def _confidence(event: Called) -> Confidence:
     # Tests load what they or their fixtures wrote; a Dataset loads what was prepared on the CPU.
-    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
+    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or _from_memory(event):
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _from_memory(event: Called) -> bool:
+    """Bytes at hand were written by this program, or by one like it."""
+    source = event.call.argument("f", 0)
+    return source is not None and "BytesIO(" in code_of(source.node)
 
 
 def _with_map_location(event: Called) -> str:
