@@ -125,7 +125,7 @@ class CreationWithoutDevice(Rule):
     def __init__(self) -> None:
         self._placed: set[str] = set()
         """Definitions seen working on tensors that the caller placed."""
-        self._handed_out: list[Draft] = []
+        self._handed_out: list[tuple[str, Draft]] = []
 
     def called(self, event: Called) -> Iterable[Draft]:
         values = (event.receiver, event.result, *(argument.value for argument in event.call.arguments))
@@ -162,7 +162,7 @@ class CreationWithoutDevice(Rule):
             name = quoted(step.node, f"`{step.name}`")
             draft = Draft(
                 node=step.node,
-                scope=event.scope,
+                scope=step.scope,
                 severity=Severity.WARNING,
                 message=f"{name} is created on the CPU and returned from `forward`; "
                 "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
@@ -171,12 +171,12 @@ class CreationWithoutDevice(Rule):
                        DraftStep(event.node, event.scope, "returned here")),
                 repair=Repair(Applicability.SUGGESTION, "create it on the inputs' device"),
             )  # fmt: skip
-            self._handed_out.append(draft)
+            self._handed_out.append((event.scope.qualname, draft))
         return ()
 
     def finish(self) -> Iterable[Draft]:
         """A forward that takes no tensor has no place to return to."""
-        return (draft for draft in self._handed_out if draft.scope.qualname in self._placed)
+        return (draft for forward, draft in self._handed_out if forward in self._placed)
 
 
 def _parts(value: Value) -> tuple[Value, ...]:

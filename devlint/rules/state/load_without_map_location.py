@@ -55,7 +55,7 @@ the function speaks of devices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -118,9 +118,19 @@ class LoadWithoutMapLocation(Rule):
 
 def _holds_no_tensor(value: Value) -> bool:
     """A dictionary written out at the call, with no tensor and no module in it."""
-    if not isinstance(value, Container) or value.keys is None or value.rest is not None:
-        return False
-    return not any(isinstance(item, (Tensor, Opaque, Module, Container)) for item in value.items)
+    return isinstance(value, Container) and value.keys is not None and not any(_is_placed(item) for item in _all(value))
+
+
+def _all(container: Container) -> Iterator[Value]:
+    for item in (*container.items, *((container.rest,) if container.rest is not None else ())):
+        if isinstance(item, Container):
+            yield from _all(item)
+        else:
+            yield item
+
+
+def _is_placed(value: Value) -> bool:
+    return isinstance(value, (Tensor, Opaque, Module))
 
 
 def _loads(name: str) -> bool:
