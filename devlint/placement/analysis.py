@@ -12,9 +12,9 @@ from devlint.placement import calls as _calls  # noqa: F401  (registers the eval
 from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
 from devlint.placement.classes import AttributeFact, ClassFacts, kind_of
 from devlint.placement.devices import device_of
-from devlint.placement.domain import CPU, UNKNOWN, Device
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, SameAs
 from devlint.placement.environment import Environment, join
-from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Sink
+from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Met, Sink
 from devlint.placement.index import ClassInfo, FileIndex, FunctionInfo, index_file
 from devlint.placement.origin import Step, StepKind, extend
 from devlint.placement.parameters import bind_parameters, scope_of
@@ -22,7 +22,7 @@ from devlint.placement.registration import registered_attributes
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import Summary
 from devlint.placement.syntax import body_of, parameters_of
-from devlint.placement.values import NOTHING, Constant, Container, Kind, Module, Reference, Self, Tensor, Value
+from devlint.placement.values import NOTHING, Constant, Container, Host, Kind, Module, Reference, Self, Tensor, Value
 from devlint.placement.walk import Walk
 from devlint.source.role import Role
 
@@ -50,11 +50,39 @@ class Analysis:
         self._noted: dict[int, dict[str, tuple[Value, cst.CSTNode, Scope]]] = {}
         self._dynamic: set[int] = set()
         self._deferred: list[FunctionInfo] = []
+        self._arguments: dict[str, list[Value]] = {}
         self._default: Device = CPU
         self._module = self._walk_module(tree)
         if self._default == CPU and self.index.read_names & {"set_default_device", "set_default_tensor_type"}:
             # Set inside some function: when it has run is not known here.
             self._default = UNKNOWN
+
+    # -- callers --------------------------------------------------------------------------------------------------
+
+    def note_argument(self, key: str, value: Value) -> None:
+        """One call of a definition of this file: what the parameter of this symbol key was given."""
+        self._arguments.setdefault(key, []).append(value)
+
+    def _refuted_by_callers(self, event: Event) -> bool:
+        """A clash with a parameter that every caller there can be puts on the CPU."""
+        if not isinstance(event, Met):
+            return False
+        for operand in (event.stray, event.other):
+            device = getattr(operand.value, "device", None)
+            if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER:
+                given = self._arguments.get(device.symbol.key, [])
+                if given and self._is_private(event.scope.qualname) and all(_stays_on_cpu(value) for value in given):
+                    return True
+        return False
+
+    def _is_private(self, qualname: str) -> bool:
+        """Only direct calls in this file reach it: a nested definition, or a name with an underscore."""
+        name = qualname.rsplit(".", 1)[-1]
+        nested = any(
+            info.qualname == qualname and info.owner is None and "." in qualname for info in self.index.functions.values()
+        )
+        private = name.startswith("_") and not name.startswith("__")
+        return (nested or private) and name not in self.index.indirect
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -63,14 +91,16 @@ class Analysis:
         yield from self._module.events
         for info in self.index.classes.values():
             self.facts(info)
-        for function in list(self.index.functions.values()):
-            yield from self._events_of(function, loaded)
+        for function in self.index.functions.values():
+            self._walked(function)
         position = 0
         while position < len(self._deferred):
-            function = self._deferred[position]
+            # Walking one lambda may find another.
+            self._walked(self._deferred[position])
             position += 1
-            if id(function.node) not in self.index.functions:
-                yield from self._events_of(function, loaded)
+        nested = [info for info in self._deferred if id(info.node) not in self.index.functions]
+        for function in (*self.index.functions.values(), *nested):
+            yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
             yield ClassWalked(info.node, self._class_scope(info), self._completed(info, loaded))
 
@@ -82,7 +112,8 @@ class Analysis:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            yield event
+            if not self._refuted_by_callers(event):
+                yield event
 
     def _class_scope(self, info: ClassInfo) -> Scope:
         return Scope(self.path, self.role, info.qualname, Setting.MODULE_LEVEL, info.qualname)
@@ -242,6 +273,13 @@ def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
         step = Step(StepKind.STORED, node, scope, value.device, f"self.{name}")
         return replace(value, origin=extend(value.origin, step))
     return value
+
+
+def _stays_on_cpu(value: Value) -> bool:
+    """The argument is a CPU tensor, or none at all."""
+    if isinstance(value, Tensor):
+        return value.device == CPU
+    return isinstance(value, (Constant, Host))
 
 
 def _self_name(walk: Walk) -> str:

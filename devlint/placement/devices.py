@@ -114,7 +114,5 @@ def is_dtype(value: Value, node: cst.BaseExpression) -> bool:
     """Whether an argument of ``.to`` is a dtype and not a device."""
     if isinstance(value, Reference):
         return value.name.startswith("torch.")
-    if isinstance(value, Host):
-        return True
     text = code_of(node)
-    return isinstance(value, (UnknownValue, Opaque)) and "dtype" in text.rsplit(".", 1)[-1].lower()
+    return isinstance(value, (UnknownValue, Opaque, Host)) and "type" in text.rsplit(".", 1)[-1].lower()

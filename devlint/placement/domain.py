@@ -60,6 +60,8 @@ class SameAs:
 class GuardKind(Enum):
     PLAIN = "plain"
     IS_NONE = "is-none"
+    FIRST_ITERATION = "first-iteration"
+    """Of a loop: the value it began with, or the one its body left."""
     ON_ACCELERATOR = "on-accelerator"
     """The condition asks for a device, so it holds exactly when it must (``x.is_cuda``, ``use_cuda``)."""
 

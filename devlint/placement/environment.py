@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+import libcst as cst
+
 from devlint.placement.domain import (
     CPU,
     UNKNOWN,
@@ -191,6 +193,12 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
         return _with_other(guard, b, a, first=False)
     if not isinstance(b, (Tensor, Opaque)):
         return _with_other(guard, a, b, first=True)
+    if guard is None or guard.kind is not GuardKind.FIRST_ITERATION:
+        # An empty stand-in that one arm replaces is not what is computed with.
+        if _is_placeholder(a) and not _is_placeholder(b):
+            return b
+        if _is_placeholder(b) and not _is_placeholder(a):
+            return a
     decided = _guard_of_move(guard, a.origin, b.origin)
     device = choose(decided, a.device, b.device)
     origin = _telling_origin(a, b)
@@ -247,6 +255,20 @@ def _guard_of_move(guard: Guard | None, a: Origin | None, b: Origin | None) -> G
         if link is shorter and moved:
             return replace(guard, kind=GuardKind.ON_ACCELERATOR)
     return guard
+
+
+def _is_placeholder(value: Tensor | Opaque) -> bool:
+    """``torch.empty(0)``, ``torch.tensor([])``: made only so that the name exists."""
+    if value.origin is None or value.origin.previous is not None or value.origin.step.kind is not StepKind.MADE:
+        return False
+    node = value.origin.step.node
+    arguments = [a.value for a in node.args if a.keyword is None] if isinstance(node, cst.Call) else []
+    if len(arguments) != 1:
+        return False
+    first = arguments[0]
+    return (isinstance(first, cst.Integer) and first.value == "0") or (
+        isinstance(first, (cst.List, cst.Tuple)) and not first.elements
+    )
 
 
 def _telling_origin(a: Tensor | Opaque, b: Tensor | Opaque) -> Origin | None:

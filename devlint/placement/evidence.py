@@ -67,15 +67,15 @@ def roles_of(info: FunctionInfo, index: FileIndex) -> dict[str, Role]:
 
 
 def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
+    name = param.name.value
+    if (name == "device" or name.endswith("_device")) and not uses & {"tensor", "module"}:
+        return Role.DEVICE
     if param.annotation is not None:
         by_annotation = _annotated(code_of(param.annotation.annotation), index)
         if by_annotation is not None:
             return by_annotation
-    if "tensor" in uses and "numpy" not in uses:
+    if "tensor" in uses and not uses & {"numpy", "data"}:
         return Role.TENSOR
-    name = param.name.value
-    if name == "device" or name.endswith("_device"):
-        return Role.DEVICE
     if "module" in uses:
         return Role.MODULE
     if "placed" in uses and "numpy" not in uses and param.annotation is None:
@@ -154,14 +154,18 @@ def _uses(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
     return {name: frozenset(signs) for name, signs in found.items()}
 
 
+_CONVERSIONS = {"torch.from_numpy": "numpy", "torch.tensor": "data", "torch.as_tensor": "data"}
+
+
 def _call_uses(call: cst.Call, index: FileIndex, found: dict[str, set[str]]) -> None:
     name = index.qualified(dotted(call.func))
     if name.startswith("numpy."):
         return
-    if name in ("torch.from_numpy",):
+    if name in _CONVERSIONS:
         for argument in call.args[:1]:
             if isinstance(argument.value, cst.Name):
-                found.setdefault(argument.value.value, set()).add("numpy")
+                # What is converted to a tensor was none; a later use under the same name is the result's.
+                found.setdefault(argument.value.value, set()).add(_CONVERSIONS[name])
         return
     if not name.startswith("torch."):
         return

@@ -121,7 +121,9 @@ def _from_data(walk: Walk, factory: Factory, value: Value | None) -> tuple[Devic
     """Tensor data keeps its device; lists, numbers and arrays go to the default device."""
     if isinstance(value, Tensor):
         return value.device, value.origin
-    if isinstance(value, Opaque) or (isinstance(value, UnknownValue) and factory.name != "torch.tensor"):
+    if isinstance(value, Opaque) and (value.tensorlike or factory.name != "torch.tensor"):
+        return UNKNOWN, None
+    if isinstance(value, UnknownValue) and factory.name != "torch.tensor":
         return UNKNOWN, None
     if isinstance(value, Function):
         return UNKNOWN, None

@@ -6,6 +6,7 @@ stay :class:`~devlint.placement.values.Reference` values: what they mean is aske
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -128,7 +129,9 @@ class FileIndex:
     functions: dict[int, FunctionInfo]
     """By the identity of the FunctionDef node."""
     read_names: frozenset[str]
-    """Every name the file reads anywhere; a transfer assigned to another name is lost."""
+    """Every name the file mentions anywhere."""
+    indirect: frozenset[str]
+    """Names of definitions mentioned otherwise than as the callee of a call: anybody may call those."""
 
     def qualified(self, name: str | None) -> str:
         """The qualified name of a dotted local name."""
@@ -141,13 +144,22 @@ class FileIndex:
 
 def index_file(tree: cst.Module) -> FileIndex:
     names: dict[str, str] = {}
-    read: set[str] = set()
+    mentions: Counter[str] = Counter()
+    direct: Counter[str] = Counter()
     for node in descend(tree):
         if isinstance(node, (cst.Import, cst.ImportFrom)):
             names.update(imported_names(node))
         elif isinstance(node, cst.Name):
-            read.add(node.value)
-    index = FileIndex(names, {}, {}, frozenset(read))
+            mentions[node.value] += 1
+        elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            direct[node.name.value] += 1
+        elif isinstance(node, cst.Call):
+            function = node.func
+            called = function.attr if isinstance(function, cst.Attribute) else function
+            if isinstance(called, cst.Name):
+                direct[called.value] += 1
+    indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
+    index = FileIndex(names, {}, {}, frozenset(mentions), indirect)
     _index_block(tree, "", None, index, {})
     return index
 

@@ -209,7 +209,36 @@ def _meet(
 ) -> Clash[Device] | None:
     given = [_operand(b, device) for b, device in zip(operands, devices, strict=True)]
     verdict = semantics.meet(operation, given, walk.relate, CPU)
-    return verdict if isinstance(verdict, Clash) else None
+    if not isinstance(verdict, Clash) or _on_the_host_by_contract(verdict, operands, devices):
+        return None
+    return verdict
+
+
+def _on_the_host_by_contract(
+    clash: Clash[Device], operands: Sequence[Bound], devices: Sequence[Device]
+) -> bool:
+    """A value put on the CPU on purpose beside an argument: the function says that it works there.
+
+    It is a clash all the same when the value was brought over from that very argument.
+    """
+    sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
+    for one, two in (sides, sides[::-1]):
+        device = devices[two]
+        if devices[one] != CPU or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+            continue
+        origin = _origin(operands[one].value)
+        if origin is not None and _placed_on_purpose(origin):
+            return not any(step.device == device for step in origin)
+    return False
+
+
+def _placed_on_purpose(origin: Origin) -> bool:
+    for step in origin:
+        if step.kind is StepKind.MOVED:
+            return True
+        if step.kind is StepKind.MADE:
+            return not step.bare
+    return False
 
 
 def _operand(bound: Bound, device: Device) -> Operand[Device]:

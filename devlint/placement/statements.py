@@ -9,7 +9,7 @@ import libcst as cst
 from devlint.placement import conditions, contexts
 from devlint.placement.bindings import assign, bind_loop_target, delete, reads_of
 from devlint.placement.conditions import Condition
-from devlint.placement.domain import Guard
+from devlint.placement.domain import Guard, GuardKind
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import Fate, Returned
 from devlint.placement.expressions import binary_operation
@@ -193,7 +193,8 @@ def _loop(
     if not walk.muted:
         with walk.trial():
             after = _round(walk, before.copy(), enter, body)
-        first = Guard(f"{walk.scope.qualname}:first iteration@{id(node)}", "this is the first iteration")
+        key = f"{walk.scope.qualname}:first iteration@{id(node)}"
+        first = Guard(key, "this is the first iteration", GuardKind.FIRST_ITERATION)
         start = join(first, before.copy(), after) or before
     else:
         start = before

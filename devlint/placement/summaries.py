@@ -82,6 +82,8 @@ def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Val
         else:
             value = _default(parameter)
         substitution[symbol_key(info, name)] = value
+        if not walk.muted:
+            walk.analysis.note_argument(symbol_key(info, name), value)
     return substitution
 
 
