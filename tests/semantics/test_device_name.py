@@ -29,8 +29,7 @@ def from_torch(text: str) -> DeviceNameCheck:
             device = torch.device(text)
     except RuntimeError as error:
         kind = classify(str(error))
-        assert kind is not None, error
-        return Refused("", kind.kind)
+        return Refused("", kind.kind if kind else str(error))
     if str(device) == text:
         return NamedDevice(device.type, device.index)
     return Mangled(device.type, device.index, str(device))

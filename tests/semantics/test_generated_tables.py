@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -11,9 +12,9 @@ import torch
 
 from devlint.semantics import Operation, Rule, aten, function, tables
 from devlint.semantics.generate import scalars
-from devlint.semantics.generate.__main__ import main
 from devlint.semantics.generate.labels import C, Clashed, H, Labels
 from devlint.semantics.generate.tables import build
+from devlint.semantics.generate.write import render, stale, write
 
 GENERATED = ("aten", "operations", "factories", "modules")
 
@@ -34,20 +35,20 @@ def test_table_is_up_to_date(name: str) -> None:
     assert rebuilt()[name] == committed
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_generator_reports_and_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("devlint.semantics.generate.__main__.build", rebuilt)
-    monkeypatch.setattr("devlint.semantics.generate.__main__.FOLDER", tmp_path)
-    monkeypatch.setattr("devlint.semantics.generate.write.FOLDER", tmp_path)
-    for name in GENERATED:
-        (tmp_path / f"{name}.json").write_text("{}")
-    assert main(["--check"]) == 1
-    assert capsys.readouterr().out.split("\n")[0] == "aten.json differs"
-    assert main([]) == 0
-    assert main(["--check"]) == 0
-    assert (tmp_path / "aten.json").read_text("utf-8") == rebuilt()["aten"]
+def test_a_missing_or_changed_table_is_stale_until_written(tmp_path: Path) -> None:
+    built = {"first": render({"about": "one"}, {"b": 1, "a": [2]}), "second": "{}"}
+    (tmp_path / "second.json").write_text("{ }")
+    assert stale(built, tmp_path) == ["first", "second"]
+    write(built, tmp_path)
+    assert stale(built, tmp_path) == []
+    assert json.loads((tmp_path / "first.json").read_text("utf-8"))["rows"] == {"a": [2], "b": 1}
+
+
+def test_rows_may_repeat_another_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write({"pair": render({}, {"first": {"x": 1}, "second": "first"})}, tmp_path)
+    monkeypatch.setattr(tables, "FOLDER", tmp_path)
+    assert tables.row("pair", "second") == {"x": 1}
+    assert tables.row("pair", "third") is None
 
 
 def test_generated_and_hand_written_rows_are_apart() -> None:

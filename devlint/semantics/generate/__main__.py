@@ -9,20 +9,20 @@ from __future__ import annotations
 import sys
 
 from devlint.semantics.generate.tables import build
-from devlint.semantics.generate.write import write
+from devlint.semantics.generate.write import stale, write
 from devlint.semantics.tables import FOLDER
 
 
-def main(arguments: list[str]) -> int:
-    """Write the generated tables, or compare them."""
+def main() -> int:
+    """Write the generated tables, or with `--check` compare them."""
     built = build()
-    stale = [name for name, text in built.items() if (FOLDER / f"{name}.json").read_text("utf-8") != text]
-    if "--check" in arguments:
-        return 1 if stale else 0
-    for name, text in built.items():
-        write(name, text)
-    return 0
+    differing = stale(built, FOLDER)
+    if "--check" not in sys.argv:
+        write(built, FOLDER)
+        return 0
+    sys.stdout.writelines(f"{name}.json differs\n" for name in differing)
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
