@@ -177,11 +177,11 @@ def test_color_on_a_terminal(project: Path, env: dict[str, str], colored: bool) 
 
 def test_long_lines_are_clipped_to_the_columns(devlint: Run, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = [" + "1, " * 100 + "]  # noqa: DEV101\n")
-    frame = devlint(env={"COLUMNS": "60"}).stdout.splitlines()[1:5]
-    assert all(len(line) <= 60 for line in frame)
-    assert frame[1].startswith(" 1 | ...")
-    assert frame[1].endswith("# noqa: DEV101")
-    assert frame[2].index("^") == frame[1].index("# noqa")
+    printed = devlint(env={"COLUMNS": "60"}).stdout.splitlines()[:-1]
+    assert all(len(line) <= 60 for line in printed)
+    (at,) = [number for number, line in enumerate(printed) if line.startswith(" 1 | ...")]
+    assert printed[at].endswith("# noqa: DEV101")
+    assert printed[at + 1].index("^") == printed[at].index("# noqa")
 
 
 def test_verbose_says_where_the_configuration_is(devlint: Run, project: Path) -> None:
