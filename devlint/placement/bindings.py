@@ -15,6 +15,7 @@ from devlint.placement.values import (
     NOTHING,
     Constant,
     Container,
+    Evidence,
     Host,
     Module,
     Opaque,
@@ -34,6 +35,8 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
     if walk.env is None:
         return
     if isinstance(target, cst.Name):
+        if isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
+            value = _as_tensor(value)
         walk.state.store(target.value, value)
         walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node))
         if not walk.scope.qualname or target.value in walk.global_names:
@@ -46,6 +49,13 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
         _unpack(walk, target, value, value_node)
     elif isinstance(target, cst.StarredElement):
         assign(walk, target.value, NOTHING, value_node)
+
+
+def _as_tensor(value: Opaque) -> Tensor:
+    """What a loader yields has a batch dimension."""
+    from_batch = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.BATCH
+    dim = Dim.NONZERO if from_batch else Dim.UNKNOWN
+    return Tensor(value.device, dim, evidence=Evidence.LIKELY, origin=value.origin)
 
 
 def _assign_attribute(

@@ -53,6 +53,8 @@ class Environment:
     waits: dict[tuple[str, str], int] = field(default_factory=dict)
     """(waiting stream, awaited stream) to the stream epoch up to which the order is certain."""
     epoch: int = 0
+    ordered_until: int = -1
+    """Stream epoch of the last full synchronisation: what was computed by then may be read on any stream."""
     synchronisation: int = 0
     moved_groups: dict[str, Device] = field(default_factory=dict)
     """Keys of symbols some of whose items were moved, and where to."""
@@ -119,9 +121,10 @@ def join(guard: Guard | None, then: Environment | None, otherwise: Environment |
     joined.waits = {
         key: min(epoch, otherwise.waits[key]) for key, epoch in then.waits.items() if key in otherwise.waits
     }
+    joined.ordered_until = min(then.ordered_until, otherwise.ordered_until)
     joined.epoch = max(then.epoch, otherwise.epoch)
     joined.synchronisation = max(then.synchronisation, otherwise.synchronisation)
-    joined.moved_groups = {k: d for k, d in then.moved_groups.items() if otherwise.moved_groups.get(k) == d}
+    joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
     for name, version in otherwise.versions.items():
         if joined.versions.get(name) != version:
             joined.versions[name] = max(version, joined.versions.get(name, 0)) + 1

@@ -57,10 +57,14 @@ class Role(Enum):
     ANYTHING = "anything"
 
 
-def roles_of(info: FunctionInfo, index: FileIndex) -> dict[str, Role]:
-    """The role of each parameter of a function, by name."""
+def tensor_names(uses: dict[str, frozenset[str]]) -> frozenset[str]:
+    """Names that are used as only tensors can be, and never handed to a conversion."""
+    return frozenset(name for name, signs in uses.items() if "tensor" in signs and not signs & {"numpy", "data"})
+
+
+def roles_of(info: FunctionInfo, index: FileIndex, uses: dict[str, frozenset[str]]) -> dict[str, Role]:
+    """The role of each parameter of a function, by name; ``uses`` is :func:`uses_of` its body."""
     node = info.node
-    uses = _uses(node, index)
     return {
         param.name.value: _role(param, uses.get(param.name.value, frozenset()), index) for param in parameters_of(node)
     }
@@ -127,7 +131,7 @@ def _words(text: str) -> list[str]:
     return found
 
 
-def _uses(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
+def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
     """For each name of a function's body: which of "tensor", "placed", "module", "numpy" its uses show."""
     found: dict[str, set[str]] = {}
     weak: dict[str, int] = {}

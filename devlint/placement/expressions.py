@@ -10,7 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement import conditions
 from devlint.placement.bindings import assign, item_of, iterated
-from devlint.placement.domain import Anchor, SameAs, Symbol
+from devlint.placement.domain import Known
 from devlint.placement.environment import join_values
 from devlint.placement.events import Compared, Tested
 from devlint.placement.meetings import operator_operands, perform, read_item
@@ -65,13 +65,22 @@ def concatenated(walk: Walk, node: cst.ConcatenatedString) -> Value:
 @evaluates(cst.FormattedString)
 def formatted(walk: Walk, node: cst.FormattedString) -> Value:
     """``f"cuda:{rank}"`` names a device that is decided elsewhere."""
+    spelled: str | None = ""
     for part in node.parts:
         if isinstance(part, cst.FormattedStringExpression):
-            walk.evaluate(part.expression)
-    first = node.parts[0] if node.parts else None
-    if isinstance(first, cst.FormattedStringText) and first.value.split(":")[0] in ("cuda", "xpu", "mps", "npu"):
-        text = code_of(node)
-        return DeviceName(SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}")), node, text)
+            value = walk.evaluate(part.expression)
+            known = isinstance(value, Constant) and isinstance(value.value, (str, int))
+            spelled = spelled + str(value.value) if known and spelled is not None else None  # type: ignore[union-attr]
+        elif isinstance(part, cst.FormattedStringText) and spelled is not None:
+            spelled += part.value
+    if spelled is not None:
+        return Constant(spelled, node)
+    first = node.parts[0]
+    if isinstance(first, cst.FormattedStringText):
+        kind = first.value.split(":")[0]
+        if kind in ("cuda", "xpu", "npu", "hpu"):
+            # Some index of that kind: like the current one, it is known to be an accelerator and no more.
+            return DeviceName(Known(kind), node, code_of(node))
     return Host()
 
 

@@ -101,6 +101,10 @@ def _stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     )
 
 
+def _event(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Instance("torch.cuda.Event", node=node)
+
+
 def _current_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return Instance("torch.cuda.Stream", node=node, details=(("stream", Reference(walk.state.stream)),))
 
@@ -268,6 +272,9 @@ FUNCTIONS: dict[str, Special] = {
     "torch.set_default_tensor_type": _setting(contexts.set_default_tensor_type),
     "torch.cuda.Stream": _stream,
     "torch.cuda.streams.Stream": _stream,
+    "torch.Stream": _stream,
+    "torch.cuda.Event": _event,
+    "torch.Event": _event,
     "torch.cuda.current_stream": _current_stream,
     "torch.cuda.default_stream": _default_stream,
     "torch.cuda.stream": _stream_context,

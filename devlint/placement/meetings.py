@@ -30,6 +30,7 @@ from devlint.placement.origin import Origin, StepKind
 from devlint.placement.streams import note_use
 from devlint.placement.values import (
     NOTHING,
+    Constant,
     Container,
     Evidence,
     Host,
@@ -140,7 +141,7 @@ def perform(
     call: CallSite | None = None,
 ) -> Value:
     """Judges the meeting of the operands, reports a clash, and says what the operation gives back."""
-    operands = [b for b in bound if _is_operand(b)]
+    operands = [b for b in bound if _is_operand(walk, b)]
     clash = _judge(walk, operation, operands) if len(operands) > 0 else None
     for b in operands:
         note_use(walk, node, b.value, b.node)
@@ -149,11 +150,16 @@ def perform(
     return _result(walk, node, operation, bound, operands, clash, call)
 
 
-def _is_operand(bound: Bound) -> bool:
+def _is_operand(walk: Walk, bound: Bound) -> bool:
     value = bound.value
     if isinstance(value, Tensor):
         return True
-    return isinstance(value, Opaque) and (value.tensorlike or bound.strict)
+    if not isinstance(value, Opaque):
+        return False
+    if value.tensorlike or bound.strict:
+        return True
+    # What comes with a batch, some of which was moved, is a tensor like the rest.
+    return isinstance(value.device, SameAs) and value.device.symbol.key in walk.state.moved_groups
 
 
 def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound]) -> Clash[Device] | None:
@@ -188,7 +194,9 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound]) -> Clash
 
 def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
     """The CPU arm of a choice about devices agrees with a caller on the CPU: nothing to see there."""
-    chosen = any(_has_device_choice(_device(b.value)) for b in operands)
+    chosen = any(
+        device == CPU and _has_device_choice(_device(b.value)) for b, device in zip(operands, devices, strict=True)
+    )
     return chosen and not all(isinstance(device, Known) for device in devices)
 
 
@@ -245,7 +253,9 @@ def _operand(bound: Bound, device: Device) -> Operand[Device]:
     value = bound.value
     if isinstance(value, Tensor):
         return Operand(bound.role, device, value.dim, value.elements, value.dtype)
-    return Operand(bound.role, device)
+    # What a loader yields has a batch dimension.
+    from_batch = isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH
+    return Operand(bound.role, device, Dim.NONZERO if from_batch else Dim.UNKNOWN)
 
 
 def _device(value: Value) -> Device:
@@ -421,7 +431,17 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
                 return Dim.NONZERO
             return Dim.ZERO if dims == {Dim.ZERO} else Dim.UNKNOWN
         case _:
-            return Dim.UNKNOWN
+            return _dim_by_size(operation, call)
+
+
+def _dim_by_size(operation: Operation, call: CallSite | None) -> Dim:
+    """``view(1, -1)``, ``reshape(n)``, ``expand(...)``: as many dimensions as sizes are given."""
+    if call is None or not any(p.name in ("size", "shape", "repeats", "dims") for p in operation.parameters):
+        return Dim.UNKNOWN
+    sizes = call.positional if operation.name.startswith("Tensor.") else call.positional[1:]
+    if not sizes or (isinstance(sizes[0].value, Container) and not sizes[0].value.items):
+        return Dim.UNKNOWN
+    return Dim.NONZERO if isinstance(sizes[0].value, (Constant, Host, Container)) or len(sizes) > 1 else Dim.UNKNOWN
 
 
 def _positional_dim(operation: Operation, call: CallSite) -> bool:

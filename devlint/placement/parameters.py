@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint.placement.domain import Anchor, Device, SameAs, Symbol
 from devlint.placement.evidence import Role as Holds
-from devlint.placement.evidence import roles_of
+from devlint.placement.evidence import roles_of, tensor_names, uses_of
 from devlint.placement.index import ClassKind, FunctionInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Scope, Setting
@@ -70,7 +70,9 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
         first = parameters.pop(0).name.value
         key = f"{walk.scope.path}:{info.owner.qualname}"
         walk.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
-    roles = roles_of(info, walk.index)
+    uses = uses_of(info.node, walk.index)
+    walk.tensor_names = tensor_names(uses)
+    roles = roles_of(info, walk.index, uses)
     with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
     for position, parameter in enumerate(parameters):

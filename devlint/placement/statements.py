@@ -157,7 +157,9 @@ def _arm(
     condition.narrow(walk.env, outcome)
     unreachable = condition.known is not None and condition.known is not outcome
     returned, exits = len(walk.returned), len(walk.exits)
-    with walk.under(guard, holds, on_cpu=condition.cpu_when is outcome or (unreachable and condition.cpu_when is not None)):
+    decides = condition.cpu_when is not None
+    on_cpu = decides and (condition.cpu_when is outcome or unreachable)
+    with walk.under(guard, holds, on_cpu=on_cpu, on_accelerator=decides and not on_cpu):
         run()
     if unreachable:
         del walk.returned[returned:]

@@ -24,7 +24,7 @@ def note_use(walk: Walk, node: cst.CSTNode, value: Value, expression: cst.CSTNod
     state = walk.state
     if value.stream == state.stream or not _made_here(walk, value):
         return
-    if state.waits.get((state.stream, value.stream), -1) < value.computed_at:
+    if max(state.waits.get((state.stream, value.stream), -1), state.ordered_until) < value.computed_at:
         walk.emit(StreamCrossed(expression, walk.scope, value, value.stream, state.stream))
 
 
@@ -46,10 +46,6 @@ def wait(walk: Walk, waiting: str, awaited: str) -> None:
 def synchronise(walk: Walk) -> None:
     """The host waits for everything: all orders are certain, all copies have arrived."""
     state = walk.state
-    streams = {stream for pair in state.waits for stream in pair} | {"", state.stream}
-    streams |= {v.stream for v in state.values.values() if isinstance(v, Tensor)}
-    for first in streams:
-        for second in streams:
-            state.waits[(first, second)] = state.epoch
+    state.ordered_until = state.epoch
     state.epoch += 1
     state.synchronisation += 1

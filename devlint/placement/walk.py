@@ -71,6 +71,9 @@ class Walk:
         """What becomes of a call's result, by the identity of its node, set by the statement around it."""
         self._muted = 0
         self._cpu_world = 0
+        self._accelerator_world = 0
+        self.tensor_names: frozenset[str] = frozenset()
+        """Local names that the definition uses as only tensors can be."""
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 
@@ -144,15 +147,17 @@ class Walk:
         return self._muted > 0
 
     @contextmanager
-    def under(self, guard: Guard | None, holds: bool, *, on_cpu: bool) -> Iterator[None]:
-        """Inside a branch; ``on_cpu``: the branch is taken only where nothing is on an accelerator."""
+    def under(self, guard: Guard | None, holds: bool, *, on_cpu: bool, on_accelerator: bool) -> Iterator[None]:
+        """Inside a branch that is taken only where nothing is on an accelerator, or only where there is one."""
         if guard is not None:
             self.decided.append(Decided(guard, holds))
         self._cpu_world += on_cpu
+        self._accelerator_world += on_accelerator
         try:
             yield
         finally:
             self._cpu_world -= on_cpu
+            self._accelerator_world -= on_accelerator
             if guard is not None:
                 self.decided.pop()
 
@@ -163,7 +168,7 @@ class Walk:
     @property
     def under_device_guard(self) -> bool:
         """A test for a device decides whether the current point is reached."""
-        return self._cpu_world > 0 or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
+        return self._cpu_world + self._accelerator_world > 0 or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
 
     # -- devices --------------------------------------------------------------------------------------------------
 
