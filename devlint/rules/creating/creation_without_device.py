@@ -81,13 +81,14 @@ inputs are on the accelerator.
 ## Known problems
 
 A function that is only ever called with CPU tensors cannot be told from one that is not. Where the other operand is an
-argument of a function that is not `forward`, the confidence is medium; where the function stands inside another one, or
-the creation at module level, it is low.
+argument of a function that is not `forward`, the confidence is medium. It is low where the function stands inside
+another one, where the creation is at module level, and where the file hands a helper of its own CPU tensors only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
@@ -96,6 +97,7 @@ from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Container, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.creating.call_sites import CallSites
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import (
     bare_creation,
@@ -126,8 +128,12 @@ class CreationWithoutDevice(Rule):
         self._placed: set[str] = set()
         """Definitions seen working on tensors that the caller placed."""
         self._handed_out: list[tuple[str, Draft]] = []
+        self._calls = CallSites()
+        self._undecided: list[tuple[Scope, Draft]] = []
+        """Clashes that hang on where a function's callers are; said again, surer, when the calls have been seen."""
 
     def called(self, event: Called) -> Iterable[Draft]:
+        self._calls.note(event)
         values = (event.receiver, event.result, *(argument.value for argument in event.call.arguments))
         if any(_movable(value) for value in values):
             self._placed.add(event.scope.qualname)
@@ -139,7 +145,7 @@ class CreationWithoutDevice(Rule):
             device = device_of(mine.value)
             if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):
                 continue
-            yield Draft(
+            draft = Draft(
                 node=step.node,
                 scope=step.scope,
                 message=_message(event, mine, theirs, step),
@@ -147,6 +153,10 @@ class CreationWithoutDevice(Rule):
                 trace=trace_of(event),
                 repair=_repair(step, mine, theirs),
             )
+            if draft.confidence is Confidence.MEDIUM:
+                self._undecided.append((event.scope, draft))
+                draft = replace(draft, confidence=Confidence.LOW)
+            yield draft
             return
 
     def returned(self, event: Returned) -> Iterable[Draft]:
@@ -175,8 +185,9 @@ class CreationWithoutDevice(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
-        """A forward that takes no tensor has no place to return to."""
-        return (draft for forward, draft in self._handed_out if forward in self._placed)
+        """What only the whole file tells: a forward that takes no tensor has no place to return to."""
+        yield from (draft for forward, draft in self._handed_out if forward in self._placed)
+        yield from (draft for function, draft in self._undecided if not self._calls.on_cpu(function))
 
 
 def _parts(value: Value) -> tuple[Value, ...]:

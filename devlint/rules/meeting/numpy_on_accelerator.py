@@ -64,13 +64,16 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
 from devlint.placement.scope import Setting
-from devlint.placement.values import Opaque, Tensor
+from devlint.placement.values import Evidence, Tensor
 from devlint.rules.causes import draft_step, origin_of
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 
 if TYPE_CHECKING:
     from devlint.placement.events import HostRead, Moved
+
+
+METHOD = ".numpy()"
 
 
 class NumpyOnAccelerator(Rule):
@@ -99,7 +102,7 @@ class NumpyOnAccelerator(Rule):
             yield _draft(event, Severity.ERROR, Confidence.HIGH, f"is on {describe(device)}")
         elif isinstance(device, Choice) and any(_accelerator(leaf) for leaf in leaves(device)):
             yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
-        elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and _is_tensor(event.value):
+        elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and _is_tensor(event):
             self._undecided.append(event)
 
     def finish(self) -> Iterable[Draft]:
@@ -115,9 +118,10 @@ class NumpyOnAccelerator(Rule):
             )
 
 
-def _is_tensor(value: Tensor | Opaque) -> bool:
-    """An argument handed to numpy alone may as well be an array."""
-    return isinstance(value, Tensor) or value.tensorlike
+def _is_tensor(event: HostRead) -> bool:
+    """What is only handed to numpy may as well be an array, and metadata of a batch stays on the host."""
+    value = event.value
+    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN and event.reader == METHOD
 
 
 def _accelerator(device: Device) -> bool:
