@@ -51,18 +51,18 @@ def operator(symbol: str) -> Operation:
 
 
 @cache
-def aten(overload: str) -> Operation | None:
+def aten(overload: str) -> Operation:
     """What an aten overload does ("add.Tensor", "copy_"), for a reader that sees the dispatcher.
 
-    None where no two tensors can meet. A composite has the rule EXACT_SAME here: what it calls is not seen again.
+    A composite has the rule EXACT_SAME here: what it calls is not seen again. So has a name the table does not hold:
+    one without two tensors to meet, or a kernel of the CPU build such as `mkldnn_linear`.
     """
     return aten_operation(overload, tables.row("aten", overload))
 
 
-def aten_operation(overload: str, row: tables.Row | None) -> Operation | None:
+def aten_operation(overload: str, row: tables.Row | None) -> Operation:
     """The operation of one row of aten.json."""
-    if row is None:
-        return None
+    row = row or {"rule": "exact_same", "tensors": "self"}
     rule = row["rule"] if row["rule"] in {r.value for r in Rule} else "exact_same"
     return _operation(f"aten.{overload}", {**row, "parameters": row["tensors"], "rule": rule})
 

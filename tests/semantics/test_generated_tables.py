@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.utils._device import _device_constructors
 
 from devlint.semantics import Operation, Rule, aten, function, tables
 from devlint.semantics.generate import scalars
+from devlint.semantics.generate.aten import overloads
 from devlint.semantics.generate.labels import C, Clashed, H, Labels
+from devlint.semantics.generate.names import lookup, python_names
 from devlint.semantics.generate.tables import build
 from devlint.semantics.generate.write import render, stale, write
 
@@ -102,3 +105,21 @@ def test_what_no_run_can_settle_is_unknown() -> None:
     unknown = [n for n, row in tables.rows("operations").items() if row["rule"] == "unknown"]
     settled = [n for n in unknown if "rule" in tables.rows("operations_by_hand").get(n, {})]
     assert len(unknown) - len(settled) < 60
+
+
+def test_every_constructor_torch_lists_is_a_factory() -> None:
+    known = {id(lookup(name)) for name in tables.rows("factories")}
+    assert all(id(constructor) in known for constructor in _device_constructors())
+
+
+def test_every_function_with_a_device_is_a_factory_or_a_transfer() -> None:
+    made = python_names(overloads())
+    options = {
+        name
+        for name, found in made.items()
+        for o in found.overloads
+        if o.function.func.arguments.tensor_options
+        or any(a.name == "device" for a in o.function.func.arguments.flat_all)
+    }
+    public = {name for name in options if not name.rsplit(".", 1)[-1].startswith("_")}
+    assert public - set(tables.rows("factories")) == {"Tensor.is_pinned", "Tensor.pin_memory", "Tensor.to"}

@@ -15,11 +15,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from devlint.semantics.meeting import meet
 from devlint.semantics.operand import Clash, Meets, Operand, Relation
-from devlint.semantics.operation import Dim, DType, Elements, Operation, Parameter, Rule
+from devlint.semantics.operation import Dim, DType, Elements, Operation
 
 C, H, ANY = "cuda", "cpu", "any"
 
-Lookup = Callable[[str], Operation | None]
+Lookup = Callable[[str], Operation]
 
 
 class Clashed(Exception):
@@ -80,14 +80,10 @@ class Labels(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 yield operand(role, tensor, self.of(tensor))
 
     def _judge(self, name: str, operands: list[Operand[str]]) -> str:
-        operation = self._lookup(name)
-        if operation is None:
-            roles = dict.fromkeys(o.role for o in operands)
-            operation = Operation(name, Rule.EXACT_SAME, tuple(Parameter(r, "tensor") for r in roles))
         labelled = [o.device for o in operands if o.device != ANY]
         if len(labelled) > 1:
             self.seen.append(name)
-        verdict = meet(operation, operands, relate, H)
+        verdict = meet(self._lookup(name), operands, relate, H)
         if isinstance(verdict, Clash):
             raise Clashed(verdict.kind, name)
         device = verdict.device if isinstance(verdict, Meets) else None

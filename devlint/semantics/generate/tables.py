@@ -44,7 +44,7 @@ def _iterators(overloads: dict[str, aten.Overload]) -> list[str]:
 def _operations(python: dict[str, names.PythonName], aten_rows: dict[str, Row]) -> dict[str, Row]:
     """Every public Python name: the yaml's row, and over it what running the function showed."""
 
-    def lookup(name: str) -> Operation | None:
+    def lookup(name: str) -> Operation:
         return aten_operation(name, aten_rows.get(name))
 
     found = {name: rows.python_row(n, aten_rows) for name, n in python.items() if _public(name)}
@@ -73,7 +73,7 @@ def _add_observed(
     name: str,
     sampled: samples.Sampled,
     python: dict[str, names.PythonName],
-    lookup: Callable[[str], Operation | None],
+    lookup: Callable[[str], Operation],
 ) -> None:
     parameters = names.parameters(python[name]) if name in python else written.parameters(name, sampled.samples)
     if row["rule"] == "unknown":
