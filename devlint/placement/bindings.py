@@ -163,7 +163,7 @@ def bind_loop_target(
 def iterated(walk: Walk, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
     """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
     if isinstance(iterable, UnknownValue) or _is_loader(iterable):
-        symbol = Symbol(Anchor.BATCH, code_of(target), f"{walk.scope.qualname}:batch:{id(node)}")
+        symbol = Symbol(Anchor.BATCH, code_of(target), f"{walk.scope.qualname}:batch:{id(node)}", code_of(node))
         device = SameAs(symbol)
         return Opaque(device, walk.step(StepKind.GIVEN, target, device, code_of(target)))
     if isinstance(iterable, Container) and iterable.type == "dict":

@@ -65,7 +65,7 @@ def of_tensor(walk: Walk, node: cst.Call, receiver: Tensor, function: cst.Attrib
     return result
 
 
-_CERTAIN = TENSOR_ONLY | {"view", "size", "numpy"}
+_CERTAIN = TENSOR_ONLY | {"view", "size", "numpy", "item", "tolist"}
 
 
 def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attribute, site: CallSite) -> Value:

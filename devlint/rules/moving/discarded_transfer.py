@@ -132,6 +132,9 @@ def _confidence(event: Moved) -> Confidence | None:
     sure = _is_moved_by_value(event.receiver, event.method)
     if sure is None or _goes_nowhere(event):
         return None
+    if event.target == UNKNOWN:
+        # `x.to(*args)` may be about the dtype alone; the result is lost all the same.
+        sure = min(sure, Confidence.MEDIUM)
     return Confidence.LOW if event.scope.role is Role.BENCHMARK else sure
 
 
@@ -147,7 +150,7 @@ def _is_moved_by_value(value: Value, method: str) -> Confidence | None:
         case Tensor(evidence=Evidence.CERTAIN):
             return Confidence.HIGH
         case Tensor():
-            return Confidence.MEDIUM
+            return None if _is_a_tensor_by_its_device_alone(value) else Confidence.MEDIUM
         case Opaque(tensorlike=True):
             return Confidence.MEDIUM
         case Instance(type_name=name):
@@ -155,6 +158,14 @@ def _is_moved_by_value(value: Value, method: str) -> Confidence | None:
             return Confidence.HIGH if transfer is not None and transfer.discard_is_bug else None
         case _:
             return None
+
+
+def _is_a_tensor_by_its_device_alone(value: Tensor) -> bool:
+    """An argument without annotation whose `.device` is read: models have one too (fixture `unknown_receiver`)."""
+    import libcst as cst
+
+    step = value.origin.step if value.origin is not None else None
+    return step is not None and isinstance(step.node, cst.Param) and step.node.annotation is None
 
 
 def _goes_nowhere(event: Moved) -> bool:

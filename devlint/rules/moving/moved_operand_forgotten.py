@@ -75,8 +75,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Anchor, Device, SameAs, leaves
+from devlint.placement.domain import Anchor, Device, SameAs, Symbol, leaves
 from devlint.placement.scope import Setting
+from devlint.placement.values import Opaque
 from devlint.rules.causes import trace_of
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands, when
@@ -98,33 +99,34 @@ class MovedOperandForgotten(Rule):
         """By batch and item: one item left behind is one cause, wherever it is used."""
 
     def moved(self, event: Moved) -> Iterable[Draft]:
-        key = _batch(getattr(event.receiver, "device", None))
-        if key is not None and event.moves:
-            self._moves.setdefault(key, event)
+        batch = _batch(getattr(event.receiver, "device", None))
+        if batch is not None and event.moves:
+            self._moves.setdefault(batch.key, event)
         return ()
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
-            key = _batch(device_of(mine.value))
-            if key is None:
+            batch = _batch(device_of(mine.value))
+            if batch is None:
                 continue
+            key = batch.key
             item = code_of(mine.node)
             draft = self._told.get((key, item))
             if draft is None:
-                draft = self._told[key, item] = _draft(event, mine, theirs, self._moves.get(key))
+                draft = self._told[key, item] = _draft(event, mine, theirs, self._moves.get(key), batch)
             yield replace(draft)
             return
 
 
-def _batch(device: Device | None) -> str | None:
-    """The key of the batch a value came with and has not left."""
+def _batch(device: Device | None) -> Symbol | None:
+    """The batch a value came with and has not left."""
     for leaf in leaves(device) if device is not None else ():
         if isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.BATCH:
-            return leaf.symbol.key
+            return leaf.symbol
     return None
 
 
-def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | None) -> Draft:
+def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | None, batch: Symbol) -> Draft:
     trace = trace_of(event)
     moved = ""
     if sibling is not None:
@@ -136,16 +138,27 @@ def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | No
         scope=event.scope,
         message=f"{called(mine)} comes with the batch and is not moved{moved}, but {called(theirs)} {stands(theirs)}; "
         f"{failing(event)} fails{when(device_of(theirs.value))}",
-        confidence=_confidence(event),
+        confidence=_confidence(event, mine, batch),
         trace=trace,
         repair=_repair(mine, sibling),
     )
 
 
-def _confidence(event: Met) -> Confidence:
-    if event.scope.setting is Setting.HOST:
+def _confidence(event: Met, mine: MetOperand, batch: Symbol) -> Confidence:
+    if event.scope.setting is Setting.HOST or (_may_be_a_number(event, mine) and not _is_loader(batch)):
         return Confidence.LOW
     return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
+
+
+def _may_be_a_number(event: Met, mine: MetOperand) -> bool:
+    """Operators take Python numbers, and so may the items of anything that is iterated (fixture `labels_are_numbers`)."""
+    value = mine.value
+    return event.operation.name.startswith("operator.") and isinstance(value, Opaque) and not value.tensorlike
+
+
+def _is_loader(batch: Symbol) -> bool:
+    """A loader collates numbers into tensors; it is known by its name, for its class is seldom in sight."""
+    return any(word in batch.source.lower() for word in ("loader", "batches"))
 
 
 def _repair(mine: MetOperand, sibling: Moved | None) -> Repair:
