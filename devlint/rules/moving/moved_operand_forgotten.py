@@ -151,7 +151,7 @@ def _confidence(event: Met, mine: MetOperand, batch: Symbol) -> Confidence:
 
 
 def _may_be_a_number(event: Met, mine: MetOperand) -> bool:
-    """Operators take Python numbers, and so may the items of anything that is iterated (fixture `labels_are_numbers`)."""
+    """Operators take Python numbers, and items drawn from anything may be such (fixture `labels_are_numbers`)."""
     value = mine.value
     return event.operation.name.startswith("operator.") and isinstance(value, Opaque) and not value.tensorlike
 
