@@ -96,7 +96,7 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
     match holds:
         case Holds.TENSOR | Holds.OPTIONAL_TENSOR:
             return Tensor(device, origin=walk.step(StepKind.GIVEN, parameter, device, symbol.name))
-        case Holds.PLACED:
+        case Holds.PLACED if with_module is None:
             origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Tensor(device, evidence=Evidence.LIKELY, origin=origin)
         case Holds.TENSORS:

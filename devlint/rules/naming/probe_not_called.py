@@ -55,14 +55,14 @@ from typing import TYPE_CHECKING
 
 from devlint import semantics
 from devlint.finding import Applicability, Severity
-from devlint.placement.values import Constant, Method, Reference, Tensor, Value
+from devlint.placement.values import Constant, Reference, Value
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Compared, Event, Tested
+    from devlint.placement.events import Called, Compared, Event, Tested
 
 
 class ProbeNotCalled(Rule):
@@ -71,10 +71,13 @@ class ProbeNotCalled(Rule):
     severity = Severity.ERROR
 
     def tested(self, event: Tested) -> Iterable[Draft]:
-        name = _probe(event.value)
-        if name is not None:
-            yield _draft(event, event.node, f"`{name}` is a function that is not called here, so it is always true; "
-                         "the branch for accelerators runs on machines without one")  # fmt: skip
+        yield from _always_true(event, event.node, event.value)
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        """`bool(torch.cuda.is_available)` tests it as well."""
+        argument = event.call.argument("x", 0)
+        if event.name == "bool" and argument is not None:
+            yield from _always_true(event, argument.node, argument.value)
 
     def compared(self, event: Compared) -> Iterable[Draft]:
         """`device_count > 1` raises and `is_available == True` never holds; `is None` asks for the function itself."""
@@ -84,6 +87,13 @@ class ProbeNotCalled(Rule):
             if name is not None and isinstance(other, Constant) and isinstance(other.value, (bool, int)):
                 consequence = "the comparison raises" if event.operator[0] in "<>" else "it never equals that value"
                 yield _draft(event, node, f"`{name}` is a function that is not called here; {consequence}")
+
+
+def _always_true(event: Event, node: cst.CSTNode, value: Value) -> Iterable[Draft]:
+    name = _probe(value)
+    if name is not None:
+        yield _draft(event, node, f"`{name}` is a function that is not called here, so it is always true; "
+                     "the branch for accelerators runs on machines without one")  # fmt: skip
 
 
 def _draft(event: Event, node: cst.CSTNode, message: str) -> Draft:
@@ -97,9 +107,4 @@ def _draft(event: Event, node: cst.CSTNode, message: str) -> Draft:
 
 def _probe(value: Value) -> str | None:
     """The name of the function, if it is one that asks about devices."""
-    name = ""
-    if isinstance(value, Reference):
-        name = value.name
-    elif isinstance(value, Method) and isinstance(value.receiver, Tensor):
-        name = f"torch.Tensor.{value.name}"
-    return name if semantics.is_device_probe(name) else None
+    return value.name if isinstance(value, Reference) and semantics.is_device_probe(value.name) else None
