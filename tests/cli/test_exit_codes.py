@@ -116,14 +116,21 @@ def test_nothing_left_after_exclusion_is_0_with_one_line(devlint: Run, tmp_path:
     assert done.stderr == "devlint: no file left: all that were found are excluded\n"
 
 
-def test_an_interrupt_is_130(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [1, 20], ids=["in-process", "in-processes"])
+def test_an_interrupt_is_130(tmp_path: Path, files: int) -> None:
     # A sum of so many terms takes LibCST some seconds: time to interrupt it.
-    (tmp_path / "slow.py").write_text("import torch\nx = " + " + ".join(["a"] * 3900) + "\n")
+    for number in range(files):
+        (tmp_path / f"slow{number}.py").write_text("import torch\nx = " + " + ".join(["a"] * 3900) + "\n")
     process = subprocess.Popen(
-        PROGRAM, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*PROGRAM, "-j2"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
     output, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert (output, errors.strip()) == (b"", b"")
