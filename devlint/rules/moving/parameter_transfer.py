@@ -48,6 +48,7 @@ class Scale(nn.Module):
 - The moved parameter is only returned, compared or used once: nobody expects it to be registered.
 - It is wrapped again: `nn.Parameter(nn.Parameter(t).to(device))`.
 - Only the dtype changes.
+- It is a copy of a parameter that is registered elsewhere: `self.cache = model.weight.to(device)`.
 
 ## Fix safety
 
@@ -94,12 +95,14 @@ class ParameterTransfer(Rule):
         if not isinstance(event.owner, (Self, Module)):
             return
         step = _unwrapping(value)
-        node = step.node if step is not None else event.value_node or event.node
+        if step is None:
+            return
+        moved = quoted(step.node, "the moved parameter")
         yield Draft(
-            node=node,
-            scope=step.scope if step is not None else event.scope,
-            message=f"{quoted(node, 'the moved parameter')} is a plain tensor on an accelerator, so `{event.target}` "
-            "is never registered: no optimizer trains it and no checkpoint holds it",
+            node=step.node,
+            scope=step.scope,
+            message=f"{moved} is a plain tensor on an accelerator, so `{event.target}` is never registered: "
+            "no optimizer trains it and no checkpoint holds it",
             confidence=_confidence(event),
             trace=(*_steps(value), DraftStep(event.node, event.scope, "kept here, outside `parameters()`")),
             repair=REPAIR,
@@ -129,9 +132,19 @@ def _confidence(event: Stored) -> Confidence:
 
 
 def _unwrapping(value: Value) -> Step | None:
-    origin = origin_of(value)
-    step = origin.find(StepKind.UNWRAPPED, StepKind.WRAPPED) if origin is not None else None
-    return step if step is not None and step.kind is StepKind.UNWRAPPED else None
+    """The transfer of a parameter that was made for this place.
+
+    A copy of a parameter that something else registered is only a copy (fixture `copies`).
+    """
+    found = None
+    for step in origin_of(value) or ():
+        if step.kind is StepKind.UNWRAPPED and found is None:
+            found = step
+        elif step.kind is StepKind.WRAPPED:
+            return found if found is not None and found.scope == step.scope else None
+        elif found is not None and step.kind in (StepKind.STORED, StepKind.LOADED, StepKind.GIVEN):
+            return None
+    return None
 
 
 def _is_kept(value: Value) -> bool:

@@ -92,8 +92,8 @@ class ProbeNotCalled(Rule):
 def _always_true(event: Event, node: cst.CSTNode, value: Value) -> Iterable[Draft]:
     name = _probe(value)
     if name is not None:
-        yield _draft(event, node, f"`{name}` is a function that is not called here, so it is always true; "
-                     "the branch for accelerators runs on machines without one")  # fmt: skip
+        consequence = "so it is always true, on machines without an accelerator too"
+        yield _draft(event, node, f"`{name}` is a function that is not called here, {consequence}")
 
 
 def _draft(event: Event, node: cst.CSTNode, message: str) -> Draft:
