@@ -464,6 +464,9 @@ def host_read(
     in_flight = copied is not None and copied == walk.state.synchronisation
     place = expression if isinstance(expression, cst.BaseExpression) else None
     walk.emit(HostRead(node, walk.scope, reader, value, wants_cpu, in_flight, place))
+    if CPU not in leaves(value.device):
+        # Reading it from there waits for what was queued before: `.item()` synchronises.
+        walk.state.synchronisation += 1
 
 
 # -- subscripts ---------------------------------------------------------------------------------------------------

@@ -165,6 +165,9 @@ def _moved_tensor(
     unwrapped = was_parameter and target.device not in (receiver.device, CPU)
     kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
     to_host = target.device == CPU and asynchronous and receiver.device != CPU
+    if target.device == CPU and non_blocking is None and receiver.device != CPU:
+        # A copy that blocks ends after every copy that was queued before it.
+        walk.state.synchronisation += 1
     return replace(
         receiver,
         device=target.device,

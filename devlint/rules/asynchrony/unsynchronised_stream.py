@@ -80,6 +80,10 @@ class UnsynchronisedStream(Rule):
     name = "unsynchronised-stream"
     severity = Severity.ERROR
 
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str, str, int]] = set()
+        """Definition, streams and the tensor's latest step: a tensor that nobody waited for is one cause."""
+
     def stream_crossed(self, event: StreamCrossed) -> Iterable[Draft]:
         if event.value.device == CPU:
             # Streams order the accelerator's work; on the CPU the call has ended (fixture `ordered`).
@@ -87,6 +91,10 @@ class UnsynchronisedStream(Rule):
         made, read = _between(event)
         tensor = quoted(event.node, "the tensor")
         origin = origin_of(event.value)
+        key = (event.scope.qualname, event.made_on, event.read_on, id(origin.step.node) if origin is not None else 0)
+        if key in self._told:
+            return
+        self._told.add(key)
         steps = tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
         used = DraftStep(event.node, event.scope, f"used here on {read}", describe(event.value.device))
         yield Draft(
