@@ -50,7 +50,7 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.HOST
     if owner is None:
         return Setting.FUNCTION
-    if owner.kind is ClassKind.HOST:
+    if owner.kind is ClassKind.HOST or "collat" in owner.name.lower():
         return Setting.HOST
     if name in CONSTRUCTION or name.startswith(CONSTRUCTION_PREFIXES):
         return Setting.CONSTRUCTION
