@@ -33,6 +33,12 @@ class Symbol:
     anchor: Anchor
     name: str
     key: str
+    source: str = field(default="", compare=False)
+    """For BATCH: what the item is drawn from, in the source's words."""
+
+
+SOME_INDEX = -1
+"""The index of a device whose program computes it: there is one, and it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class Known:
         return self.type == "cpu"
 
     def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
+        return self.type if self.index in (None, SOME_INDEX) else f"{self.type}:{self.index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,8 @@ def relate(a: Device, b: Device) -> Relation:
     if isinstance(b, Choice):
         return _relate_choice(b, a)
     if a == b:
-        return Relation.SAME
+        indefinite = isinstance(a, Known) and a.index == SOME_INDEX
+        return Relation.UNKNOWN if indefinite else Relation.SAME
     if isinstance(a, Known) and isinstance(b, Known):
         return _relate_known(a, b)
     known, movable = (a, b) if isinstance(a, Known) else (b, a)
@@ -128,7 +135,7 @@ def _relate_known(a: Known, b: Known) -> Relation:
     if a.on_cpu:
         return Relation.SAME
     # "cuda" is the current device: it may well be the index the other names.
-    return Relation.UNKNOWN if a.index is None or b.index is None else Relation.DIFFERENT
+    return Relation.UNKNOWN if {a.index, b.index} & {None, SOME_INDEX} else Relation.DIFFERENT
 
 
 def _relate_choice(choice: Choice, other: Device) -> Relation:

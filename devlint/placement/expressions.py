@@ -10,7 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement import conditions
 from devlint.placement.bindings import assign, item_of, iterated
-from devlint.placement.domain import Known
+from devlint.placement.domain import SOME_INDEX, Known
 from devlint.placement.environment import join_values
 from devlint.placement.events import Compared, Tested
 from devlint.placement.meetings import operator_operands, perform, read_item
@@ -79,8 +79,7 @@ def formatted(walk: Walk, node: cst.FormattedString) -> Value:
     if isinstance(first, cst.FormattedStringText):
         kind = first.value.split(":")[0]
         if kind in ("cuda", "xpu", "npu", "hpu"):
-            # Some index of that kind: like the current one, it is known to be an accelerator and no more.
-            return DeviceName(Known(kind), node, code_of(node))
+            return DeviceName(Known(kind, SOME_INDEX), node, code_of(node))
     return Host()
 
 

@@ -66,8 +66,7 @@ def _device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
             if type_name != "cpu":
                 walk.emit(DeviceNamed(node, walk.scope, text, Sink.DEVICE, name, site, walk.under_device_guard))
             return name
-        text = code_of(node)
-        return DeviceName(SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}")), node, text)
+        return DeviceName(Known(type_name, SOME_INDEX), node, code_of(node))
     device = device_of(walk, first.value, first.node, Sink.DEVICE, site)
     if isinstance(first.value, DeviceName):
         return replace(first.value, device=device)
