@@ -75,9 +75,9 @@ def analyse_file(task: FileTask) -> FileReport:
     except (KeyboardInterrupt, SystemExit):
         raise
     except RecursionError:
-        return failed(task, "its code is nested too deeply to be analysed", detail=traceback.format_exc())
+        return failed(task, "its code is nested too deeply", detail=traceback.format_exc())
     except MemoryError:
-        return failed(task, "there was not enough memory to analyse it")
+        return failed(task, "there was not enough memory")
     except BaseException as error:  # a panic of native code is no Exception
         kind = traceback.format_exception_only(error)[-1].strip()
         where = traceback.extract_tb(error.__traceback__)[-1]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from devlint.analysis import FileTask, Gate, fingerprint
+from devlint.analysis import FileTask, Gate, analyse_file, fingerprint
 from devlint.codes import all_codes
 from devlint.workers import SMALL_RUN_BYTES, available_processors, run
 
@@ -62,6 +62,19 @@ def test_a_run_that_is_given_up_stops_its_processes() -> None:
     for process in multiprocessing.active_children():
         process.join(5)
     assert multiprocessing.active_children() == []
+
+
+def test_code_too_deep_for_the_stack_is_a_finding_and_no_crash() -> None:
+    report = analyse_file(task("a.py", "import torch\nx = " + "not " * 3000 + "a\n"))  # on this thread's ordinary stack
+    (finding,) = report.findings
+    assert finding.code == "DEV902"
+    assert finding.message == "cannot be analysed: its code is nested too deeply"
+    assert "RecursionError" in report.detail
+
+
+def test_the_same_code_is_analysed_on_a_deep_stack() -> None:
+    (report,) = run([task("a.py", "import torch\nx = " + "not " * 3000 + "a\n")], 1)
+    assert report.findings == ()
 
 
 def test_there_is_a_processor() -> None:

@@ -63,12 +63,25 @@ def test_a_long_line_is_cut_around_the_region() -> None:
     assert line[marks.index("^") : marks.rindex("^") + 1] == "TARGET"
 
 
+def test_a_long_line_of_wide_characters_is_cut_between_them() -> None:
+    line, marks = drawn(Place("a.py", 1, 41, 1, 43), "日" * 100, width=40)
+    assert line.startswith(" 1 | ...日")
+    assert line.endswith("日...")
+    assert cell_len(line) in (39, 40)
+    assert cell_len(line[: line.index("日")]) + 2 * 5 == marks.index("^")
+    assert marks.count("^") == 4
+    assert drawn(Place("a.py", 1, 98, 1, 101), "日" * 100, width=40)[0].endswith("日")
+
+
 def test_a_place_outside_of_the_file_draws_nothing() -> None:
     assert drawn(Place("a.py", 9, 1, 9, 2), "x") == []
 
 
 @given(
-    text=st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r\n"), max_size=120),
+    text=st.one_of(
+        st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r\n"), max_size=120),
+        st.text("ab 日\t\u0301\x1b", min_size=60, max_size=160),
+    ),
     start=st.integers(1, 130),
     length=st.integers(0, 130),
     width=st.integers(30, 100),
