@@ -68,13 +68,14 @@ from typing import TYPE_CHECKING
 from devlint import semantics
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.events import Sink
+from devlint.placement.values import Module, Opaque, Tensor, Value
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import NamedDevice
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, DeviceNamed
+    from devlint.placement.events import Called, DeviceNamed, Moved
 
 ONE_OF_ITS_KIND = frozenset({"cpu", "mps", "meta"})
 """Types of which a process has one device, so that an index names nothing in particular."""
@@ -88,6 +89,8 @@ class HardcodedDeviceIndex(Rule):
         self._counting: set[str] = set()
         """Definitions that ask how many devices there are: a branch there may be about just this index."""
         self._lists: set[int] = set()
+        self._numbers: dict[int, DeviceNamed] = {}
+        """By call: `.to(1)`, until it is known of what."""
 
     def called(self, event: Called) -> Iterable[Draft]:
         if semantics.is_device_probe(event.name) and event.name.endswith(".device_count"):
@@ -95,6 +98,18 @@ class HardcodedDeviceIndex(Rule):
         return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        if event.sink == Sink.TRANSFER and event.call is not None and event.text.isdecimal():
+            self._numbers[id(event.call.node)] = event
+        else:
+            yield from self._drafts(event)
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        """A number alone does not say that it is a device's: `slider.to(1)`."""
+        named = self._numbers.pop(id(event.node), None)
+        if named is not None and (event.method != "to" or _is_torchs(event.receiver)):
+            yield from self._drafts(named)
+
+    def _drafts(self, event: DeviceNamed) -> Iterable[Draft]:
         named = _indexed(event)
         if named is None or event.sink == Sink.COMPARISON or self._of_a_list_already_told(event):
             return
@@ -125,6 +140,10 @@ class HardcodedDeviceIndex(Rule):
         if event.guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
             return Confidence.MEDIUM
         return Confidence.HIGH
+
+
+def _is_torchs(receiver: Value) -> bool:
+    return isinstance(receiver, (Tensor, Module)) or (isinstance(receiver, Opaque) and receiver.tensorlike)
 
 
 def _indexed(event: DeviceNamed) -> tuple[str, int] | None:

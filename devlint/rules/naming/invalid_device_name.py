@@ -36,7 +36,8 @@ def load(path: str) -> torch.Tensor:
 
 - Names of backends that come as plugins (`npu`, `hpu`, `mlu`): they are devices where the plugin is installed.
 - Strings that never reach PyTorch: `Trainer(accelerator="gpu")`, TensorFlow's and JAX's names, a word of the project's
-  own that is translated first, and defaults that nobody has used yet.
+  own that is translated first, defaults that nobody has used yet, and `.to("km")` of something that is no tensor and
+  no module.
 - `torch.cuda.set_device(-1)` and `torch.cuda.device(-1)`, which do nothing by contract.
 - Tests: they hand in wrong names to see them refused. There the confidence is low.
 
@@ -60,15 +61,16 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence, Severity
 from devlint.placement.events import Sink
+from devlint.placement.values import Module, Opaque, Tensor, Value
 from devlint.rules.rule import Draft, Rule
 from devlint.rules.wording import quoted
-from devlint.semantics import Mangled, Refused, parse_device
+from devlint.semantics import Mangled, NamedDevice, Refused, parse_device
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import DeviceNamed
+    from devlint.placement.events import DeviceNamed, Moved
 
-REACHES_TORCH = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.SET_DEVICE, Sink.DEVICE_IDS, Sink.CONTEXT})
+REACHES_TORCH = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.SET_DEVICE, Sink.DEVICE_IDS, Sink.CONTEXT})
 
 
 class InvalidDeviceName(Rule):
@@ -76,12 +78,36 @@ class InvalidDeviceName(Rule):
     name = "invalid-device-name"
     severity = Severity.ERROR
 
+    def __init__(self) -> None:
+        self._transfers: dict[int, DeviceNamed] = {}
+        """By call: names given to a transfer, until it is known of what."""
+
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
-        if event.sink not in REACHES_TORCH:
-            return
-        consequence = _consequence(event)
-        if consequence is None:
-            return
+        if event.sink == Sink.TRANSFER and event.call is not None:
+            self._transfers[id(event.call.node)] = event
+        elif event.sink in REACHES_TORCH:
+            yield from _drafts(event)
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        """`quantity.to("km")` is a transfer of nothing that torch knows (fixture `never_reaches_torch`)."""
+        named = self._transfers.pop(id(event.node), None)
+        if named is not None and (_is_torchs(event.receiver) or _means_a_device(named.text)):
+            yield from _drafts(named)
+
+
+def _is_torchs(receiver: Value) -> bool:
+    return isinstance(receiver, (Tensor, Module)) or (isinstance(receiver, Opaque) and receiver.tensorlike)
+
+
+def _means_a_device(text: str) -> bool:
+    """A device's name with a slip in it: another case, a stray space, an index that is none."""
+    kind = text.split(":")[0].strip().lower()
+    return isinstance(parse_device(kind), NamedDevice)
+
+
+def _drafts(event: DeviceNamed) -> Iterable[Draft]:
+    consequence = _consequence(event)
+    if consequence is not None:
         yield Draft(
             node=event.node,
             scope=event.scope,

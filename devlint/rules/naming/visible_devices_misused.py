@@ -76,7 +76,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Called, Created, DeviceNamed, Event, Moved, Stored
+    from devlint.placement.events import Called, Compared, Created, DeviceNamed, Event, Moved, Stored
 
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 STARTS_PROCESSES = ("subprocess.", "multiprocessing.", "torch.multiprocessing.", "os.exec", "os.spawn", "os.system")
@@ -88,7 +88,10 @@ class _Order:
     """What a definition did so far that matters here, in the order of the source."""
 
     touch: Event | None = None
-    called_before_touch: set[str] = field(default_factory=set)
+    touch_in_main: bool = False
+    called_before: set[str] = field(default_factory=set)
+    """Names called before CUDA was started, and after."""
+    called_after: set[str] = field(default_factory=set)
     starts_processes: bool = False
 
 
@@ -109,6 +112,8 @@ class VisibleDevicesMisused(Rule):
         self._orders: dict[str, _Order] = {}
         self._settings: list[_Setting] = []
         self._indices: list[DeviceNamed] = []
+        self._in_main = False
+        """The module's code has come to `if __name__ == "__main__"`: from here on nothing runs at import."""
 
     # -- what happens, in order ---------------------------------------------------------------------------------------
 
@@ -122,8 +127,8 @@ class VisibleDevicesMisused(Rule):
             self._touch(event)
         elif event.name.startswith(STARTS_PROCESSES):
             order.starts_processes = True
-        elif order.touch is None:
-            order.called_before_touch.add(event.name)
+        else:
+            (order.called_before if order.touch is None else order.called_after).add(event.name)
         yield from self._set_by_call(event)
 
     def _set_by_call(self, event: Called) -> Iterable[Draft]:
@@ -138,6 +143,12 @@ class VisibleDevicesMisused(Rule):
                 elif isinstance(argument.value, Container) and argument.value.keys is not None:
                     for name, item in zip(argument.value.keys, argument.value.items, strict=False):
                         yield from self._set(event, str(name), item, argument.node)
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        names = [side.value for side in (event.left, event.right) if isinstance(side, Constant)]
+        if event.scope.qualname == MODULE_LEVEL and "__main__" in names:
+            self._in_main = True
+        return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         if isinstance(event.target, Known) and event.target.type == "cuda":
@@ -161,6 +172,7 @@ class VisibleDevicesMisused(Rule):
         order = self._order(event)
         if order.touch is None:
             order.touch = event
+            order.touch_in_main = self._in_main and event.scope.qualname == MODULE_LEVEL
 
     def _set(self, event: Event, name: str, value: Value, node: cst.CSTNode) -> Iterable[Draft]:
         if name == NAME:
@@ -188,18 +200,27 @@ class VisibleDevicesMisused(Rule):
             yield from self._renumbered()
 
     def _started_at_import(self, setting: _Setting) -> Event | None:
-        """Module-level code runs before a function does, unless module-level code called that function first."""
+        """Module-level code runs before a function does, unless it called that function first.
+
+        What stands under `if __name__ == "__main__"` comes before only what is called after it there.
+        """
         qualname = setting.event.scope.qualname
         order = self._orders.get(MODULE_LEVEL)
         if qualname == MODULE_LEVEL or order is None or order.touch is None:
             return None
-        reached = set(order.called_before_touch)
+        if order.touch_in_main:
+            return order.touch if qualname in self._reached(order.called_after) else None
+        return None if qualname in self._reached(order.called_before) else order.touch
+
+    def _reached(self, called: set[str]) -> set[str]:
+        """What is called by these names, and by what they call."""
+        reached = set(called)
         while True:
-            more = {name for q, o in self._orders.items() if q in reached for name in o.called_before_touch} - reached
+            orders = [order for name, order in self._orders.items() if name in reached]
+            more = {name for order in orders for name in order.called_before | order.called_after} - reached
             if not more:
-                break
+                return reached
             reached |= more
-        return None if qualname in reached else order.touch
 
     def _renumbered(self) -> Iterable[Draft]:
         counts = [_visible_of(setting) for setting in self._settings]
