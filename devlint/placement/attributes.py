@@ -158,7 +158,11 @@ def _of_instance_of(walk: Walk, owner: Module, info: ClassInfo, name: str) -> Va
     fact = walk.analysis.facts(info).attributes.get(name)
     if fact is None:
         return NOTHING
-    return substitute(fact.value, {module_symbol(info).key: owner}, walk, None)
+    value = fact.value
+    if isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)):
+        # The facts say where the constructor made it; it has moved with its owner since.
+        return replace(value, device=owner.device) if value.device == CPU else value
+    return substitute(value, {module_symbol(info).key: owner}, walk, None)
 
 
 def module_symbol(info: ClassInfo | None) -> Symbol:

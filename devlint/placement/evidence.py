@@ -78,6 +78,8 @@ def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
         by_annotation = _annotated(code_of(param.annotation.annotation), index)
         if by_annotation is not None:
             return by_annotation
+    if _is_number(param.default):
+        return Role.HOST
     if "tensor" in uses and not uses & {"numpy", "data"}:
         return Role.TENSOR
     if "module" in uses:
@@ -90,6 +92,15 @@ def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Role.HOST
     return Role.ANYTHING
+
+
+def _is_number(default: cst.BaseExpression | None) -> bool:
+    """What defaults to a number is one, whatever it is handed to: ``torch.pow(theta, t)`` takes both."""
+    if isinstance(default, cst.UnaryOperation):
+        default = default.expression
+    return isinstance(default, (cst.Integer, cst.Float, cst.SimpleString)) or (
+        isinstance(default, cst.Name) and default.value in ("True", "False")
+    )
 
 
 _HOST_TYPES = frozenset(

@@ -48,6 +48,17 @@ class FunctionInfo:
     owner: ClassInfo | None = None
     decorators: tuple[str, ...] = ()
     closure: dict[str, Value] = field(default_factory=dict)
+    is_generator: bool = False
+    places_itself: bool = False
+    """The body calls ``.to`` or ``.cuda``: as a constructor it may leave its parameters anywhere."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.node, cst.FunctionDef):
+            for child in descend(self.node.body, into_definitions=False):
+                if isinstance(child, cst.Yield):
+                    self.is_generator = True
+                elif isinstance(child, cst.Attribute) and child.attr.value in ("to", "cuda"):
+                    self.places_itself = True
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint.placement.domain import CPU, UNKNOWN
 from devlint.placement.events import CallSite
-from devlint.placement.index import ClassKind, FunctionInfo
+from devlint.placement.index import ClassKind
 from devlint.placement.origin import StepKind
 from devlint.placement.summaries import bind_arguments, returned
 from devlint.placement.syntax import code_of
@@ -30,21 +30,13 @@ if TYPE_CHECKING:
 def call_function(walk: Walk, node: cst.Call, function: Function, site: CallSite) -> Value:
     """The summary of the function with the arguments' places put for its parameters'."""
     info = function.info
-    if not info.keeps_signature or _is_generator(info):
+    if not info.keeps_signature or info.is_generator:
         return NOTHING
     summary = walk.analysis.summary(info)
     if summary is None:
         return NOTHING
     substitution = bind_arguments(walk, info, site, function.receiver)
     return returned(walk, node, info, summary, substitution)
-
-
-def _is_generator(info: FunctionInfo) -> bool:
-    from devlint.placement.syntax import descend
-
-    if isinstance(info.node, cst.Lambda):
-        return False
-    return any(isinstance(child, cst.Yield) for child in descend(info.node.body, into_definitions=False))
 
 
 def call_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
@@ -63,7 +55,8 @@ def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) ->
         device = walk.state.factory_device
         if site.keyword("device") is not None or site.unpacks:
             device = UNKNOWN
-        if device == CPU and _places_itself(walk, info.method("__init__")):
+        init = info.method("__init__")
+        if device == CPU and init is not None and init.places_itself:
             device = UNKNOWN
         stateless = not _holds_state(walk, callee)
         origin = walk.step(StepKind.MADE, node, device, code_of(node.func))
@@ -71,17 +64,6 @@ def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) ->
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node)
-
-
-def _places_itself(walk: Walk, init: FunctionInfo | None) -> bool:
-    """A constructor that names devices may leave its parameters anywhere."""
-    if init is None:
-        return False
-    from devlint.placement.syntax import descend
-
-    return any(
-        isinstance(child, cst.Attribute) and child.attr.value in ("to", "cuda") for child in descend(init.node.body)
-    )
 
 
 def _holds_state(walk: Walk, callee: ClassValue) -> bool:

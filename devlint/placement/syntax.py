@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
 
 import libcst as cst
 
@@ -79,30 +81,41 @@ _NAMED: dict[str, object] = {"None": None, "True": True, "False": False}
 
 
 def descend(node: cst.CSTNode, *, into_definitions: bool = True) -> Iterator[cst.CSTNode]:
-    """All nodes under ``node`` that are no whitespace, outermost first; the iteration keeps its own stack."""
+    """All nodes under ``node`` that are no whitespace, in the order of the source; the iteration keeps its own stack."""
     stack = [node]
     while stack:
         current = stack.pop()
         yield current
-        for child in current.children:
-            if isinstance(child, _TRIVIA):
-                continue
+        for child in reversed(semantic_children(current)):
             if not into_definitions and isinstance(child, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
                 continue
             stack.append(child)
 
 
-_TRIVIA = (
-    cst.BaseParenthesizableWhitespace,
-    cst.TrailingWhitespace,
-    cst.EmptyLine,
-    cst.Comma,
-    cst.Dot,
-    cst.AssignEqual,
-    cst.Semicolon,
-    cst.LeftParen,
-    cst.RightParen,
+def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The child nodes that carry meaning, by field. (``CSTNode.children`` rebuilds the node to find them.)"""
+    found: list[cst.CSTNode] = []
+    for name in _semantic_fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += [child for child in value if isinstance(child, cst.CSTNode)]
+    return found
+
+
+@cache
+def _semantic_fields(node_type: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = [field.name for field in fields(node_type)]  # type: ignore[arg-type]
+    return tuple(name for name in names if name not in _TRIVIA and "whitespace" not in name)
+
+
+_TRIVIA = frozenset(
+    "lpar rpar lbracket rbracket lbrace rbrace comma equal dot semicolon leading_lines lines_after_decorators header "
+    "footer trailing_whitespace first_colon second_colon indent newline encoding default_indent default_newline "
+    "has_trailing_newline start end prefix quote raw_value asynchronous colon star".split()
 )
+"""Fields of punctuation, layout and text. ``star`` is a node of its own only where it names nothing."""
 
 
 def parameters_of(node: FunctionNode) -> list[cst.Param]:
