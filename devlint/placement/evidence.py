@@ -18,12 +18,7 @@ from devlint.semantics import Operation
 TENSOR_ATTRIBUTES = frozenset({"device", "is_cuda", "is_cpu", "requires_grad", "is_sparse"})
 
 TENSOR_METHODS = frozenset(
-    """unsqueeze unsqueeze_ permute new_zeros new_ones new_full new_empty new_tensor
-    type_as detach masked_fill masked_fill_ expand expand_as contiguous gather scatter_ scatter_add_ index_select
-    numel dim softmax log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ long
-    is_floating_point is_complex unbind chunk topk logsumexp narrow index_add_ index_copy_
-    mul_ add_ sub_ div_ zero_ fill_ copy_ is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as
-    masked_select scatter triu tril argmax_ isnan_ bool int data_ptr cumprod relu erf""".split()
+    ["unsqueeze", "unsqueeze_", "permute", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "type_as", "detach", "masked_fill", "masked_fill_", "expand", "expand_as", "contiguous", "gather", "scatter_", "scatter_add_", "index_select", "numel", "dim", "softmax", "log_softmax", "sigmoid", "tanh", "exp", "sqrt", "rsqrt", "pow", "bmm", "mm", "matmul", "clamp", "clamp_", "long", "is_floating_point", "is_complex", "unbind", "chunk", "topk", "logsumexp", "narrow", "index_add_", "index_copy_", "mul_", "add_", "sub_", "div_", "zero_", "fill_", "copy_", "is_contiguous", "movedim", "unfold", "repeat_interleave", "lerp_", "view_as", "reshape_as", "masked_select", "scatter", "triu", "tril", "argmax_", "isnan_", "bool", "int", "data_ptr", "cumprod", "relu", "erf"]
 )
 """Methods that make what is called by them a tensor.
 
@@ -33,12 +28,11 @@ Module's. The name alone says nothing: ``config.dim``.
 
 TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
 
-WEAK = frozenset("shape size view ndim reshape sum mean T dtype transpose squeeze flatten abs max min std var".split())
+WEAK = frozenset(["shape", "size", "view", "ndim", "reshape", "sum", "mean", "T", "dtype", "transpose", "squeeze", "flatten", "abs", "max", "min", "std", "var"])
 """Attributes of tensors that arrays share: evidence only beside another sign."""
 
 MODULE_ONLY = frozenset(
-    "parameters named_parameters zero_grad state_dict load_state_dict named_modules modules children train eval "
-    "register_forward_hook".split()
+    ["parameters", "named_parameters", "zero_grad", "state_dict", "load_state_dict", "named_modules", "modules", "children", "train", "eval", "register_forward_hook"]
 )
 
 
@@ -104,7 +98,7 @@ def _is_number(default: cst.BaseExpression | None) -> bool:
 
 
 _HOST_TYPES = frozenset(
-    "int float bool str bytes Path Callable Number dtype Size Any_ Literal PathLike Logger Namespace Config slice".split()
+    ["int", "float", "bool", "str", "bytes", "Path", "Callable", "Number", "dtype", "Size", "Any_", "Literal", "PathLike", "Logger", "Namespace", "Config", "slice"]
 )
 
 

@@ -17,7 +17,6 @@ from devlint.placement.meetings import operator_operands, perform, read_item
 from devlint.placement.syntax import code_of, literal, path_of
 from devlint.placement.values import (
     NOTHING,
-    ClassValue,
     Constant,
     Container,
     DeviceName,
@@ -26,8 +25,6 @@ from devlint.placement.values import (
     Instance,
     Module,
     Opaque,
-    Reference,
-    Self,
     Tensor,
     Truth,
     UnknownValue,

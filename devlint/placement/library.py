@@ -12,7 +12,7 @@ from devlint import semantics
 from devlint.placement import contexts, streams
 from devlint.placement.bindings import item_of
 from devlint.placement.devices import device_of
-from devlint.placement.domain import SOME_INDEX, UNKNOWN, Anchor, Known, SameAs, Symbol
+from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.events import CallSite, DeviceNamed, Sink
 from devlint.placement.index import ClassInfo
 from devlint.placement.meetings import host_read
@@ -20,14 +20,12 @@ from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
-    ClassValue,
     Constant,
     Container,
     DeviceName,
     Host,
     Instance,
     Kind,
-    Module,
     Opaque,
     Reference,
     Self,

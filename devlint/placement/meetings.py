@@ -17,7 +17,6 @@ from devlint.placement.domain import (
     Choice,
     Device,
     Guard,
-    GuardKind,
     Known,
     SameAs,
     Unknown,
@@ -40,7 +39,7 @@ from devlint.placement.values import (
     UnknownValue,
     Value,
 )
-from devlint.semantics import Clash, Dim, DType, Elements, Meets, Operand, Operation, Result, Shape
+from devlint.semantics import Clash, Dim, DType, Elements, Operand, Operation, Result, Shape
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
@@ -96,7 +95,7 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
 
 
 _ALWAYS_TENSORS = frozenset(
-    "index mask mat1 mat2 batch1 batch2 target vec2 query key value source weight condition indices x1 x2 src".split()
+    ["index", "mask", "mat1", "mat2", "batch1", "batch2", "target", "vec2", "query", "key", "value", "source", "weight", "condition", "indices", "x1", "x2", "src"]
 )
 """Parameters that never take a number."""
 

@@ -9,12 +9,12 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement import factories, streams
-from devlint.placement.domain import Known, SameAs
+from devlint.placement.bindings import item_of
+from devlint.placement.domain import SameAs
 from devlint.placement.environment import join_values
 from devlint.placement.events import CallSite, Fate
 from devlint.placement.evidence import TENSOR_ONLY
-from devlint.placement.bindings import item_of
-from devlint.placement.meetings import Bound, bind, host_read, perform
+from devlint.placement.meetings import bind, host_read, perform
 from devlint.placement.modules import call_module
 from devlint.placement.origin import StepKind
 from devlint.placement.project_calls import call_function, call_self

@@ -111,9 +111,7 @@ def _semantic_fields(node_type: type[cst.CSTNode]) -> tuple[str, ...]:
 
 
 _TRIVIA = frozenset(
-    "lpar rpar lbracket rbracket lbrace rbrace comma equal dot semicolon leading_lines lines_after_decorators header "
-    "footer trailing_whitespace first_colon second_colon indent newline encoding default_indent default_newline "
-    "has_trailing_newline start end prefix quote raw_value asynchronous colon star".split()
+    ["lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "comma", "equal", "dot", "semicolon", "leading_lines", "lines_after_decorators", "header", "footer", "trailing_whitespace", "first_colon", "second_colon", "indent", "newline", "encoding", "default_indent", "default_newline", "has_trailing_newline", "start", "end", "prefix", "quote", "raw_value", "asynchronous", "colon", "star"]
 )
 """Fields of punctuation, layout and text. ``star`` is a node of its own only where it names nothing."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
@@ -230,23 +230,26 @@ def _movable(device: Device) -> bool:
     return isinstance(device, SameAs)
 
 
-def evaluates(*types: type) -> Callable[[Evaluate], Evaluate]:
+N = TypeVar("N", bound=cst.CSTNode)
+
+
+def evaluates(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], Value]], Callable[[Walk, N], Value]]:
     """Registers a function as the evaluation of these expression types."""
 
-    def register(function: Evaluate) -> Evaluate:
+    def register(function: Callable[[Walk, N], Value]) -> Callable[[Walk, N], Value]:
         for node_type in types:
-            EVALUATE[node_type] = function
+            EVALUATE[node_type] = cast(Evaluate, function)
         return function
 
     return register
 
 
-def executes(*types: type) -> Callable[[Execute], Execute]:
+def executes(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], None]], Callable[[Walk, N], None]]:
     """Registers a function as the execution of these statement types."""
 
-    def register(function: Execute) -> Execute:
+    def register(function: Callable[[Walk, N], None]) -> Callable[[Walk, N], None]:
         for node_type in types:
-            EXECUTE[node_type] = function
+            EXECUTE[node_type] = cast(Execute, function)
         return function
 
     return register
