@@ -67,15 +67,18 @@ from typing import TYPE_CHECKING
 
 from devlint import semantics
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.events import Sink
-from devlint.placement.values import Module, Opaque, Tensor, Value
+from devlint.placement.events import DeviceNamed, Sink
+from devlint.placement.values import Constant, Module, Opaque, Tensor, Value
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import NamedDevice
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, DeviceNamed, Moved
+    from devlint.placement.events import Called, Moved
+
+OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
+"""Calls that declare a command-line option."""
 
 ONE_OF_ITS_KIND = frozenset({"cpu", "mps", "meta"})
 """Types of which a process has one device, so that an index names nothing in particular."""
@@ -95,7 +98,10 @@ class HardcodedDeviceIndex(Rule):
     def called(self, event: Called) -> Iterable[Draft]:
         if semantics.is_device_probe(event.name) and event.name.endswith(".device_count"):
             self._counting.add(event.scope.qualname)
-        return ()
+        elif event.name in OPTIONS:
+            default = event.call.keyword("default")
+            if default is not None and isinstance(default.value, Constant) and isinstance(default.value.value, str):
+                yield from self._drafts(DeviceNamed(default.node, event.scope, default.value.value, Sink.OPTION))
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         if event.sink == Sink.TRANSFER and event.call is not None and event.text.isdecimal():
@@ -159,8 +165,8 @@ def _message(event: DeviceNamed, kind: str, index: int) -> str:
     literal = quoted(event.node, f"`{event.text}`")
     fewer = "a machine without an accelerator" if index == 0 else f"a machine with {_fewer(index)}"
     consequence = f"it fails on {fewer}, and where the caller uses another index its tensors clash"
-    if event.sink == Sink.DEFAULT:
-        return f"{literal} as a default names {kind}:{index} for every caller that leaves it out; {consequence}"
+    if event.sink in (Sink.DEFAULT, Sink.OPTION):
+        return f"{literal} as a default names {kind}:{index} for everybody who leaves it out; {consequence}"
     if event.sink == Sink.SET_DEVICE:
         return f"{literal} makes {kind}:{index} the current device of the whole process; {consequence}"
     if event.sink == Sink.DEVICE_IDS:

@@ -16,9 +16,8 @@ negative or malformed indices (`"cuda:-1"`, `"cuda: 0"`), and indices above 127,
 import torch
 
 
-def load(path: str) -> torch.Tensor:
-    weights = torch.load(path, map_location="cpu")
-    return weights.to("gpu")
+def tail(x: torch.Tensor) -> torch.Tensor:
+    return x[-8:].to("gpu")
 ```
 
 ## Use instead
@@ -27,9 +26,8 @@ def load(path: str) -> torch.Tensor:
 import torch
 
 
-def load(path: str) -> torch.Tensor:
-    weights = torch.load(path, map_location="cpu")
-    return weights.to("cuda")
+def tail(x: torch.Tensor) -> torch.Tensor:
+    return x[-8:].to("cuda")
 ```
 
 ## When it is right
