@@ -181,7 +181,10 @@ class ModuleInfo:
     """What is known of one `torch.nn` class.
 
     `holds_state`: built with its default arguments it has parameters or buffers. `operands`: the parameters of
-    `forward` that are tensors. `call_operation` judges these operands when `forward` is one function's twin.
+    `forward` that are tensors. `state_with`: constructor arguments any of which gives a class without state some
+    (`CrossEntropyLoss(weight=w)`). `stateless_without`: those that, all False, leave a class no state
+    (`LayerNorm(d, elementwise_affine=False)`). `call_operation` judges the operands when `forward` is one function's
+    twin.
     """
 
     name: str
@@ -191,6 +194,8 @@ class ModuleInfo:
     returns: Literal["tensor", "tuple", "other"] = "tensor"
     operands: tuple[str, ...] = ("input",)
     container: bool = False
+    state_with: frozenset[str] = frozenset()
+    stateless_without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,12 @@ from devlint.semantics.operation import (
 
 @cache
 def function(qualified: str) -> Operation | Factory | None:
-    """What a function does, by its full name ("torch.add", "torch.nn.functional.pad"); None when unknown."""
+    """What a function does, by its full name ("torch.add", "torch.nn.functional.pad"); None when unknown.
+
+    An unbound method ("torch.Tensor.add") is the method.
+    """
+    if qualified.startswith("torch.Tensor."):
+        return method(qualified.removeprefix("torch.Tensor."))
     return _call(qualified) if qualified.startswith("torch.") else None
 
 
@@ -69,7 +74,9 @@ def aten_operation(overload: str, row: tables.Row | None) -> Operation:
 
 @cache
 def module(qualified: str) -> ModuleInfo | None:
-    """What is known of a `torch.nn` class, by its full name; None when unknown."""
+    """What is known of a `torch.nn` class, by its full name or that of the file that defines it; None when unknown."""
+    if qualified.startswith("torch.nn.modules."):
+        return module(f"torch.nn.{qualified.rsplit('.', 1)[-1]}")
     row = tables.row("modules", qualified)
     if row is None:
         return None
@@ -83,6 +90,8 @@ def module(qualified: str) -> ModuleInfo | None:
         returns=row.get("returns", "tensor"),
         operands=operands,
         container=row.get("container", False),
+        state_with=frozenset(row.get("state_with", "").split()),
+        stateless_without=frozenset(row.get("stateless_without", "").split()),
     )
 
 

@@ -181,6 +181,24 @@ def test_modules_say_whether_they_hold_state() -> None:
     assert state == {"Linear": True, "ReLU": False, "BatchNorm1d": True, "CrossEntropyLoss": False}
 
 
+def test_constructor_arguments_give_and_take_state() -> None:
+    norm, loss, batch = (module(f"torch.nn.{n}") for n in ("LayerNorm", "CrossEntropyLoss", "BatchNorm2d"))
+    assert norm is not None
+    assert norm.stateless_without == {"elementwise_affine"}
+    assert loss is not None
+    assert loss.state_with == {"weight"}
+    assert batch is not None
+    assert batch.stateless_without == {"affine", "track_running_stats"}
+
+
+def test_a_class_may_be_named_by_its_file() -> None:
+    assert module("torch.nn.modules.linear.Linear") == module("torch.nn.Linear")
+
+
+def test_an_unbound_method_is_the_method() -> None:
+    assert function("torch.Tensor.add") == method("add")
+
+
 def test_losses_are_judged_as_their_function() -> None:
     loss = module("torch.nn.CrossEntropyLoss")
     assert isinstance(loss, ModuleInfo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
 import torch
@@ -52,7 +53,8 @@ BUILD: dict[str, str] = {
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Container", "DataParallel")
 TUPLES = ("RNN", "LSTM", "GRU", "LSTMCell", "MultiheadAttention")
 NO_TENSOR = ("AdaptiveLogSoftmaxWithLoss",)
-LOSS_OPERANDS = ("input", "target")
+FLAGS = ("affine", "elementwise_affine", "track_running_stats")
+TENSORS = ("weight", "pos_weight")
 
 TWINS: dict[str, str] = {
     "BCELoss": "binary_cross_entropy",
@@ -86,7 +88,7 @@ def module_rows(operations: dict[str, Row]) -> dict[str, Row]:
 
 
 def _row(short: str, cls: type[nn.Module], operations: dict[str, Row]) -> Row:
-    row: Row = {"state": _holds_state(short, cls)}
+    row: Row = {"state": _holds_state(short, cls), **_optional_state(short, cls)}
     loss = short.endswith("Loss") or short in ("NLLLoss2d",)
     if loss:
         row["loss"] = True
@@ -108,8 +110,28 @@ def _holds_state(short: str, cls: type[nn.Module]) -> bool:
     """Whether an instance built with default options has parameters or buffers (lazy ones count)."""
     if short in CONTAINERS:
         return False
-    made = eval(f"cls({BUILD.get(short, '')})", {"cls": cls, "nn": nn})
+    return _state_of(short, cls)
+
+
+def _state_of(short: str, cls: type[nn.Module], **options: Any) -> bool:
+    build = partial(cls, **options)
+    made = eval(f"build({BUILD.get(short, '')})", {"build": build, "nn": nn})
     return any(True for _ in made.parameters()) or any(True for _ in made.buffers())
+
+
+def _optional_state(short: str, cls: type[nn.Module]) -> Row:
+    """The constructor arguments that give a class state or take it away."""
+    accepted = inspect.signature(cls).parameters
+    flags = [name for name in FLAGS if name in accepted]
+    tensors = [name for name in TENSORS if name in accepted]
+    if short in CONTAINERS:
+        return {}
+    if _state_of(short, cls):
+        bare = flags and not _state_of(short, cls, **dict.fromkeys(flags, False))
+        return {"stateless_without": " ".join(flags)} if bare else {}
+    given = [f for f in flags if _state_of(short, cls, **{f: True})]
+    given += [t for t in tensors if _state_of(short, cls, **{t: torch.ones(2)})]
+    return {"state_with": " ".join(given)} if given else {}
 
 
 def _operands(cls: type[nn.Module]) -> list[str]:

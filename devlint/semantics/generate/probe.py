@@ -157,7 +157,7 @@ def _row(trials: Trials, zero: list[str], free: list[str], strict: list[str], od
         return {**row, "rule": "unknown", "odd": " ".join(odd) or "order of arguments"}
     if not strict and not zero:
         return {**row, "rule": "any_device"}
-    row["rule"] = "tensor_iterator" if zero else "exact_same"
+    row["rule"] = "tensor_iterator" if zero else "conv" if row.get("clash") == "conv_type" else "exact_same"
     if zero:
         row["zero_dim"] = " ".join(sorted(zero))
     if free:
