@@ -16,9 +16,6 @@ import torch
 
 from devlint.semantics import (
     Clash,
-    Dim,
-    DType,
-    Elements,
     Factory,
     Meets,
     Operand,
@@ -32,6 +29,7 @@ from devlint.semantics import (
     method,
     operator,
 )
+from tests.semantics.claims import Claims, operand, tensors_in
 
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Add: "+",
@@ -75,35 +73,6 @@ class _Stopped(Exception):
         self.outcome = outcome
 
 
-class Claims:
-    """The claimed devices of one row's tensors and generators."""
-
-    def __init__(self) -> None:
-        self._by_storage: dict[int, str] = {}
-        self._generators: dict[int, str] = {}
-        self._alive: list[Any] = []
-
-    def put(self, value: Any, device: str | None) -> Any:
-        """Claim a device for everything in a fresh result that has none yet."""
-        for tensor in _tensors(value):
-            key = tensor.untyped_storage()._cdata
-            if device is not None and key not in self._by_storage:
-                self._alive.append(tensor)
-                self._by_storage[key] = device
-        return value
-
-    def generator(self, device: str) -> torch.Generator:
-        made = torch.Generator()
-        self._alive.append(made)
-        self._generators[id(made)] = device
-        return made
-
-    def of(self, value: torch.Tensor | torch.Generator) -> str:
-        if isinstance(value, torch.Generator):
-            return self._generators[id(value)]
-        return self._by_storage.get(value.untyped_storage()._cdata, "cpu")
-
-
 def judge_row(code: str) -> Outcome:
     """Run a row's statements in order; the first clash or unclear call ends it."""
     reader = _Reader()
@@ -114,7 +83,7 @@ def judge_row(code: str) -> Outcome:
                 last = reader.run(statement)
     except _Stopped as stopped:
         return stopped.outcome
-    first = next(_tensors(last), None)
+    first = next(tensors_in(last), None)
     return Outcome("meets", None if first is None else reader.claims.of(first).split(":")[0])
 
 
@@ -213,7 +182,7 @@ class _Reader:
     ) -> Any:
         assert found is not None
         values = [*bound, *keywords.values()]
-        if isinstance(found, Factory) and found.with_tensors and any(True for _ in _tensors(values)):
+        if isinstance(found, Factory) and found.with_tensors and any(True for _ in tensors_in(values)):
             found = found.with_tensors
         if isinstance(found, Factory):
             return self.claims.put(run(*plain, **keywords), self.made_on(found, values))
@@ -268,8 +237,8 @@ class _Reader:
     def operands(self, role: str, value: Any) -> Iterator[Operand[str]]:
         if isinstance(value, torch.Generator):
             yield Operand(role, self.claims.of(value))
-        for tensor in _tensors(value):
-            yield Operand(role, self.claims.of(tensor), _dim(tensor), _elements(tensor), _dtype(tensor))
+        for tensor in tensors_in(value):
+            yield operand(role, tensor, self.claims.of(tensor))
 
 
 def _relate(a: str, b: str) -> Relation:
@@ -287,25 +256,3 @@ def _bind(
 
 def _parts(index: Any) -> list[Any]:
     return list(index) if isinstance(index, tuple) else [index]
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _tensors(item)
-
-
-def _dim(tensor: torch.Tensor) -> Dim:
-    return Dim.NONZERO if tensor.dim() else Dim.ZERO
-
-
-def _elements(tensor: torch.Tensor) -> Elements:
-    return Elements.ONE if tensor.numel() == 1 else Elements.MANY
-
-
-def _dtype(tensor: torch.Tensor) -> DType:
-    if tensor.dtype is torch.bool:
-        return DType.BOOL
-    return DType.OTHER if tensor.is_floating_point() or tensor.is_complex() else DType.INT
