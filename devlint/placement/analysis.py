@@ -1,4 +1,4 @@
-"""The analysis of one file: every definition walked once, summaries and class facts computed when they are asked for."""
+"""The analysis of one file: every definition walked once, summaries and class facts computed on demand."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ class Analysis:
         """Only direct calls in this file reach it: a nested definition, or a name with an underscore."""
         name = qualname.rsplit(".", 1)[-1]
         nested = any(
-            info.qualname == qualname and info.owner is None and "." in qualname for info in self.index.functions.values()
+            info.qualname == qualname and info.owner is None and "." in qualname
+            for info in self.index.functions.values()
         )
         private = name.startswith("_") and not name.startswith("__")
         return (nested or private) and name not in self.index.indirect

@@ -120,7 +120,10 @@ def _of_tensor(owner: Tensor, name: str, node: cst.Attribute) -> Value:
 _PLAIN_NAMES = ("num_", "n_", "len_", "is_", "has_", "use_", "max_", "min_")
 _PLAIN_ENDINGS = ("_size", "_dim", "_len", "_length", "_name", "_type", "_id", "_fn", "_path", "_dims", "_count")
 _PLAIN = frozenset(
-    ["shape", "size", "dtype", "ndim", "config", "training", "name", "names", "keys", "num_nodes", "num_edges", "num_graphs", "layout", "itemsize", "nbytes", "batch_size", "requires_grad", "cfg", "args", "hparams", "opt", "options", "settings"]
+    """
+    shape size dtype ndim config training name names keys num_nodes num_edges num_graphs layout itemsize
+    nbytes batch_size requires_grad cfg args hparams opt options settings
+    """.split()
 )
 
 

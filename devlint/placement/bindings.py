@@ -58,9 +58,7 @@ def _as_tensor(value: Opaque) -> Tensor:
     return Tensor(value.device, dim, evidence=Evidence.LIKELY, origin=value.origin)
 
 
-def _assign_attribute(
-    walk: Walk, target: cst.Attribute, value: Value, value_node: cst.BaseExpression | None
-) -> None:
+def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_node: cst.BaseExpression | None) -> None:
     owner = walk.evaluate(target.value)
     path = path_of(target)
     name = target.attr.value
@@ -72,7 +70,7 @@ def _assign_attribute(
 
 
 def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None) -> None:
-    from devlint.placement.meetings import write_item
+    from devlint.placement.subscripts import write_item
 
     owner = walk.evaluate(target.value)
     key = None
@@ -96,9 +94,7 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
         walk.state.store(base, replace(owner, rest=rest))
 
 
-def _unpack(
-    walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None
-) -> None:
+def _unpack(walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None) -> None:
     literal_values = (
         [element.value for element in value_node.elements]
         if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(target.elements)
@@ -153,9 +149,7 @@ def _item_of_container(value: Container, key: object | None) -> Value:
     return joined
 
 
-def bind_loop_target(
-    walk: Walk, target: cst.BaseExpression, iterable: Value, node: cst.BaseExpression
-) -> None:
+def bind_loop_target(walk: Walk, target: cst.BaseExpression, iterable: Value, node: cst.BaseExpression) -> None:
     """One item of an iterable into a loop's target."""
     assign(walk, target, iterated(walk, iterable, target, node), None)
 

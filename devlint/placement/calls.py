@@ -11,8 +11,10 @@ from devlint.placement import factories, library, methods, transfers
 from devlint.placement.attributes import attribute_of
 from devlint.placement.domain import SameAs
 from devlint.placement.events import Argument, Called, CallSite
-from devlint.placement.meetings import bind, host_read, perform
+from devlint.placement.host_reads import host_read
+from devlint.placement.meetings import perform
 from devlint.placement.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
+from devlint.placement.operands import bind
 from devlint.placement.project_calls import call_function, call_self, construct
 from devlint.placement.syntax import dotted
 from devlint.placement.values import (

@@ -194,7 +194,9 @@ def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
     """``use_cuda``, ``args.cuda``, ``self.use_gpu``: false means that the run stays on the CPU."""
     name = node.attr.value if isinstance(node, cst.Attribute) else node.value if isinstance(node, cst.Name) else ""
     lowered = name.lower()
-    return "no" not in lowered.split("_") and (lowered in ("cuda", "gpu", "is_cuda") or lowered.endswith(("_cuda", "_gpu")))
+    return "no" not in lowered.split("_") and (
+        lowered in ("cuda", "gpu", "is_cuda") or lowered.endswith(("_cuda", "_gpu"))
+    )
 
 
 def _versioned(walk: Walk, node: cst.BaseExpression, text: str) -> str:

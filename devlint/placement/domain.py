@@ -163,7 +163,7 @@ def _all_of(relations: object) -> Relation:
 
 
 def is_device_choice(choice: Choice) -> bool:
-    """Whether the condition decides *where* and not *what*: it asks for a device, or its arms are cpu and accelerator."""
+    """Whether the condition decides *where*, not *what*: it asks for a device, or its arms are cpu and accelerator."""
     if choice.guard.kind is GuardKind.ON_ACCELERATOR:
         return True
     arms = (choice.then, choice.otherwise)

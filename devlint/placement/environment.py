@@ -91,7 +91,7 @@ class Environment:
         for path, value in inside.values.items():
             device = getattr(value, "device", None)
             if isinstance(device, Choice):
-                inside.values[path] = replace(value, device=assume(device, guard, holds))  # type: ignore[arg-type, call-arg]
+                inside.values[path] = replace(value, device=assume(device, guard, holds))  # type: ignore[arg-type]
         return inside
 
 
@@ -242,7 +242,9 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
         return replace(value, dim=Dim.UNKNOWN)
     device = choose(guard, value.device, UNKNOWN) if first else choose(guard, UNKNOWN, value.device)
     weaker = replace(value, device=device)
-    return replace(weaker, dim=Dim.UNKNOWN) if isinstance(weaker, Tensor) and isinstance(other, UnknownValue) else weaker
+    return (
+        replace(weaker, dim=Dim.UNKNOWN) if isinstance(weaker, Tensor) and isinstance(other, UnknownValue) else weaker
+    )
 
 
 def _guard_of_move(guard: Guard | None, a: Origin | None, b: Origin | None) -> Guard | None:

@@ -124,14 +124,14 @@ class MetOperand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Met(Event):
-    """Operands that cannot meet. ``stray`` and ``other`` are operands: the one to bring over, and what it disagrees with.
+    """Operands that cannot meet: ``stray`` is the one to bring over, ``other`` what it disagrees with.
 
     ``callee`` is "operation", "module" (a Module was called) or "loss".
     """
 
     operation: Operation
     operands: tuple[MetOperand, ...]
-    clash: Clash
+    clash: Clash[Device]
     stray: MetOperand
     other: MetOperand
     callee: str = "operation"
@@ -150,7 +150,7 @@ class Called(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored(Event):
-    """An assignment. ``target`` is the source text (``self.w``, ``x``, ``os.environ['A']``); ``owner`` the object's value."""
+    """An assignment. ``target`` is the source text (``self.w``, ``os.environ['A']``), ``owner`` the object's value."""
 
     target: str
     value: Value
@@ -255,5 +255,18 @@ class ClassWalked(Event):
 
 
 AnyEvent = (
-    StreamCrossed | Created | Moved | Met | Called | Stored | Loaded | Returned | Compared | DeviceNamed | Tested | Entered | HostRead | ClassWalked
+    StreamCrossed
+    | Created
+    | Moved
+    | Met
+    | Called
+    | Stored
+    | Loaded
+    | Returned
+    | Compared
+    | DeviceNamed
+    | Tested
+    | Entered
+    | HostRead
+    | ClassWalked
 )

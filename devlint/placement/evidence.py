@@ -18,7 +18,14 @@ from devlint.semantics import Operation
 TENSOR_ATTRIBUTES = frozenset({"device", "is_cuda", "is_cpu", "requires_grad", "is_sparse"})
 
 TENSOR_METHODS = frozenset(
-    ["unsqueeze", "unsqueeze_", "permute", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "type_as", "detach", "masked_fill", "masked_fill_", "expand", "expand_as", "contiguous", "gather", "scatter_", "scatter_add_", "index_select", "numel", "dim", "softmax", "log_softmax", "sigmoid", "tanh", "exp", "sqrt", "rsqrt", "pow", "bmm", "mm", "matmul", "clamp", "clamp_", "long", "is_floating_point", "is_complex", "unbind", "chunk", "topk", "logsumexp", "narrow", "index_add_", "index_copy_", "mul_", "add_", "sub_", "div_", "zero_", "fill_", "copy_", "is_contiguous", "movedim", "unfold", "repeat_interleave", "lerp_", "view_as", "reshape_as", "masked_select", "scatter", "triu", "tril", "argmax_", "isnan_", "bool", "int", "data_ptr", "cumprod", "relu", "erf"]
+    """
+    unsqueeze unsqueeze_ permute new_zeros new_ones new_full new_empty new_tensor type_as detach masked_fill
+    masked_fill_ expand expand_as contiguous gather scatter_ scatter_add_ index_select numel dim softmax
+    log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ long is_floating_point is_complex
+    unbind chunk topk logsumexp narrow index_add_ index_copy_ mul_ add_ sub_ div_ zero_ fill_ copy_
+    is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as masked_select scatter triu tril
+    argmax_ isnan_ bool int data_ptr cumprod relu erf
+    """.split()
 )
 """Methods that make what is called by them a tensor.
 
@@ -28,11 +35,27 @@ Module's. The name alone says nothing: ``config.dim``.
 
 TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
 
-WEAK = frozenset(["shape", "size", "view", "ndim", "reshape", "sum", "mean", "T", "dtype", "transpose", "squeeze", "flatten", "abs", "max", "min", "std", "var"])
+WEAK = frozenset(
+    """
+    shape size view ndim reshape sum mean T dtype transpose squeeze flatten abs max min std var
+    """.split()
+)
 """Attributes of tensors that arrays share: evidence only beside another sign."""
 
 MODULE_ONLY = frozenset(
-    ["parameters", "named_parameters", "zero_grad", "state_dict", "load_state_dict", "named_modules", "modules", "children", "train", "eval", "register_forward_hook"]
+    [
+        "parameters",
+        "named_parameters",
+        "zero_grad",
+        "state_dict",
+        "load_state_dict",
+        "named_modules",
+        "modules",
+        "children",
+        "train",
+        "eval",
+        "register_forward_hook",
+    ]
 )
 
 
@@ -98,7 +121,10 @@ def _is_number(default: cst.BaseExpression | None) -> bool:
 
 
 _HOST_TYPES = frozenset(
-    ["int", "float", "bool", "str", "bytes", "Path", "Callable", "Number", "dtype", "Size", "Any_", "Literal", "PathLike", "Logger", "Namespace", "Config", "slice"]
+    """
+    int float bool str bytes Path Callable Number dtype Size Any_ Literal PathLike Logger Namespace Config
+    slice
+    """.split()
 )
 
 
@@ -109,7 +135,18 @@ def _annotated(text: str, index: FileIndex) -> Role | None:
     if "device" in words or "Device" in words or "DeviceLikeType" in words:
         return Role.DEVICE
     if "Tensor" in words or words & {"FloatTensor", "LongTensor", "BoolTensor", "IntTensor", "Parameter"}:
-        if words & {"ndarray", "NDArray", "ArrayLike", "float", "int", "NdarrayOrTensor", "list", "List", "str", "Image"}:
+        if words & {
+            "ndarray",
+            "NDArray",
+            "ArrayLike",
+            "float",
+            "int",
+            "NdarrayOrTensor",
+            "list",
+            "List",
+            "str",
+            "Image",
+        }:
             containers = words & {"list", "List", "tuple", "Tuple", "Sequence", "Iterable", "Dict", "dict", "Mapping"}
             mixed = words & {"ndarray", "NDArray", "ArrayLike", "NdarrayOrTensor", "float", "int", "str", "Image"}
             return Role.TENSORS if containers and not mixed else Role.ANYTHING

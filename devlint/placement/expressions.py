@@ -13,7 +13,9 @@ from devlint.placement.bindings import assign, item_of, iterated
 from devlint.placement.domain import SOME_INDEX, Known
 from devlint.placement.environment import join_values
 from devlint.placement.events import Compared, Tested
-from devlint.placement.meetings import operator_operands, perform, read_item
+from devlint.placement.meetings import perform
+from devlint.placement.operands import operator_operands
+from devlint.placement.subscripts import read_item
 from devlint.placement.syntax import code_of, literal, path_of
 from devlint.placement.values import (
     NOTHING,
@@ -401,5 +403,3 @@ def _comprehend(walk: Walk, clause: cst.CompFor | None, elements: list[cst.BaseE
     values = [walk.evaluate(element) for element in elements]
     walk.state.values = outer
     return values
-
-

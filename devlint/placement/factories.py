@@ -30,9 +30,7 @@ _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "tor
                         "torch.LongTensor", "torch.BoolTensor", "torch.ByteTensor", "torch.IntTensor"})  # fmt: skip
 
 
-def create(
-    walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None
-) -> Value:
+def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None) -> Value:
     """The tensor a factory call makes."""
     named = _device_argument(factory, call)
     if named is not None and isinstance(named.value, Constant) and named.value.value is None:
@@ -80,9 +78,7 @@ def _device_argument(factory: Factory, call: CallSite) -> Argument | None:
     return None
 
 
-def _default(
-    walk: Walk, factory: Factory, call: CallSite, receiver: Value | None
-) -> tuple[Device, Origin | None]:
+def _default(walk: Walk, factory: Factory, call: CallSite, receiver: Value | None) -> tuple[Device, Origin | None]:
     """Where the tensor is made without ``device=``, and whose way it goes on when it follows another value."""
     match factory.default:
         case "default_device":
@@ -188,7 +184,9 @@ def _elements(factory: Factory, call: CallSite) -> Elements:
     if factory.name in _FROM_DATA:
         value = _data(call)
         if isinstance(value, Container) and value.rest is None:
-            return Elements.ONE if len(value.items) == 1 and not isinstance(value.items[0], Container) else Elements.MANY
+            return (
+                Elements.ONE if len(value.items) == 1 and not isinstance(value.items[0], Container) else Elements.MANY
+            )
         return Elements.ONE if isinstance(value, Constant) else Elements.UNKNOWN
     size = _size(factory, call)
     if isinstance(size, Constant) and isinstance(size.value, int) and len(call.positional) == 1:

@@ -206,11 +206,11 @@ def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
     owner.methods[info.name] = info
 
 
-def _index_class(
-    node: cst.ClassDef, prefix: str, index: FileIndex, classes: dict[str, ClassInfo]
-) -> ClassInfo:
-    local = [dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
-             for base in node.bases]
+def _index_class(node: cst.ClassDef, prefix: str, index: FileIndex, classes: dict[str, ClassInfo]) -> ClassInfo:
+    local = [
+        dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
+        for base in node.bases
+    ]
     parents = tuple(classes[name] for name in local if name and name in classes)
     bases = tuple(index.qualified(name) for name in local if name and name not in classes)
     info = ClassInfo(prefix + node.name.value, node, bases, parents, ClassKind.UNKNOWN, {})

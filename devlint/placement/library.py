@@ -1,4 +1,4 @@
-"""Functions outside the file whose meaning for placement is not a tensor operation: settings, builtins, numpy, streams."""
+"""Functions outside the file that are no tensor operations: settings, builtins, numpy, streams."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from devlint.placement.bindings import item_of
 from devlint.placement.devices import device_of
 from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.events import CallSite, DeviceNamed, Sink
+from devlint.placement.host_reads import host_read
 from devlint.placement.index import ClassInfo
-from devlint.placement.meetings import host_read
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
@@ -140,7 +140,8 @@ def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 
 def _packed(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    from devlint.placement.meetings import bind, perform
+    from devlint.placement.meetings import perform
+    from devlint.placement.operands import bind
 
     operation = semantics.function("torch.nn.utils.rnn.pack_padded_sequence")
     result = perform(walk, node, operation, bind(operation, site), call=site) if operation is not None else NOTHING  # type: ignore[arg-type]
@@ -199,7 +200,9 @@ def _enumerate(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     if not site.positional:
         return NOTHING
     first = site.positional[0]
-    return Container((), None, Container((Host(number=True), _iterated(walk, first.value, first.node)), None, None, "tuple"))
+    return Container(
+        (), None, Container((Host(number=True), _iterated(walk, first.value, first.node)), None, None, "tuple")
+    )
 
 
 def _iterated(walk: Walk, value: Value, node: cst.BaseExpression) -> Value:
@@ -335,5 +338,3 @@ def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Val
     if name in contexts.META_CONTEXTS or last in contexts.META_CONTEXTS:
         return Instance(name, node=node)
     return NOTHING
-
-

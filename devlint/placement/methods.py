@@ -14,8 +14,10 @@ from devlint.placement.domain import SameAs
 from devlint.placement.environment import join_values
 from devlint.placement.events import CallSite, Fate
 from devlint.placement.evidence import TENSOR_ONLY
-from devlint.placement.meetings import bind, host_read, perform
+from devlint.placement.host_reads import host_read
+from devlint.placement.meetings import perform
 from devlint.placement.modules import call_module
+from devlint.placement.operands import bind
 from devlint.placement.origin import StepKind
 from devlint.placement.project_calls import call_function, call_self
 from devlint.placement.syntax import code_of, path_of
@@ -92,7 +94,9 @@ def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attrib
         return receiver
     if name in ("parameters", "buffers"):
         origin = walk.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.origin)
-        return Container((), None, Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.CERTAIN, origin=origin))
+        return Container(
+            (), None, Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.CERTAIN, origin=origin)
+        )
     if name in ("named_parameters", "named_buffers"):
         tensor = Tensor(receiver.device, kind=Kind.PARAMETER)
         return Container((), None, Container((Host(), tensor), None, None, "tuple"))
@@ -158,7 +162,9 @@ def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site:
         return NOTHING
     if name in ("update", "setdefault", "clear", "sort", "reverse", "remove") and path is not None:
         if name == "update":
-            walk.state.values[path] = replace(receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None)
+            walk.state.values[path] = replace(
+                receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None
+            )
         return NOTHING
     if name == "items":
         return Container((), None, Container((Host(), item_of(walk, receiver, None)), None, None, "tuple"))
@@ -208,7 +214,3 @@ def of_unknown(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attrib
     if isinstance(receiver, Constant):
         return Host()
     return NOTHING
-
-
-
-

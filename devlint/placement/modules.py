@@ -11,7 +11,8 @@ from devlint import semantics
 from devlint.placement.devices import device_of
 from devlint.placement.domain import CPU, UNKNOWN, Device, Known, SameAs, is_accelerator
 from devlint.placement.events import CallSite, Met, MetOperand, Sink
-from devlint.placement.meetings import Bound, perform
+from devlint.placement.meetings import perform
+from devlint.placement.operands import Bound
 from devlint.placement.origin import Origin, StepKind
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
@@ -134,7 +135,17 @@ def _report_wrapper(walk: Walk, node: cst.Call, site: CallSite, inner: Module, f
     wanted = MetOperand("device_ids", Tensor(first, origin=walk.step(StepKind.GIVEN, ids.node, first)), ids.node)
     clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
     walk.emit(
-        Met(node, walk.scope, WRAPPER_OPERATION, (module, wanted), clash, module, wanted, "module", site.positional[0].node)
+        Met(
+            node,
+            walk.scope,
+            WRAPPER_OPERATION,
+            (module, wanted),
+            clash,
+            module,
+            wanted,
+            "module",
+            site.positional[0].node,
+        )
     )
 
 
@@ -144,9 +155,7 @@ MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash=
 """What is certain of a module's call: its first operation meets its parameters with its first input."""
 
 
-def call_module(
-    walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
-) -> Value:
+def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite) -> Value:
     """``module(inputs)``: its parameters meet its inputs; the output is where they are."""
     info = semantics.module(module.type_name) if module.type_name else None
     inputs = [a for a in site.arguments if not a.star]
@@ -210,7 +219,17 @@ def _meet_module(
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
                 clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
                 walk.emit(
-                    Met(node, walk.scope, MODULE_OPERATION, sides, clash, sides[first], sides[second], "module", module_node)
+                    Met(
+                        node,
+                        walk.scope,
+                        MODULE_OPERATION,
+                        sides,
+                        clash,
+                        sides[first],
+                        sides[second],
+                        "module",
+                        module_node,
+                    )
                 )
                 return
 

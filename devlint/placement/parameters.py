@@ -36,7 +36,16 @@ STEPS = frozenset({"training_step", "validation_step", "test_step", "predict_ste
 """Lightning's hooks: their batch arrives where the module is."""
 
 CONSTRUCTION = frozenset({"__init__", "__post_init__", "reset_parameters", "_reset_parameters", "__new__"})
-CONSTRUCTION_PREFIXES = ("init_", "_init", "initialize", "_initialize", "reset_param", "_reset_param", "build_", "_build")
+CONSTRUCTION_PREFIXES = (
+    "init_",
+    "_init",
+    "initialize",
+    "_initialize",
+    "reset_param",
+    "_reset_param",
+    "build_",
+    "_build",
+)
 
 
 def scope_of(info: FunctionInfo, path: str, role: Role) -> Scope:

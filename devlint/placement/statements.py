@@ -226,7 +226,7 @@ def try_statement(walk: Walk, node: cst.Try | cst.TryStar) -> None:
     after = walk.env
     if node.orelse is not None:
         walk.run(body_of(node.orelse.body))
-    ends = [walk.env]
+    ends: list[Environment | None] = [walk.env]
     for handler in node.handlers:
         if handler.type is not None:
             walk.env = before.copy()

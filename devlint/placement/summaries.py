@@ -98,9 +98,7 @@ def _default(parameter: cst.Param) -> Value:
         return NOTHING
 
 
-def returned(
-    walk: Walk, node: cst.Call, info: FunctionInfo, summary: Summary, substitution: Substitution
-) -> Value:
+def returned(walk: Walk, node: cst.Call, info: FunctionInfo, summary: Summary, substitution: Substitution) -> Value:
     """What the call gives back; its way leads through the function."""
     value = substitute(summary.value, substitution, walk, node)
     if isinstance(value, (Tensor, Opaque)) and value.origin is not None:

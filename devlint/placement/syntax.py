@@ -81,7 +81,7 @@ _NAMED: dict[str, object] = {"None": None, "True": True, "False": False}
 
 
 def descend(node: cst.CSTNode, *, into_definitions: bool = True) -> Iterator[cst.CSTNode]:
-    """All nodes under ``node`` that are no whitespace, in the order of the source; the iteration keeps its own stack."""
+    """All nodes under ``node`` that are no whitespace, in the order of the source, without recursion."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -106,12 +106,16 @@ def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 @cache
 def _semantic_fields(node_type: type[cst.CSTNode]) -> tuple[str, ...]:
-    names = [field.name for field in fields(node_type)]  # type: ignore[arg-type]
+    names = [field.name for field in fields(node_type)]
     return tuple(name for name in names if name not in _TRIVIA and "whitespace" not in name)
 
 
 _TRIVIA = frozenset(
-    ["lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "comma", "equal", "dot", "semicolon", "leading_lines", "lines_after_decorators", "header", "footer", "trailing_whitespace", "first_colon", "second_colon", "indent", "newline", "encoding", "default_indent", "default_newline", "has_trailing_newline", "start", "end", "prefix", "quote", "raw_value", "asynchronous", "colon", "star"]
+    """
+    lpar rpar lbracket rbracket lbrace rbrace comma equal dot semicolon leading_lines lines_after_decorators
+    header footer trailing_whitespace first_colon second_colon indent newline encoding default_indent
+    default_newline has_trailing_newline start end prefix quote raw_value asynchronous colon star
+    """.split()
 )
 """Fields of punctuation, layout and text. ``star`` is a node of its own only where it names nothing."""
 

@@ -157,13 +157,11 @@ def _moved_tensor(
         return replace(receiver, kind=kind)
     non_blocking = call.keyword("non_blocking")
     asynchronous = (
-        non_blocking is not None
-        and isinstance(non_blocking.value, Constant)
-        and non_blocking.value.value is True
+        non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
     )
     was_parameter = receiver.kind in (Kind.PARAMETER, Kind.UNWRAPPED)
     unwrapped = was_parameter and target.device not in (receiver.device, CPU)
-    kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
+    step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
     to_host = target.device == CPU and asynchronous and receiver.device != CPU
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A copy that blocks ends after every copy that was queued before it.
@@ -172,7 +170,7 @@ def _moved_tensor(
         receiver,
         device=target.device,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
-        origin=walk.step(kind, node, target.device, f".{method}()", receiver.origin),
+        origin=walk.step(step_kind, node, target.device, f".{method}()", receiver.origin),
         pinned=False,
         copied_at=walk.state.synchronisation if to_host else None,
         stream=walk.state.stream,

@@ -115,7 +115,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A tuple, list, set or dict literal or result. ``keys`` is None for sequences; ``rest`` what else may be inside."""
+    """A tuple, list, set or dict. ``keys`` is None for sequences; ``rest`` is what else may be inside."""
 
     items: tuple[Value, ...]
     keys: tuple[object, ...] | None = None

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
-from devlint.placement.domain import Choice, Device, Guard, GuardKind, Relation, SameAs, relate
+from devlint.placement.domain import Choice, Device, Guard, GuardKind, SameAs, relate
 from devlint.placement.environment import Environment, join_values
 from devlint.placement.events import Event
 from devlint.placement.origin import Origin, Step, StepKind, extend
 from devlint.placement.scope import Scope
 from devlint.placement.values import NONE, NOTHING, Value
-from devlint.semantics import Factory
+from devlint.semantics import Factory, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
@@ -168,7 +168,9 @@ class Walk:
     @property
     def under_device_guard(self) -> bool:
         """A test for a device decides whether the current point is reached."""
-        return self._cpu_world + self._accelerator_world > 0 or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
+        return self._cpu_world + self._accelerator_world > 0 or any(
+            d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided
+        )
 
     # -- devices --------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,98 @@
+"""Subscripts: ``x[...]`` read and written, through slices and through index tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.values import (
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.semantics import Dim, Elements
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+from devlint.placement.meetings import perform
+from devlint.placement.operands import Bound, dim_of
+
+
+def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
+    """``x[...]``: the index may be on the CPU, an index elsewhere needs x to be there too."""
+    indices, advanced = _indices(walk, node)
+    if not advanced:
+        return _viewed(node, value, indices)
+    operation = semantics.operator("[]")
+    bound = [Bound("self", value, node.value, strict=True), *indices]
+    result = perform(walk, node, operation, bound)
+    if isinstance(result, Tensor):
+        return replace(result, dim=Dim.NONZERO if _all_nonzero(indices) else Dim.UNKNOWN)
+    return result
+
+
+def _all_nonzero(indices: Sequence[Bound]) -> bool:
+    return all(dim_of(b.value) is Dim.NONZERO for b in indices)
+
+
+def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
+    """Slices and ``None`` keep dimensions, an integer takes one away."""
+    if isinstance(value, Opaque):
+        return value
+    only_slices = all(
+        isinstance(element.slice, cst.Slice)
+        or (isinstance(element.slice, cst.Index) and _keeps_dimension(element.slice.value))
+        for element in node.slice
+    )
+    adds = any(
+        isinstance(element.slice, cst.Index)
+        and isinstance(element.slice.value, cst.Name)
+        and element.slice.value.value == "None"
+        for element in node.slice
+    )
+    dim = Dim.NONZERO if adds or any(isinstance(e.slice, cst.Slice) for e in node.slice) else Dim.UNKNOWN
+    if only_slices and not adds:
+        dim = value.dim
+    return replace(value, dim=dim, elements=Elements.UNKNOWN)
+
+
+def _keeps_dimension(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
+
+
+def _indices(walk: Walk, node: cst.Subscript) -> tuple[list[Bound], bool]:
+    """The tensor indices of a subscript, and whether there is one."""
+    found: list[Bound] = []
+    for element in node.slice:
+        part = element.slice
+        if isinstance(part, cst.Index):
+            value = walk.evaluate(part.value)
+            if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
+                found.append(Bound("indices", value, part.value, strict=True))
+        elif isinstance(part, cst.Slice):
+            for bound in (part.lower, part.upper, part.step):
+                if bound is not None:
+                    walk.evaluate(bound)
+    return found, bool(found)
+
+
+def write_item(
+    walk: Walk,
+    target: cst.Subscript,
+    owner: Tensor | Opaque,
+    value: Value,
+    value_node: cst.BaseExpression | None,
+) -> None:
+    """``x[...] = v``: through slices and integers any device will do, through an index tensor it will not."""
+    indices, advanced = _indices(walk, target)
+    if not advanced:
+        return
+    operation = semantics.operator("[]=")
+    bound = [Bound("self", owner, target.value, strict=True), *indices]
+    if isinstance(value, (Tensor, Opaque)):
+        bound.append(Bound("value", value, value_node if value_node is not None else target))
+    perform(walk, target, operation, bound)
