@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING
 
 from devlint import semantics
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import UNKNOWN, describe, relate
+from devlint.placement.domain import CPU, UNKNOWN, describe, relate
 from devlint.placement.events import Fate
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.values import Evidence, Instance, Opaque, Tensor, Value
@@ -181,7 +181,7 @@ def _message(event: Moved) -> str:
     device = getattr(event.receiver, "device", UNKNOWN)
     if event.method == "pin_memory":
         return f"{call} returns a pinned copy that {how}; {kept} stays in pageable memory"
-    where = f"on {describe(device)}" if device != UNKNOWN else "where it was"
+    where = "where it was" if device == UNKNOWN else "on the CPU" if device == CPU else f"on {describe(device)}"
     return f"{call} returns a new tensor that {how}; {kept} stays {where}"
 
 

@@ -75,7 +75,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Anchor, Device, SameAs, Symbol, leaves
+from devlint.placement.domain import Anchor, Device, SameAs, Symbol, describe, leaves
 from devlint.placement.scope import Setting
 from devlint.placement.values import Opaque
 from devlint.rules.causes import trace_of
@@ -130,7 +130,8 @@ def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | No
     trace = trace_of(event)
     moved = ""
     if sibling is not None:
-        step = DraftStep(sibling.node, sibling.scope, f"`{sibling.receiver_text}` of the same batch is moved here")
+        words = f"`{sibling.receiver_text}` of the same batch is moved here"
+        step = DraftStep(sibling.node, sibling.scope, words, describe(sibling.target))
         trace = (*trace[:-1], step, trace[-1])
         moved = f" as `{sibling.receiver_text}` was"
     return Draft(

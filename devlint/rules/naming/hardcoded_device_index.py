@@ -162,20 +162,27 @@ def _indexed(event: DeviceNamed) -> tuple[str, int] | None:
 
 
 def _message(event: DeviceNamed, kind: str, index: int) -> str:
-    literal = quoted(event.node, f"`{event.text}`")
-    fewer = "a machine without an accelerator" if index == 0 else f"a machine with {_fewer(index)}"
-    consequence = f"it fails on {fewer}, and where the caller uses another index its tensors clash"
-    if event.sink in (Sink.DEFAULT, Sink.OPTION):
-        return f"{literal} as a default names {kind}:{index} for everybody who leaves it out; {consequence}"
-    if event.sink == Sink.SET_DEVICE:
-        return f"{literal} makes {kind}:{index} the current device of the whole process; {consequence}"
-    if event.sink == Sink.DEVICE_IDS:
-        return f"{literal} in `device_ids` names {kind}:{index}; {consequence}"
-    return f"{literal} names {kind}:{index} whatever the caller uses; {consequence}"
+    literal, device = _spelling(event), f"{kind}:{index}"
+    consequence = "tensors that the caller put on another index clash with it"
+    if index > 0:
+        fewer = "one accelerator" if index == 1 else f"fewer than {index + 1} accelerators"
+        consequence = f"it fails on a machine with {fewer}, and {consequence}"
+    match event.sink:
+        case Sink.DEFAULT | Sink.OPTION:
+            return f"{literal} as a default means {device} for everybody who leaves it out; {consequence}"
+        case Sink.SET_DEVICE:
+            return f"{literal} makes {device} the current device of the whole process; {consequence}"
+        case Sink.DEVICE_IDS:
+            return f"{literal} in `device_ids` means {device} on every machine; {consequence}"
+        case _:
+            return f"{literal} means {device} on every machine; {consequence}"
 
 
-def _fewer(index: int) -> str:
-    return "one accelerator" if index == 1 else f"fewer than {index + 1} accelerators"
+def _spelling(event: DeviceNamed) -> str:
+    """A bare number says little: it is shown in its call."""
+    if event.text.isdecimal() and event.call is not None and event.sink in (Sink.TRANSFER, Sink.SET_DEVICE):
+        return quoted(event.call.node, f"`{event.text}`")
+    return quoted(event.node, f"`{event.text}`")
 
 
 def _repair(event: DeviceNamed, kind: str) -> Repair:

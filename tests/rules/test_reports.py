@@ -1,0 +1,141 @@
+"""What a report says: the message names values, devices and the consequence, the trace leads there, the help repairs."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from devlint.finding import Applicability, Confidence, Finding
+from tests.fixture_expectations import lint_text
+
+
+def only(code: str, source: str, path: str = "library.py") -> Finding:
+    """The one finding of this code."""
+    found = [finding for finding in lint_text(dedent(source), path) if finding.code == code]
+    assert len(found) == 1, [finding.message for finding in found]
+    return found[0]
+
+
+def lines_of_the_trace(finding: Finding) -> list[int]:
+    return [step.place.line for step in finding.trace]
+
+
+LOST = """
+    import torch
+
+    def product(weights: torch.Tensor, device: torch.device) -> torch.Tensor:
+        sample = torch.rand(4)
+        sample.to(device)
+        return weights.to(device) @ sample
+"""
+
+
+def test_lost_transfer_names_the_copy_the_original_and_the_clash() -> None:
+    finding = only("DEV201", LOST)
+    assert finding.message.startswith(
+        "`sample.to(device)` returns a new tensor that is thrown away; `sample` stays on the CPU; "
+    )
+    assert "`weights.to(device) @ sample` fails" in finding.message
+
+
+def test_lost_transfer_is_at_the_transfer_and_traced_from_birth_to_clash() -> None:
+    finding = only("DEV201", LOST)
+    assert finding.place.line == 6
+    assert lines_of_the_trace(finding)[:2] == [5, 6]
+    assert lines_of_the_trace(finding)[-1] == 7
+
+
+def test_lost_transfer_is_repaired_by_assigning_it() -> None:
+    fix = only("DEV201", LOST).fix
+    assert fix is not None
+    assert (fix.applicability, fix.message) == (Applicability.UNSAFE, "write `sample = sample.to(device)`")
+
+
+def test_lost_transfer_takes_the_clash_with_it() -> None:
+    codes = {finding.code for finding in lint_text(dedent(LOST), "library.py")}
+    assert codes == {"DEV201"}
+
+
+def forgotten(move: str) -> Finding:
+    return only(
+        "DEV208",
+        f"""
+        import torch
+        from torch import nn
+
+        def fit(model: nn.Module, loader, device: torch.device) -> None:
+            model.{move}
+            criterion = nn.CrossEntropyLoss()
+            for x, y in loader:
+                x = x.{move}
+                criterion(model(x), y).backward()
+        """,
+    )
+
+
+def test_forgotten_operand_is_moved_as_its_sibling_was() -> None:
+    assert forgotten("to(device)").help == "write `y = y.to(device)`"
+
+
+def test_forgotten_operand_is_never_moved_to_the_current_device() -> None:
+    assert forgotten("cuda()").help == "write `y = y.to(x.device)`"
+
+
+def test_forgotten_operand_shows_where_its_sibling_went() -> None:
+    finding = forgotten("to(device)")
+    assert (9, "`x` of the same batch is moved here") in [(s.place.line, s.message) for s in finding.trace]
+
+
+def test_copy_that_is_read_too_early_is_reported_at_the_copy() -> None:
+    finding = only(
+        "DEV602",
+        """
+        import torch
+
+        def fetch(x: torch.Tensor) -> list[float]:
+            host = x.cuda().to("cpu", non_blocking=True)
+            return host.tolist()
+        """,
+    )
+    assert (finding.place.line, lines_of_the_trace(finding)) == (5, [5, 6])
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.SAFE
+
+
+def test_random_creation_is_not_moved_safely() -> None:
+    source = "import torch\n\ndef f(x: torch.Tensor) -> torch.Tensor:\n    return torch.{}(3).to(x.device)\n"
+    kinds = {name: only("DEV701", source.format(name)).fix for name in ("zeros", "rand")}
+    assert {name: fix.applicability for name, fix in kinds.items() if fix} == {
+        "zeros": Applicability.SAFE,
+        "rand": Applicability.UNSAFE,
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "confidence"),
+    [
+        ("package/model.py", Confidence.HIGH),
+        ("scripts/train.py", Confidence.MEDIUM),
+        ("tests/test_model.py", Confidence.LOW),
+        ("benchmarks/speed.py", Confidence.LOW),
+    ],
+)
+def test_named_index_is_surest_in_a_library(path: str, confidence: Confidence) -> None:
+    source = "import torch\n\ndef load(net: torch.nn.Module) -> torch.nn.Module:\n    return net.to('cuda:1')\n"
+    assert only("DEV301", source, path).confidence is confidence
+
+
+def test_messages_are_the_same_in_every_run() -> None:
+    """No identity of an object may get into a text: reports are compared and fingerprinted."""
+    source = """
+        import torch
+
+        def total() -> torch.Tensor:
+            field = torch.ones(8, device="cuda").exp()
+            side = torch.cuda.Stream()
+            with torch.cuda.stream(side):
+                return field.sum()
+    """
+    assert only("DEV601", source).message == only("DEV601", source).message
+    assert "@" not in only("DEV601", source).message
