@@ -177,8 +177,10 @@ def choose(guard: Guard | None, then: Device, otherwise: Device) -> Device:
     if guard is None:
         return UNKNOWN
     then, otherwise = _arm(then, guard, True), _arm(otherwise, guard, False)
+    if then == otherwise:
+        return then
     joined = Choice(guard, then, otherwise)
-    return joined if then != otherwise and count_guards(joined) <= MAX_GUARDS else UNKNOWN
+    return joined if count_guards(joined) <= MAX_GUARDS else UNKNOWN
 
 
 def _arm(device: Device, guard: Guard, holds: bool) -> Device:

@@ -213,7 +213,7 @@ def _round(walk: Walk, start: Environment, enter: Callable[[], None], body: cst.
     enter()
     walk.run(body_of(body))
     walk.loops.pop()
-    end = walk.env
+    end: Environment | None = walk.env
     for state in (*loop.continues, *loop.breaks):
         end = join(None, end, state) if end is not None else state
     return end
