@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -13,7 +13,7 @@ from devlint.placement.events import Loaded
 from devlint.placement.evidence import TENSOR_ONLY
 from devlint.placement.imports import canonical
 from devlint.placement.index import ClassInfo, ClassKind
-from devlint.placement.origin import StepKind
+from devlint.placement.origin import Origin, Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.syntax import code_of, path_of
 from devlint.placement.values import (
@@ -38,6 +38,7 @@ from devlint.placement.values import (
 from devlint.placement.walk import evaluates
 
 if TYPE_CHECKING:
+    from devlint.placement.classes import AttributeFact
     from devlint.placement.walk import Walk
 
 
@@ -185,33 +186,40 @@ def of_self(walk: Walk, owner: Self, name: str) -> Value:
         return Function(method, f"{walk.scope.path}:{method.qualname}", owner)
     fact = walk.analysis.facts(info).attributes.get(name) if not walk.analysis.in_progress(info) else None
     if fact is not None:
-        return _seen_from_method(walk, owner, fact.value, fact.stores)
+        return _seen_from_method(walk, owner, fact)
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return NOTHING
 
 
-def _seen_from_method(walk: Walk, owner: Self, value: Value, stores: int) -> Value:
+def _seen_from_method(walk: Walk, owner: Self, fact: AttributeFact) -> Value:
     """An attribute as a method finds it: parameters, buffers and submodules are where the module is by then."""
+    value = fact.value
     if walk.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
         return replace(value, device=UNKNOWN)
     info = owner.info
     if isinstance(value, Module) and info.is_module:
-        return replace(value, device=_follow_module(info, value.device))
+        return _following(value, info, fact)
     if isinstance(value, Container) and info.is_module:
         # What a container holds is moved by nobody but the class itself.
         return NOTHING if info.defines("_apply", "to", "cuda") else value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
-            return replace(value, device=_follow_module(info, value.device))
-        return _plain_tensor(info, value, stores)
+            return _following(value, info, fact)
+        return _plain_tensor(info, value, fact.stores)
     return value
 
 
-def _follow_module(info: ClassInfo, device: object) -> Known | SameAs:
-    if isinstance(device, Known) and device != CPU:
-        return device
-    return SameAs(module_symbol(info))
+T = TypeVar("T", Tensor, Module)
+
+
+def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
+    """Registered, so it goes where the module goes - unless it was put on an accelerator of its own."""
+    if isinstance(value.device, Known) and value.device != CPU:
+        return value
+    device = SameAs(module_symbol(info))
+    step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}")
+    return replace(value, device=device, origin=Origin(step))
 
 
 def _plain_tensor(info: ClassInfo, value: Tensor, stores: int) -> Value:

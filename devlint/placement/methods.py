@@ -76,10 +76,9 @@ def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attrib
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
-    if receiver.tensorlike or name in _CERTAIN:
-        if semantics.method(name) is not None or name == "numpy":
-            tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
-            return of_tensor(walk, node, tensor, function, site)
+    if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
+        tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
+        return of_tensor(walk, node, tensor, function, site)
     if name in ("parameters", "buffers"):
         tensor = Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.LIKELY, origin=receiver.origin)
         return Container((), None, tensor)

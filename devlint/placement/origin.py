@@ -33,6 +33,8 @@ class StepKind(Enum):
     """``nn.Parameter(...)`` made it a leaf."""
     UNWRAPPED = "unwrapped"
     """A transfer of a Parameter made it a plain tensor again."""
+    REGISTERED = "registered"
+    """A parameter, buffer or submodule of ``self``: ``.to`` moves it."""
     STORED = "stored"
     """Kept on ``self`` as a plain attribute: ``.to`` does not move it."""
     LOADED = "loaded"

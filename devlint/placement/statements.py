@@ -310,6 +310,9 @@ def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
 @executes(cst.ClassDef)
 def class_definition(walk: Walk, node: cst.ClassDef) -> None:
     info = walk.index.classes[id(node)]
+    for method in info.methods.values():
+        if isinstance(method.node, cst.FunctionDef):
+            walk.analysis.check_defaults(walk, method.node)
     if walk.info is not None:
         closure = {**walk.closure, **walk.state.values}
         for method in info.methods.values():

@@ -42,6 +42,7 @@ _WORDS = {
     StepKind.DISCARDED: "this move is thrown away",
     StepKind.WRAPPED: "made a parameter here",
     StepKind.UNWRAPPED: "a plain tensor after this transfer",
+    StepKind.REGISTERED: "moves with the module",
     StepKind.STORED: "kept as a plain attribute here",
     StepKind.LOADED: "read back here",
     StepKind.RETURNED: "returned here",

@@ -49,5 +49,5 @@ def all_rules() -> tuple[RuleInfo, ...]:
 
 
 def _info(cls: type[Rule]) -> RuleInfo:
-    page = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")  # type: ignore[union-attr]
+    page = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")
     return RuleInfo(cls.code, cls.name, cls.severity, page.split("\n\n", 1)[0].replace("\n", " "), page)
