@@ -1,4 +1,4 @@
-"""What a report says: the message names values, devices and the consequence, the trace leads there, the help repairs."""
+"""What a report says: its message names devices and the consequence, its trace leads there, its help repairs it."""
 
 from __future__ import annotations
 

@@ -98,7 +98,6 @@ class CreateThenMove(Rule):
             repair=_repair(event, step, direct),
         )  # fmt: skip
 
-
     def _just_created(self, event: Moved) -> Step | None:
         """The bare creation the transferred tensor comes from, with nothing in between."""
         receiver = event.receiver

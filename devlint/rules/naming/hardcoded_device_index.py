@@ -83,6 +83,7 @@ OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
 ONE_OF_ITS_KIND = frozenset({"cpu", "mps", "meta"})
 """Types of which a process has one device, so that an index names nothing in particular."""
 
+
 class HardcodedDeviceIndex(Rule):
     code = "DEV301"
     name = "hardcoded-device-index"
@@ -188,7 +189,7 @@ def _spelling(event: DeviceNamed) -> str:
 def _repair(event: DeviceNamed, kind: str) -> Repair:
     match event.sink:
         case Sink.SET_DEVICE:
-            message = "take the index from the launcher: `int(os.environ[\"LOCAL_RANK\"])`"
+            message = 'take the index from the launcher: `int(os.environ["LOCAL_RANK"])`'
         case Sink.DEVICE_IDS:
             message = "leave `device_ids` out to use every visible device, or take them from the caller"
         case Sink.TRANSFER if event.text.isdecimal() and event.call is not None:

@@ -32,7 +32,9 @@ def tail(x: torch.Tensor) -> torch.Tensor:
 
 ## When it is right
 
-- Names of backends that come as plugins (`npu`, `hpu`, `mlu`): they are devices where the plugin is installed.
+- Names of backends that come as plugins (`npu`, `hpu`, `mlu`): they are devices where the plugin is installed. A plugin
+  can register any name, so a well-formed name that is no word for hardware (`"neuron"`) is only reported at confidence
+  low.
 - Strings that never reach PyTorch: `Trainer(accelerator="gpu")`, TensorFlow's and JAX's names, a word of the project's
   own that is translated first, defaults that nobody has used yet, and `.to("km")` of something that is no tensor and
   no module.
@@ -49,7 +51,8 @@ The call raises, or the device prints under another name.
 
 ## Known problems
 
-A backend registered under a private name with `torch.utils.rename_privateuse1_backend` is not recognised.
+A backend that registers itself with `torch.utils.rename_privateuse1_backend` under a word for hardware is not
+recognised.
 """
 
 from __future__ import annotations
@@ -60,6 +63,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Confidence, Severity
 from devlint.placement.events import Sink
 from devlint.placement.values import Module, Opaque, Tensor, Value
+from devlint.rules.naming.visible_devices import distance
 from devlint.rules.rule import Draft, Rule
 from devlint.rules.wording import quoted
 from devlint.semantics import Mangled, NamedDevice, Refused, parse_device
@@ -67,6 +71,9 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import DeviceNamed, Moved
+
+HARDWARE = frozenset({"gpu", "gpus", "nvidia", "geforce", "amd", "rocm", "metal", "auto", "host", "any"})
+"""Words for hardware, or for a choice, that no backend is called by."""
 
 REACHES_TORCH = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.SET_DEVICE, Sink.DEVICE_IDS, Sink.CONTEXT})
 
@@ -106,12 +113,21 @@ def _means_a_device(text: str) -> bool:
 def _drafts(event: DeviceNamed) -> Iterable[Draft]:
     consequence = _consequence(event)
     if consequence is not None:
+        doubtful = event.scope.role is Role.TEST or _may_be_registered(event.text)
         yield Draft(
             node=event.node,
             scope=event.scope,
             message=f"{quoted(event.node, f'`{event.text}`')} {consequence}",
-            confidence=Confidence.LOW if event.scope.role is Role.TEST else Confidence.HIGH,
+            confidence=Confidence.LOW if doubtful else Confidence.HIGH,
         )
+
+
+def _may_be_registered(text: str) -> bool:
+    """A well-formed type that torch does not have may be one that a plugin adds (fixture `devices`: `neuron`)."""
+    kind, _, index = text.partition(":")
+    well_formed = kind.isascii() and kind.isalpha() and kind.islower() and (not index or index.isdecimal())
+    known = isinstance(parse_device(kind), NamedDevice)
+    return well_formed and not known and kind not in HARDWARE and distance(kind, "cuda") > 1
 
 
 def _consequence(event: DeviceNamed) -> str | None:
