@@ -193,9 +193,8 @@ def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
                 weak[name] = weak.get(name, 0) + 1
         elif isinstance(child, cst.Call):
             method = child.func
-            if isinstance(method, cst.Attribute) and isinstance(method.value, cst.Name):
-                if method.attr.value in TENSOR_METHODS:
-                    found.setdefault(method.value.value, set()).add("tensor")
+            if isinstance(method, cst.Attribute) and method.attr.value in TENSOR_METHODS:
+                found.setdefault(dotted(method.value) or "", set()).add("tensor")
             _call_uses(child, index, found)
     return {name: frozenset(signs) for name, signs in found.items()}
 

@@ -77,12 +77,15 @@ def _event_name(event_type: type) -> str:
 
 def _handlers(rule: Rule) -> dict[str, Handler]:
     base = set(dir(Rule))
-    return {name: getattr(rule, name) for name in dir(rule) if name not in base and not name.startswith("_")
-            and callable(getattr(rule, name))}
+    return {
+        name: getattr(rule, name)
+        for name in dir(rule)
+        if name not in base and not name.startswith("_") and callable(getattr(rule, name))
+    }
 
 
 def _settle(drafts: list[tuple[Rule, Draft]]) -> list[tuple[Rule, Draft]]:
-    """One finding a cause: the gravest and surest draft of each rule and node, and one code of a family an expression."""
+    """One finding a cause: the gravest and surest draft of each rule and node; one code of a family an expression."""
     best: dict[tuple[str, int], tuple[Rule, Draft]] = {}
     for rule, draft in drafts:
         key = (rule.code, id(draft.node))
