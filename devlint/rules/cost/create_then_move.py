@@ -47,7 +47,7 @@ The birth and the move of one tensor are seen on two devices, with no reader in 
 
 ## Known problems
 
-A tensor that is changed in place between the two lines is reported as well.
+A tensor that a function fills in place between the two lines is reported as well.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from devlint.rules.wording import code_of, quoted
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Moved, Stored
+    from devlint.placement.events import Called, Moved, Stored
 
 
 class CreateThenMove(Rule):
@@ -79,7 +79,16 @@ class CreateThenMove(Rule):
         """By definition and name: the expression the name was bound to last."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
-        self._bound[event.scope.qualname, event.target] = event.value_node
+        name, item, _ = event.target.partition("[")
+        # Writing items fills it on the host: then it has a reason to be there (fixture `made_in_place`).
+        self._bound[event.scope.qualname, name] = None if item else event.value_node
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        if event.name.startswith(".") and event.name.endswith("_"):
+            filled = getattr(getattr(event.call.node.func, "value", None), "value", None)
+            if isinstance(filled, str):
+                self._bound.pop((event.scope.qualname, filled), None)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
