@@ -143,13 +143,16 @@ def _none_test(walk: Walk, node: cst.BaseExpression, value: Value) -> Condition:
     return Condition(guard=Guard(key or _versioned(walk, node, text), text, GuardKind.IS_NONE, subject))
 
 
+_ABOUT_DEVICES = ("cuda", "gpu", "device", "accelerator", ".is_cpu", "xpu", "npu", "mps", "hpu", "mlu", "musa", "xla")
+
+
 def _guarded(walk: Walk, node: cst.BaseExpression, *, about_device: bool = False) -> Condition:
     text = code_of(node)
     if len(text) > 200:
         return Condition()
     subject = _accelerator_subject(walk, node)
     lowered = text.lower()
-    about = about_device or any(word in lowered for word in ("cuda", "gpu", "device", "accelerator", ".is_cpu"))
+    about = about_device or any(word in lowered for word in _ABOUT_DEVICES)
     kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
     cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
     return Condition(guard=Guard(_versioned(walk, node, text), text, kind, subject), cpu_when=cpu_when)

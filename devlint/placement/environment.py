@@ -59,6 +59,10 @@ class Environment:
     moved_groups: dict[str, Device] = field(default_factory=dict)
     """Keys of symbols some of whose items were moved, and where to."""
     versions: dict[str, int] = field(default_factory=dict)
+    on_cpu: bool = False
+    """Reached only where nothing is on an accelerator: in the CPU's branch, or after the other one has left."""
+    on_accelerator: bool = False
+    """Reached only where an accelerator is in use."""
 
     def copy(self) -> Environment:
         return replace(
@@ -124,6 +128,8 @@ def join(guard: Guard | None, then: Environment | None, otherwise: Environment |
     joined.ordered_until = min(then.ordered_until, otherwise.ordered_until)
     joined.epoch = max(then.epoch, otherwise.epoch)
     joined.synchronisation = max(then.synchronisation, otherwise.synchronisation)
+    joined.on_cpu = then.on_cpu and otherwise.on_cpu
+    joined.on_accelerator = then.on_accelerator and otherwise.on_accelerator
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
     for name, version in otherwise.versions.items():
         if joined.versions.get(name) != version:
@@ -208,7 +214,7 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return Tensor(
             device,
-            a.dim if a.dim == b.dim else Dim.UNKNOWN,
+            a.dim if a.dim == b.dim else _telling_dim(a, b),
             a.elements if a.elements == b.elements else Elements.UNKNOWN,
             a.dtype if a.dtype == b.dtype else DType.UNKNOWN,
             _join_kinds(a.kind, b.kind),
@@ -274,6 +280,12 @@ def _is_placeholder(value: Tensor | Opaque) -> bool:
     return (isinstance(first, cst.Integer) and first.value == "0") or (
         isinstance(first, (cst.List, cst.Tuple)) and not first.elements
     )
+
+
+def _telling_dim(a: Tensor, b: Tensor) -> Dim:
+    """The dimension of the arm on the CPU, for only there it decides whether operands may meet."""
+    on_cpu = [tensor.dim for tensor in (a, b) if CPU in leaves(tensor.device)]
+    return on_cpu[0] if len(on_cpu) == 1 else Dim.UNKNOWN
 
 
 def _telling_origin(a: Tensor | Opaque, b: Tensor | Opaque) -> Origin | None:

@@ -226,7 +226,8 @@ def _call_uses(call: cst.Call, index: FileIndex, found: dict[str, set[str]]) -> 
             parameter = by_name.get(argument.keyword.value)
         elif position < len(operation.parameters):
             parameter = operation.parameters[position]
-        if parameter is None or parameter.kind == "other":
+        if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
+            # Where a 0-dim tensor may stand, so may a number.
             continue
         first = position == 0 and argument.keyword is None
         for one in _names_of(argument.value):

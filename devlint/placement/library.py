@@ -179,6 +179,11 @@ def _host(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return Host(number=True)
 
 
+def _bool(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    value = site.positional[0].value if site.positional else NOTHING
+    return value if isinstance(value, Truth) else _host(walk, node, site)
+
+
 def _plain(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return Host()
 
@@ -304,7 +309,7 @@ FUNCTIONS: dict[str, Special] = {
     "len": _number,
     "float": _host,
     "int": _host,
-    "bool": _host,
+    "bool": _bool,
     "print": _host,
     "str": _plain,
     "repr": _plain,

@@ -138,10 +138,10 @@ def branch(walk: Walk, condition: Condition, then: Callable[[], None], otherwise
     before = walk.state
     after_then = _arm(walk, condition, True, before, then)
     after_otherwise = _arm(walk, condition, False, before, otherwise)
-    if condition.known is True:
-        walk.env = after_then
-    elif condition.known is False:
-        walk.env = after_otherwise
+    if condition.known is not None:
+        walk.env, other = (after_then, after_otherwise) if condition.known else (after_otherwise, after_then)
+        if walk.env is not None and other is not None:
+            walk.env.on_cpu, walk.env.on_accelerator = before.on_cpu, before.on_accelerator
     else:
         guard = condition.guard
         first, second = (after_otherwise, after_then) if condition.negated else (after_then, after_otherwise)
@@ -159,7 +159,9 @@ def _arm(
     returned, exits = len(walk.returned), len(walk.exits)
     decides = condition.cpu_when is not None
     on_cpu = decides and (condition.cpu_when is outcome or unreachable)
-    with walk.under(guard, holds, on_cpu=on_cpu, on_accelerator=decides and not on_cpu):
+    walk.env.on_cpu = walk.env.on_cpu or on_cpu
+    walk.env.on_accelerator = walk.env.on_accelerator or (decides and not on_cpu)
+    with walk.under(guard, holds):
         run()
     if unreachable:
         del walk.returned[returned:]

@@ -70,8 +70,6 @@ class Walk:
         self.fates: dict[int, str] = {}
         """What becomes of a call's result, by the identity of its node, set by the statement around it."""
         self._muted = 0
-        self._cpu_world = 0
-        self._accelerator_world = 0
         self.tensor_names: frozenset[str] = frozenset()
         """Local names that the definition uses as only tensors can be."""
 
@@ -147,30 +145,26 @@ class Walk:
         return self._muted > 0
 
     @contextmanager
-    def under(self, guard: Guard | None, holds: bool, *, on_cpu: bool, on_accelerator: bool) -> Iterator[None]:
-        """Inside a branch that is taken only where nothing is on an accelerator, or only where there is one."""
+    def under(self, guard: Guard | None, holds: bool) -> Iterator[None]:
+        """Inside a branch."""
         if guard is not None:
             self.decided.append(Decided(guard, holds))
-        self._cpu_world += on_cpu
-        self._accelerator_world += on_accelerator
         try:
             yield
         finally:
-            self._cpu_world -= on_cpu
-            self._accelerator_world -= on_accelerator
             if guard is not None:
                 self.decided.pop()
 
     @property
     def in_cpu_world(self) -> bool:
-        return self._cpu_world > 0
+        """The current point is reached only where nothing is on an accelerator."""
+        return self.env is not None and self.env.on_cpu
 
     @property
     def under_device_guard(self) -> bool:
         """A test for a device decides whether the current point is reached."""
-        return self._cpu_world + self._accelerator_world > 0 or any(
-            d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided
-        )
+        decided = self.env is not None and (self.env.on_cpu or self.env.on_accelerator)
+        return decided or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
 
     # -- devices --------------------------------------------------------------------------------------------------
 
@@ -180,7 +174,7 @@ class Walk:
         if moved is not None:
             return moved
         relation = relate(a, b)
-        if relation is Relation.DIFFERENT and self._cpu_world and (_movable(a) or _movable(b)):
+        if relation is Relation.DIFFERENT and self.in_cpu_world and (_movable(a) or _movable(b)):
             return Relation.UNKNOWN
         return relation
 

@@ -286,5 +286,3 @@ def _annotated_as_tensor(given: Step) -> bool:
     if not isinstance(given.node, cst.Param) or given.node.annotation is None or given.node.default is not None:
         return False
     return code_of(given.node.annotation.annotation).strip("\"'").rsplit(".", 1)[-1] == "Tensor"
-
-

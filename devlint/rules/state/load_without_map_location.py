@@ -140,7 +140,7 @@ def _loads(name: str) -> bool:
 
 def _confidence(event: Called) -> Confidence:
     # Tests load what they or their fixtures wrote; a Dataset loads what was prepared on the CPU.
-    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or _from_memory(event):
+    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or _from_memory(event) or _is_plain(event):
         return Confidence.LOW
     return Confidence.MEDIUM
 
@@ -149,6 +149,12 @@ def _from_memory(event: Called) -> bool:
     """Bytes at hand were written by this program, or by one like it."""
     source = event.call.argument("f", 0)
     return source is not None and "BytesIO(" in code_of(source.node)
+
+
+def _is_plain(event: Called) -> bool:
+    """What schedulers, gradient scalers and random generators save are numbers and CPU states, and files say so."""
+    source = event.call.argument("f", 0)
+    return source is not None and any(word in code_of(source.node).lower() for word in ("scheduler", "scaler", "rng"))
 
 
 def _with_map_location(event: Called) -> str:
