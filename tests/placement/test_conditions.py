@@ -1,0 +1,424 @@
+"""Conditions: the arm the analysed world takes, and what each arm knows."""
+
+from __future__ import annotations
+
+import pytest
+from tests.placement.walked import clashes, device, events_of, place, stored
+
+from devlint.placement import events
+from devlint.placement.events import DeviceNamed
+from devlint.placement.values import Host, Opaque, Tensor, Truth, UnknownValue
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "torch.cuda.is_available()",
+        "torch.accelerator.is_available()",
+        "torch.cuda.device_count() > 0",
+        "torch.cuda.device_count() >= 1",
+        "torch.cuda.device_count() != 0",
+        "not torch.cuda.device_count() == 0",
+        "not torch.cuda.device_count() < 1",
+        "bool(torch.cuda.is_available())",
+    ],
+)
+def test_the_world_analysed_has_an_accelerator(probe: str) -> None:
+    program = f"""
+    def f():
+        if {probe}:
+            y = torch.ones(3, device="cuda")
+        else:
+            y = torch.ones(3)
+        z = y
+    """
+    assert device(program, "z") == "cuda"
+
+
+def test_a_second_accelerator_is_anybodys_guess() -> None:
+    program = """
+    def f():
+        y = torch.ones(3)
+        if torch.cuda.device_count() > 1:
+            y = y.to("cuda:1")
+        z = y
+    """
+    assert device(program, "z") == "cuda:1 if torch.cuda.device_count() > 1 else cpu"
+
+
+def test_the_first_true_probe_of_a_chain_is_taken() -> None:
+    program = """
+    def f():
+        if torch.cuda.is_available():
+            d = torch.device("cuda")
+        elif torch.backends.mps.is_available():
+            d = torch.device("mps")
+        else:
+            d = torch.device("cpu")
+        y = torch.ones(3, device=d)
+    """
+    assert device(program) == "cuda"
+
+
+def test_a_probe_picks_an_arm_of_a_conditional_expression() -> None:
+    program = """
+    d = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    y = torch.ones(3, device=d)
+    """
+    assert device(program) == "cuda"
+
+
+def test_a_negated_probe_picks_the_other_arm() -> None:
+    program = """
+    d = "cpu" if not torch.cuda.is_available() else "cuda"
+    y = torch.ones(3, device=d)
+    """
+    assert device(program) == "cuda"
+
+
+def test_an_option_beside_a_probe_stays_open() -> None:
+    program = """
+    def f(no_cuda: bool):
+        y = torch.ones(3)
+        if torch.cuda.is_available() and not no_cuda:
+            y = y.cuda()
+        z = y
+    """
+    assert device(program, "z") == "cpu if no_cuda else cuda"
+
+
+def test_an_or_with_a_probe_is_decided_by_it() -> None:
+    program = """
+    def f(force: bool):
+        y = torch.ones(3)
+        if torch.cuda.is_available() or force:
+            y = y.cuda()
+        z = y
+    """
+    assert device(program, "z") == "cuda"
+
+
+def test_an_option_before_a_probe_stays_open_too() -> None:
+    program = """
+    def f(use: bool):
+        y = torch.ones(3)
+        if use and torch.cuda.is_available():
+            y = y.cuda()
+        z = y
+    """
+    assert device(program, "z") == "cuda if use else cpu"
+
+
+def test_two_open_conditions_make_one_guard() -> None:
+    program = """
+    def f(a: bool, b: bool):
+        y = torch.ones(3)
+        if a and b:
+            y = y.cuda()
+        z = y
+    """
+    assert device(program, "z") == "cuda if a and b else cpu"
+
+
+def test_the_side_that_is_never_reached_is_not_evaluated() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        if not torch.cuda.is_available() and (x + torch.ones(3)).any():
+            pass
+    """
+    assert clashes(program) == []
+
+
+def test_the_arm_for_the_cpu_is_walked_but_clashes_with_no_caller() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        if x.is_cuda:
+            return x * torch.ones(3, device=x.device)
+        return x * torch.ones(3)
+    """
+    assert clashes(program) == []
+
+
+def test_a_clash_outside_the_arm_for_the_cpu_stands() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        if x.is_cuda:
+            x = x * 2
+        return x * torch.ones(3)
+    """
+    assert clashes(program) == ["x * torch.ones(3)"]
+
+
+@pytest.mark.parametrize(
+    ("test", "clash"),
+    [
+        ('x.device.type == "cpu"', False),
+        ('x.device.type != "cuda"', False),
+        ('x.device.type == "cuda"', True),
+        ('x.device.type != "cpu"', True),
+        ('x.device.type in ("cuda", "mps")', True),
+        ("x.device == other.device", True),
+    ],
+)
+def test_a_comparison_of_device_types_tells_the_arm_for_the_cpu(test: str, clash: bool) -> None:
+    program = f"""
+    def f(x: torch.Tensor, other: torch.Tensor):
+        if {test}:
+            return x * torch.ones(3)
+        return x
+    """
+    assert bool(clashes(program)) is clash
+
+
+def test_a_flag_named_for_the_accelerator_is_off_on_the_cpu() -> None:
+    program = """
+    def f(x: torch.Tensor, args):
+        if args.use_cuda:
+            return x
+        return x * torch.ones(3)
+    """
+    assert clashes(program) == []
+
+
+def test_a_flag_named_against_the_accelerator_decides_nothing() -> None:
+    program = """
+    def f(x: torch.Tensor, args):
+        if args.no_cuda:
+            return x
+        return x * torch.ones(3)
+    """
+    assert clashes(program) == ["x * torch.ones(3)"]
+
+
+def test_isinstance_makes_an_argument_a_tensor_in_its_arm() -> None:
+    program = """
+    def f(x):
+        if isinstance(x, torch.Tensor):
+            inside = x
+        else:
+            outside = x
+    """
+    assert isinstance(stored(program, "inside"), Tensor)
+    assert isinstance(stored(program, "outside"), UnknownValue)
+
+
+def test_is_tensor_narrows_like_isinstance() -> None:
+    program = """
+    def f(x):
+        if not torch.is_tensor(x):
+            outside = x
+        else:
+            inside = x
+    """
+    assert isinstance(stored(program, "inside"), Tensor)
+    assert isinstance(stored(program, "outside"), UnknownValue)
+
+
+def test_isinstance_of_arrays_makes_a_host_value() -> None:
+    program = """
+    def f(x):
+        if isinstance(x, np.ndarray):
+            inside = x
+    """
+    assert stored(program, "inside") == Host(numpy=True)
+
+
+def test_isinstance_of_tensor_or_something_else_leaves_the_type_open() -> None:
+    program = """
+    def f(x):
+        if isinstance(x, (torch.Tensor, list)):
+            inside = x
+        else:
+            outside = x
+    """
+    assert isinstance(stored(program, "inside"), Opaque)
+    assert isinstance(stored(program, "outside"), UnknownValue)
+
+
+def test_isinstance_of_another_type_takes_the_tensor_away() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        if isinstance(x, dict):
+            inside = x
+        outside = x
+    """
+    assert isinstance(stored(program, "inside"), Opaque)
+    assert isinstance(stored(program, "outside"), Tensor)
+
+
+def test_both_sides_of_and_narrow() -> None:
+    program = """
+    def f(a, b):
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            first = a
+            second = b
+    """
+    assert isinstance(stored(program, "first"), Tensor)
+    assert isinstance(stored(program, "second"), Tensor)
+
+
+def test_isinstance_without_a_class_narrows_nothing() -> None:
+    program = """
+    def f(x):
+        if isinstance(x):
+            inside = x
+        if isinstance():
+            pass
+    """
+    assert isinstance(stored(program, "inside"), Opaque)
+
+
+def test_a_name_known_to_be_none_decides_its_test() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        mask = None
+        if mask is None:
+            mask = x * 2
+        y = mask
+    """
+    assert device(program) == "the device of `x`"
+
+
+def test_a_list_is_never_none() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        parts = [x]
+        if parts is not None:
+            y = x
+        else:
+            y = torch.ones(3)
+        z = y
+    """
+    assert device(program, "z") == "the device of `x`"
+
+
+def test_a_default_for_an_argument_that_is_none_is_one_arm_of_a_choice() -> None:
+    program = """
+    def f(x: torch.Tensor, mask: torch.Tensor = None):
+        if mask is None:
+            mask = torch.ones(3)
+        return x * mask
+    """
+    assert clashes(program) == ["x * mask"]
+
+
+def test_is_not_none_is_the_same_condition_from_the_other_side() -> None:
+    program = """
+    def f(a: torch.Tensor, b: torch.Tensor = None):
+        w = torch.ones(3)
+        v = torch.ones(3)
+        if b is None:
+            w = w.cuda()
+        if b is not None:
+            pass
+        else:
+            v = v.cuda()
+        return w + v
+    """
+    assert clashes(program) == []
+
+
+def test_a_wide_condition_is_no_guard() -> None:
+    wide = " and ".join(f"option_{number}" for number in range(30))
+    program = f"""
+    def f(y: torch.Tensor):
+        y = torch.ones(3)
+        if {wide}:
+            y = y.cuda()
+        z = y
+    """
+    assert device(program, "z") == "an unknown device"
+
+
+def test_a_constant_condition_takes_its_arm() -> None:
+    program = """
+    def f():
+        if 0:
+            y = torch.ones(3, device="cuda")
+        else:
+            y = torch.ones(3)
+        z = y
+    """
+    assert device(program, "z") == "cpu"
+
+
+def test_an_unreachable_arm_returns_nothing() -> None:
+    program = """
+    def helper():
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        return torch.device("cuda")
+
+    def f():
+        y = torch.ones(3, device=helper())
+    """
+    assert device(program) == "cuda"
+
+
+def test_what_is_tested_is_told() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        if torch.cuda.is_available:
+            pass
+        assert x.is_cuda
+        while x.any():
+            pass
+    """
+    tested = [event.value for event in events_of(events.Tested, program)]
+    assert [type(value).__name__ for value in tested] == ["Reference", "Truth", "Tensor"]
+    assert tested[1] == Truth(about_device=True)
+
+
+def test_a_device_named_under_a_probe_is_guarded() -> None:
+    program = """
+    def f(model: nn.Module):
+        model.to("cuda:1")
+        if torch.cuda.is_available():
+            model.to("cuda:0")
+        model.to("cuda:0" if torch.cuda.is_available() else "cpu")
+    """
+    assert [event.guarded for event in events_of(DeviceNamed, program)] == [False, True, True]
+
+
+def test_an_expression_whose_device_is_compared_keeps_its_place() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        w = torch.ones(3)
+        if w.device != x.device:
+            w = w.to(x.device)
+        return w + x
+    """
+    assert clashes(program) == []
+    assert place(stored(program, "w")) == "the device of `x`"
+
+
+def test_after_an_arm_that_leaves_only_the_other_world_is_left() -> None:
+    program = """
+    def f(x: torch.Tensor, wide: bool):
+        if x.is_cuda:
+            if wide:
+                return x
+            x = x * 2
+        return x * torch.ones(3)
+    """
+    assert clashes(program) == ["x * torch.ones(3)"]
+
+
+def test_a_program_that_gives_up_without_an_accelerator_is_guarded_from_there_on() -> None:
+    program = """
+    def f(model: nn.Module):
+        if not torch.cuda.is_available():
+            raise RuntimeError("no GPU")
+        model.to("cuda:0")
+    """
+    assert [event.guarded for event in events_of(DeviceNamed, program)] == [True]
+
+
+def test_a_probe_that_both_arms_leave_behind_guards_nothing() -> None:
+    program = """
+    def f(model: nn.Module):
+        if torch.cuda.is_available():
+            print("fast")
+        model.to("cuda:0")
+    """
+    assert [event.guarded for event in events_of(DeviceNamed, program)] == [False]
