@@ -53,10 +53,10 @@ def unpacked(package: str, cache: Path) -> Path:
 
 def lint(directory: Path, *options: str) -> tuple[bytes, int, float]:
     """devlint's JSON document, exit code and wall seconds."""
-    command = [sys.executable, "-m", "devlint", "check", ".", "--isolated", "--output-format", "json", *options]
+    command = [sys.executable, "-P", "-m", "devlint", "check", ".", "--isolated", "--output-format", "json", *options]
     started = time.perf_counter()
     done = subprocess.run(command, cwd=directory, capture_output=True, check=False)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or not done.stdout:
         raise SystemExit(f"{directory.name}: exit {done.returncode}\n{done.stderr.decode()[-2000:]}")
     return done.stdout, done.returncode, time.perf_counter() - started
 
