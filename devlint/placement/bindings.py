@@ -85,6 +85,9 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
     if isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
         write_item(walk, target, owner, value, value_node)
         return
+    for element in target.slice:
+        if isinstance(element.slice, cst.Index):
+            walk.evaluate(element.slice.value)
     path = path_of(target)
     base = path_of(target.value)
     if path is not None and not isinstance(owner, Tensor):

@@ -38,6 +38,11 @@ from devlint.placement.values import (
 from devlint.semantics import Dim, DType, Elements
 
 
+def root_of(path: str) -> str:
+    """The name that a path starts from."""
+    return path.split(".", 1)[0].split("[", 1)[0]
+
+
 @dataclass(slots=True)
 class Environment:
     """Values by the path they are stored at (``x``, ``self.w``, ``batch['x']``), and the process-wide settings."""
@@ -77,7 +82,7 @@ class Environment:
         """Bind a path; what was known of its parts is gone."""
         self.forget_parts(path)
         self.values[path] = value
-        root = path.split(".", 1)[0].split("[", 1)[0]
+        root = root_of(path)
         self.versions[root] = self.versions.get(root, 0) + 1
 
     def forget_parts(self, path: str) -> None:
@@ -255,7 +260,7 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
 
 def _guard_of_move(guard: Guard | None, a: Origin | None, b: Origin | None) -> Guard | None:
     """``if cond: x = x.to(d)``: the condition was written to hold exactly when the move is needed."""
-    if guard is None or a is None or b is None:
+    if guard is None or a is None or b is None or guard.kind is GuardKind.FIRST_ITERATION:
         return guard
     for longer, shorter in ((a, b), (b, a)):
         link: Origin | None = longer

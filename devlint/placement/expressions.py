@@ -11,12 +11,12 @@ from devlint import semantics
 from devlint.placement import conditions
 from devlint.placement.bindings import assign, item_of, iterated
 from devlint.placement.domain import SOME_INDEX, Known
-from devlint.placement.environment import join_values
+from devlint.placement.environment import join_values, root_of
 from devlint.placement.events import Compared, Tested
 from devlint.placement.meetings import perform
 from devlint.placement.operands import operator_operands
 from devlint.placement.subscripts import read_item
-from devlint.placement.syntax import code_of, literal, path_of
+from devlint.placement.syntax import code_of, descend, literal, path_of
 from devlint.placement.values import (
     NOTHING,
     Constant,
@@ -394,12 +394,17 @@ def dict_comprehension(walk: Walk, node: cst.DictComp) -> Value:
 def _comprehend(walk: Walk, clause: cst.CompFor | None, elements: list[cst.BaseExpression]) -> list[Value]:
     """The values of a comprehension's elements; its names do not leave it."""
     outer = dict(walk.state.values)
+    own: set[str] = set()
     while clause is not None:
+        own.update(node.value for node in descend(clause.target) if isinstance(node, cst.Name))
         iterable = walk.evaluate(clause.iter)
         assign(walk, clause.target, iterated(walk, iterable, clause.target, clause.iter), None)
         for condition in clause.ifs:
             conditions.test(walk, condition.test)
         clause = clause.inner_for_in
     values = [walk.evaluate(element) for element in elements]
-    walk.state.values = outer
+    # What a walrus binds stays.
+    inner = walk.state.values
+    walk.state.values = {path: value for path, value in inner.items() if root_of(path) not in own}
+    walk.state.values.update((path, value) for path, value in outer.items() if root_of(path) in own)
     return values

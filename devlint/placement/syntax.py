@@ -74,6 +74,10 @@ def literal(node: cst.BaseExpression) -> object:
         return float(node.value.replace("_", ""))
     if isinstance(node, cst.Name) and node.value in _NAMED:
         return _NAMED[node.value]
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        number = literal(node.expression)
+        if isinstance(number, (int, float)):
+            return -number
     raise ValueError(f"not a literal: {type(node).__name__}")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.placement.walked import clashes, device, events_of, place, stored
 
 from devlint.placement import events
 from devlint.placement.events import DeviceNamed
 from devlint.placement.values import Host, Opaque, Tensor, Truth, UnknownValue
+from tests.placement.walked import clashes, device, events_of, place, stored
 
 
 @pytest.mark.parametrize(

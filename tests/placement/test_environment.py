@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tests.placement.walked import clashes, device, events_of, place, returned
-
 from devlint.placement.domain import CPU, Guard, Known
 from devlint.placement.environment import Environment, join, join_values
 from devlint.placement.events import Stored
@@ -20,6 +18,7 @@ from devlint.placement.values import (
     Truth,
 )
 from devlint.semantics import Dim
+from tests.placement.walked import clashes, device, events_of, place, returned
 
 FLAG = Guard("f:flag@", "flag")
 ON_CPU, ON_CUDA = Tensor(CPU), Tensor(Known("cuda"))

@@ -1,0 +1,386 @@
+"""Expressions, in the order in which Python evaluates them."""
+
+from __future__ import annotations
+
+import pytest
+
+from devlint.placement.domain import SOME_INDEX, Known
+from devlint.placement.events import Called, Compared, Created, Met
+from devlint.placement.syntax import code_of
+from devlint.placement.values import Constant, Container, DeviceName, Host, Tensor, Truth, UnknownValue
+from tests.placement.walked import clashes, device, events_of, place, stored
+
+
+def order(program: str) -> list[str]:
+    """The first arguments of the calls ``step(n)``, as they are told."""
+    return [code_of(event.call.node) for event in events_of(Called, program) if event.name == "step"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "step(1) + step(2) * step(3)",
+        "step(1)(step(2), *step(3), k=step(4))",
+        "[step(1), step(2)], {step(3): step(4)}",
+        "step(1)[step(2) : step(3), step(4)]",
+        "step(1) < step(2) < step(3)",
+        "(yield step(1)), (yield from step(2))",
+        "f'{step(1)} and {step(2)}'",
+        "(step(1), (a := step(2)), *step(3))",
+        "-step(1) and ~step(2) or step(3)",
+        "{**step(1), 'k': step(2)}",
+    ],
+)
+def test_operands_are_evaluated_from_left_to_right(expression: str) -> None:
+    calls = order(f"def f(step, g):\n    {expression}\n")
+    steps = [call for call in calls if call.count("step") == 1]
+    assert steps == [f"step({n})" for n in range(1, len(steps) + 1)]
+    assert len(steps) >= 2
+
+
+def test_the_condition_is_evaluated_before_the_arm() -> None:
+    assert order("def f(step):\n    step(2) if step(1) else step(3)\n") == ["step(1)", "step(2)", "step(3)"]
+
+
+@pytest.mark.parametrize(
+    "comprehension",
+    [
+        "[step(4) for a in step(1) if step(2) for b in step(3)]",
+        "{step(4) for a in step(1) if step(2) for b in step(3)}",
+        "(step(4) for a in step(1) if step(2) for b in step(3))",
+        "{step(4): step(5) for a in step(1) if step(2) for b in step(3)}",
+    ],
+)
+def test_the_source_of_a_comprehension_is_evaluated_before_its_element(comprehension: str) -> None:
+    calls = order(f"def f(step):\n    {comprehension}\n")
+    assert calls == [f"step({n})" for n in range(1, len(calls) + 1)]
+
+
+def test_a_walrus_binds_for_what_comes_after_it() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        if (w := torch.ones(3)) is not None:
+            y = x + w
+    """
+    assert clashes(program) == ["x + w"]
+
+
+def test_names_of_a_comprehension_do_not_leave_it() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        w = x
+        parts = [w for w in [torch.ones(3)]]
+        y = w
+        z = parts[0]
+    """
+    assert device(program, "y") == "the device of `x`"
+    assert device(program, "z") == "cpu"
+
+
+def test_a_walrus_inside_a_comprehension_binds_outside_it() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        parts = [(last := torch.ones(3)) for _ in range(2)]
+        y = last
+    """
+    assert device(program) == "cpu"
+
+
+def test_a_dict_comprehension_holds_its_values() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        parts = {k: torch.ones(3) for k in "ab"}
+        y = parts["a"]
+    """
+    assert device(program) == "cpu"
+
+
+def test_a_conditional_expression_joins_its_arms() -> None:
+    program = """
+    def f(x: torch.Tensor, wide: bool):
+        y = torch.ones(3) if wide else x
+        z = torch.ones(3) if not wide else x
+    """
+    assert device(program, "y") == "cpu if wide else the device of `x`"
+    assert device(program, "z") == "the device of `x` if wide else cpu"
+
+
+def test_two_strings_in_the_arms_name_two_devices() -> None:
+    program = """
+    def f(fast: bool):
+        name = "cuda" if fast else "cpu"
+        y = torch.ones(3, device=name)
+    """
+    assert device(program) == "cuda if fast else cpu"
+
+
+def test_a_probe_leaves_other_constants_alone() -> None:
+    program = """
+    workers = 4 if torch.cuda.is_available() else 0
+    backend = "nccl" if torch.cuda.is_available() else "gloo"
+    """
+    assert stored(program, "workers") == Constant(4)
+    assert stored(program, "backend") == Constant("nccl")
+
+
+def test_or_takes_the_left_side_unless_it_is_none() -> None:
+    program = """
+    def f(x: torch.Tensor, mask: torch.Tensor = None):
+        a = None or x
+        b = [x] or None
+        c = mask or torch.ones(3)
+    """
+    assert device(program, "a") == "the device of `x`"
+    assert isinstance(stored(program, "b"), Container)
+    assert device(program, "c") == "cpu if mask is None else the device of `mask`"
+
+
+def test_truth_values_combine() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        a = torch.cuda.is_available() and x.is_cuda
+        b = x.is_cuda or x.is_cpu
+        c = x.any() and x.is_cuda
+        d = torch.cuda.is_available() or x.is_cuda
+        e = not torch.cuda.is_available()
+    """
+    assert stored(program, "a") == Truth(about_device=True)
+    assert stored(program, "b") == Truth(about_device=True)
+    assert stored(program, "c") == Truth(about_device=True)
+    assert stored(program, "d") == Truth(True, about_device=True)
+    assert stored(program, "e") == Truth(False, about_device=True)
+
+
+def test_a_constant_decides_and_and_or() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        a = 0 and x
+        b = "word" and x
+        c = "" or x
+    """
+    assert stored(program, "a") == Constant(0)
+    assert device(program, "b") == "the device of `x`"
+    assert device(program, "c") == "the device of `x`"
+
+
+def test_every_pair_of_a_chained_comparison_is_told() -> None:
+    program = """
+    def f(x: torch.Tensor, y: torch.Tensor):
+        x.device == y.device == torch.device("cuda")
+    """
+    compared = [(code_of(e.left_node), e.operator, code_of(e.right_node)) for e in events_of(Compared, program)]
+    assert compared == [
+        ("x.device", "==", "y.device"),
+        ("y.device", "==", 'torch.device("cuda")'),
+    ]
+
+
+def test_comparing_tensors_is_an_operation() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        return x > torch.ones(3), x == torch.tensor(1.0)
+    """
+    assert clashes(program) == ["x > torch.ones(3)"]
+
+
+def test_comparing_arrays_gives_an_array() -> None:
+    assert stored("y = np.zeros(3) > 1", "y") == Host(numpy=True)
+
+
+def test_identity_and_membership_are_no_operations_on_devices() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        a = x is torch.ones(3)
+        b = x in [torch.ones(3)]
+    """
+    assert clashes(program) == []
+
+
+def test_a_chain_of_three_thousand_operators_costs_no_depth() -> None:
+    chain = " + ".join(["x"] * 2999)
+    program = f"def f(x: torch.Tensor):\n    y = {chain} + torch.ones(3)\n    z = x\n"
+    assert len(events_of(Met, program)) == 1
+    assert device(program, "z") == "the device of `x`"
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"])
+def test_every_operator_lets_its_operands_meet(symbol: str) -> None:
+    program = f"""
+    def f(x: torch.Tensor):
+        x {symbol} torch.ones(3)
+        x {symbol}= torch.ones(3)
+    """
+    assert len(clashes(program)) == 2
+
+
+@pytest.mark.parametrize("symbol", ["<", "<=", ">", ">=", "==", "!="])
+def test_every_comparison_lets_its_operands_meet(symbol: str) -> None:
+    assert len(clashes(f"def f(x: torch.Tensor):\n    x {symbol} torch.ones(3)\n")) == 1
+
+
+def test_numbers_and_words_make_plain_values() -> None:
+    program = """
+    def f(n: int):
+        a = n + 1
+        b = "word" + str(n)
+        c = np.zeros(3) * n
+        d = n + unknown
+        e = -3
+        g = -unknown
+    """
+    assert stored(program, "a") == Host(number=True)
+    assert stored(program, "b") == Host()
+    assert stored(program, "c") == Host(numpy=True)
+    assert stored(program, "d") == UnknownValue()
+    assert stored(program, "e") == Constant(-3)
+    assert stored(program, "g") == UnknownValue()
+
+
+def test_literals_are_constants() -> None:
+    program = """
+    a = 0x10
+    b = 1_000.5
+    c = "one" "two"
+    d = 2j
+    e = ...
+    g = f"{1}-{'two'}"
+    h = f"{a}" "b"
+    i = f"{unknown}"
+    """
+    assert stored(program, "a") == Constant(16)
+    assert stored(program, "b") == Constant(1000.5)
+    assert stored(program, "c") == Constant("onetwo")
+    assert stored(program, "d") == Host(number=True)
+    assert stored(program, "e") == Host()
+    assert stored(program, "g") == Constant("1-two")
+    assert stored(program, "h") == Host()
+    assert stored(program, "i") == Host()
+
+
+def test_a_formatted_string_names_a_device_that_is_decided_elsewhere() -> None:
+    program = """
+    def f(rank):
+        name = f"cuda:{rank}"
+        y = torch.ones(3, device=name)
+        fixed = f"cuda:{1}"
+        z = torch.ones(3, device=fixed)
+    """
+    name = stored(program, "name")
+    assert isinstance(name, DeviceName)
+    assert name.device == Known("cuda", SOME_INDEX)
+    assert device(program, "z") == "cuda:1"
+
+
+def test_lists_add_up_and_repeat() -> None:
+    program = """
+    def f(x: torch.Tensor, n: int):
+        a = [x] + [torch.ones(3)]
+        first = a[0]
+        second = a[1]
+        many = [torch.ones(3)] * n
+        some = many[n]
+        more = [x] + unknown
+    """
+    assert device(program, "first") == "the device of `x`"
+    assert device(program, "second") == "cpu"
+    assert device(program, "some") == "cpu"
+    more = stored(program, "more")
+    assert isinstance(more, Container)
+    assert more.rest is not None
+
+
+def test_starred_and_unpacked_items_are_inside() -> None:
+    program = """
+    def f(x: torch.Tensor, *parts):
+        a = [torch.ones(3), *[x]]
+        b = {**{"k": x}, "w": torch.ones(3)}
+        y = b["w"]
+        c = {name(): torch.ones(3)}
+        z = c["k"]
+    """
+    assert clashes("def f(x: torch.Tensor):\n    torch.cat([torch.ones(3), *[x]])\n")
+    assert device(program) == "cpu"
+    assert device(program, "z") == "cpu"
+
+
+def test_slices_of_a_list_are_lists() -> None:
+    program = """
+    def f(x: torch.Tensor, n: int):
+        parts = [torch.ones(3), torch.ones(4)]
+        y = parts[1:]
+        z = y[0]
+        layers = nn.Sequential(nn.Linear(3, 3).cuda(), nn.Linear(3, 3).cuda())
+        w = layers[:n]
+    """
+    assert isinstance(stored(program, "y"), Container)
+    assert device(program, "z") == "cpu"
+    assert type(stored(program, "w")).__name__ == "Module"
+
+
+def test_a_lambda_is_walked_after_what_holds_it() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        w = torch.ones(3)
+        g = lambda z: x + w
+        return g
+    """
+    assert clashes(program) == ["x + w"]
+
+
+def test_a_lambda_inside_a_lambda_is_walked_too() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        return lambda: lambda: x + torch.ones(3)
+    """
+    assert clashes(program) == ["x + torch.ones(3)"]
+
+
+def test_calling_a_lambda_gives_back_its_body() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        make = lambda t: t.exp()
+        y = make(x)
+    """
+    assert device(program) == "the device of `x`"
+
+
+def test_the_result_of_awaiting_is_anything() -> None:
+    assert stored("async def f(x: torch.Tensor):\n    y = await x\n", "y") == UnknownValue()
+
+
+def test_an_expression_of_a_template_string_is_anything() -> None:
+    assert stored("def f(g):\n    y = (g for _ in g)\n", "y").__class__ is Container
+
+
+def test_integer_subscripts_pick_items_of_literals() -> None:
+    program = """
+    def f(x: torch.Tensor, n: int):
+        pair = (x, torch.ones(3))
+        a = pair[0]
+        b = pair[-1]
+        c = pair[n]
+        d = {"k": x}["k"]
+    """
+    assert device(program, "a") == "the device of `x`"
+    assert device(program, "b") == "cpu"
+    assert device(program, "c") == "an unknown device"
+    assert device(program, "d") == "the device of `x`"
+
+
+def test_unary_operators_keep_the_tensor() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        y = -x
+        z = ~x
+    """
+    assert isinstance(stored(program, "y"), Tensor)
+    assert place(stored(program, "z")) == "the device of `x`"
+
+
+def test_a_call_in_the_index_of_something_unknown_is_evaluated() -> None:
+    program = """
+    def f(table: dict):
+        table()[torch.ones(3)]
+        {}[torch.ones(2) : torch.ones(1)]
+    """
+    assert len(events_of(Created, program)) == 3
