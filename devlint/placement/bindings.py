@@ -137,10 +137,8 @@ def _child(parent: Module, child: Value) -> Value:
 def _item_of_container(value: Container, key: object | None) -> Value:
     from devlint.placement.environment import join_values
 
-    if value.keys is not None:
-        if key is not None and key in value.keys:
-            return value.items[value.keys.index(key)]
-        return value.rest or NOTHING
+    if value.keys is not None and key is not None:
+        return value.items[value.keys.index(key)] if key in value.keys else value.rest or NOTHING
     if isinstance(key, int) and value.rest is None and -len(value.items) <= key < len(value.items):
         return value.items[key]
     items = [*value.items, *([value.rest] if value.rest is not None else [])]

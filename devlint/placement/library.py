@@ -168,7 +168,8 @@ _CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context
 
 def _next(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     value = site.positional[0].value if site.positional else NOTHING
-    return item_of(walk, value, None)
+    # Running over a dict gives its keys.
+    return Host() if isinstance(value, Container) and value.keys is not None else item_of(walk, value, None)
 
 
 def _host(walk: Walk, node: cst.Call, site: CallSite) -> Value:
