@@ -58,9 +58,7 @@ def plan(request: Request) -> Plan:
         return _plan_stdin(request, configuration)
     found = discover(list(request.paths), configuration, request.cwd)
     tasks = [_task(path, configuration, request) for path in found.files]
-    unreadable = [
-        failed(_task(path, configuration, request), reason) for path, reason in sorted(found.unreadable)
-    ]
+    unreadable = [failed(_task(path, configuration, request), reason) for path, reason in sorted(found.unreadable)]
     return Plan(tasks, found, unreadable)
 
 

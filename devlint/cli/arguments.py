@@ -65,7 +65,7 @@ def _assignment(option: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         reason = str(error).split(" (at ")[0].lower()
         raise ConfigurationError(
-            f"{where}not valid TOML: {reason}; strings need quotes, as in min-severity=\"error\""
+            f'{where}not valid TOML: {reason}; strings need quotes, as in min-severity="error"'
         ) from None
     return check_values(document, lambda key: where)
 

@@ -82,4 +82,3 @@ def _write(document: str, file: str | None) -> None:
         Path(file).write_text(document, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
         raise click.ClickException(f"cannot write {file}: {(error.strerror or str(error)).lower()}") from None
-

@@ -63,27 +63,24 @@ class Analysis:
         """One call of a definition of this file: what the parameter of this symbol key was given."""
         self._arguments.setdefault(key, []).append(value)
 
-    def _refuted_by_callers(self, event: Event) -> bool:
-        """A clash with a parameter that every caller there can be puts on the CPU."""
-        if not isinstance(event, Met):
-            return False
-        for operand in (event.stray, event.other):
-            device = getattr(operand.value, "device", None)
-            if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER:
-                given = self._arguments.get(device.symbol.key, [])
-                if given and self._is_private(event.scope.qualname) and all(_stays_on_cpu(value) for value in given):
-                    return True
-        return False
-
-    def _is_private(self, qualname: str) -> bool:
-        """Only direct calls in this file reach it: a nested definition, or a name with an underscore."""
-        name = qualname.rsplit(".", 1)[-1]
-        nested = any(
-            info.qualname == qualname and info.owner is None and "." in qualname
-            for info in self.index.functions.values()
-        )
+    def _by_callers(self, event: Event) -> Event | None:
+        """A clash with an argument in the light of the calls in this file; None where those are all there can be."""
+        if not isinstance(event, Met) or not any(self._gets_cpu(o.value) for o in (event.stray, event.other)):
+            return event
+        name = event.scope.qualname.rsplit(".", 1)[-1]
         private = name.startswith("_") and not name.startswith("__")
-        return (nested or private) and name not in self.index.indirect
+        nested = event.scope.class_name is None and "." in event.scope.qualname
+        if (private or nested) and name not in self.index.indirect:
+            return None
+        return replace(event, callers_on_cpu=private or event.scope.class_name is not None)
+
+    def _gets_cpu(self, value: Value) -> bool:
+        """Whether every call in the file gives the parameter this value follows a CPU tensor."""
+        device = getattr(value, "device", None)
+        if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+            return False
+        given = self._arguments.get(device.symbol.key, [])
+        return bool(given) and all(_stays_on_cpu(argument) for argument in given)
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -113,8 +110,9 @@ class Analysis:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            if not self._refuted_by_callers(event):
-                yield event
+            judged = self._by_callers(event)
+            if judged is not None:
+                yield judged
 
     def _class_scope(self, info: ClassInfo) -> Scope:
         return Scope(self.path, self.role, info.qualname, Setting.MODULE_LEVEL, info.qualname)
@@ -279,7 +277,9 @@ def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
 def _stays_on_cpu(value: Value) -> bool:
     """The argument is a CPU tensor, or none at all."""
     if isinstance(value, Tensor):
-        return value.device == CPU
+        # Made without a device and then mixed with what cannot be placed, it is most likely still there.
+        made_bare = value.origin is not None and value.origin.first.bare
+        return value.device == CPU or (value.device == UNKNOWN and made_bare)
     return isinstance(value, (Constant, Host))
 
 

@@ -80,6 +80,9 @@ def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Va
             return Host(number=True) if name == "index" else NOTHING
         case Instance():
             return dict(owner.details).get(name, NOTHING)
+        case Container(items=(), type="tuple", rest=Tensor() as part):
+            # The fields of a result: ``x.topk(k).indices``.
+            return part
         case Container():
             return NOTHING
         case ClassValue():
@@ -141,6 +144,8 @@ def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
 
 
 def _of_module(walk: Walk, owner: Module, name: str, node: cst.Attribute) -> Value:
+    if owner.assumed:
+        return NOTHING
     if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"):
         origin = walk.step(StepKind.GIVEN, node, owner.device, code_of(node))
         kind = Kind.BUFFER if name.startswith("running") else Kind.PARAMETER

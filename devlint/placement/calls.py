@@ -9,17 +9,19 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement import factories, library, methods, transfers
 from devlint.placement.attributes import attribute_of
-from devlint.placement.domain import SameAs
-from devlint.placement.events import Argument, Called, CallSite
+from devlint.placement.domain import CPU, SameAs
+from devlint.placement.events import Argument, Called, CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
 from devlint.placement.meetings import perform
 from devlint.placement.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
 from devlint.placement.operands import bind
+from devlint.placement.origin import StepKind
 from devlint.placement.project_calls import call_function, call_self, construct
 from devlint.placement.syntax import dotted
 from devlint.placement.values import (
     NOTHING,
     ClassValue,
+    Constant,
     Container,
     Function,
     Host,
@@ -84,8 +86,19 @@ def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
     if walk.env is None or not isinstance(callee, Reference):
         return NOTHING if walk.env is None else _call_value(walk, node, callee, site)
     result = _library_call(walk, node, callee.name, site)
+    _name_index(walk, callee.name, site)
     walk.emit(Called(node, walk.scope, callee.name, site, None, result))
     return result
+
+
+def _name_index(walk: Walk, name: str, site: CallSite) -> None:
+    """``Communicator(group, device=0)``: an index spelled where another library takes a device."""
+    named = site.keyword("device")
+    if named is None or name.startswith("torch.") or not isinstance(named.value, Constant):
+        return
+    index = named.value.value
+    if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
+        walk.emit(DeviceNamed(named.node, walk.scope, str(index), Sink.ARGUMENT, None, site, walk.under_device_guard))
 
 
 def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
@@ -104,7 +117,25 @@ def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Valu
         return factories.create(walk, node, known, site)
     if known is not None:
         return perform(walk, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
+    if _may_be_submodule(walk, name):
+        origin = walk.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+        return Module(CPU, name, origin=origin, assumed=True)
     return library.call_by_prefix(walk, node, name, site)
+
+
+def _may_be_submodule(walk: Walk, name: str) -> bool:
+    """In the constructor of a Module, an object of a class of another file is most often a submodule."""
+    owner = walk.info.owner if walk.info is not None else None
+    last = name.rsplit(".", 1)[-1]
+    named_as_class = last[:1].isupper() and not last.isupper() and not last.endswith(_NO_MODULES)
+    in_constructor = walk.info is not None and walk.info.name == "__init__"
+    return named_as_class and in_constructor and owner is not None and owner.is_module and "." in name
+
+
+_NO_MODULES = (
+    "Config", "Error", "Tokenizer", "Processor", "Coder", "Generator", "Sampler", "Matcher", "Scheduler", "Dict",
+    "Args", "Params", "Options", "Extractor", "Manager", "Pool", "Dataset", "Loader", "Cache", "Solver", "Namespace", "Path",
+)  # fmt: skip
 
 
 def _call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:

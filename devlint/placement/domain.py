@@ -240,5 +240,8 @@ def _describe_symbol(symbol: Symbol) -> str:
             return f"the device `{symbol.name}` came on"
         case Anchor.EXPRESSION:
             return f"`{symbol.name}`"
+        case Anchor.PARAMETER if symbol.name.endswith("device"):
+            # The argument names the device itself.
+            return f"`{symbol.name}`"
         case _:
             return f"the device of `{symbol.name}`"

@@ -63,6 +63,8 @@ class Environment:
     synchronisation: int = 0
     moved_groups: dict[str, Device] = field(default_factory=dict)
     """Keys of symbols some of whose items were moved, and where to."""
+    dead: bool = False
+    """The analysed world never gets here."""
     versions: dict[str, int] = field(default_factory=dict)
     on_cpu: bool = False
     """Reached only where nothing is on an accelerator: in the CPU's branch, or after the other one has left."""

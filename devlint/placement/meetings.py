@@ -15,6 +15,7 @@ from devlint.placement.domain import (
     Choice,
     Device,
     Guard,
+    GuardKind,
     Known,
     SameAs,
     assume,
@@ -25,6 +26,7 @@ from devlint.placement.events import CallSite, Met, MetOperand
 from devlint.placement.origin import Origin, StepKind
 from devlint.placement.streams import note_use
 from devlint.placement.values import (
+    NOTHING,
     Opaque,
     Tensor,
     Value,
@@ -49,9 +51,14 @@ def perform(
 ) -> Value:
     """Judges the meeting of the operands, reports a clash, and says what the operation gives back."""
     operands = [b for b in bound if _is_operand(walk, b)]
-    clash = _judge(walk, operation, operands) if len(operands) > 0 else None
+    if not operands and operation.name.startswith("operator."):
+        # Arithmetic on something of unknown type gives more of it.
+        return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
+    clash = _judge(walk, operation, operands, node) if len(operands) > 0 else None
     for b in operands:
         note_use(walk, node, b.value, b.node)
+    if clash is not None and walk.muted and not walk.is_dead:
+        walk.first_iteration_clashes.add(id(node))
     if clash is not None:
         _report(walk, node, operation, operands, clash, callee, callee_node)
     return result_of(walk, node, operation, bound, operands, clash, call)
@@ -69,7 +76,7 @@ def _is_operand(walk: Walk, bound: Bound) -> bool:
     return isinstance(value.device, SameAs) and value.device.symbol.key in walk.state.moved_groups
 
 
-def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound]) -> Clash[Device] | None:
+def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cst.CSTNode) -> Clash[Device] | None:
     """The judge's word, over every way the guards of the operands' devices can be decided."""
     if len(operands) < 2 and not operation.cpu_arguments:
         return None
@@ -82,6 +89,8 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound]) -> Clash
         return _meet(walk, operation, operands, [device_of(b.value) for b in operands])
     if len(guards) > 3:
         return None
+    if guards[0].kind is GuardKind.FIRST_ITERATION and not walk.muted and len(guards) == 1:
+        return _judge_iterations(walk, operation, operands, guards[0], node)
     clashes: list[Clash[Device] | None] = []
     for outcome in product((True, False), repeat=len(guards)):
         devices = []
@@ -97,6 +106,19 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound]) -> Clash
     found = next((c for c in clashes if c is not None), None)
     # Under one condition a clash in either arm is one; two conditions may exclude each other.
     return found if len(guards) == 1 or all(clashes) else None
+
+
+def _judge_iterations(
+    walk: Walk, operation: Operation, operands: Sequence[Bound], first: Guard, node: cst.CSTNode
+) -> Clash[Device] | None:
+    """In a loop: what clashes in a later iteration, or what was seen to clash in the first.
+
+    The trial round is the first iteration itself, with the flags that tell it from the others still decided.
+    """
+    later = _meet(walk, operation, operands, [assume(device_of(b.value), first, False) for b in operands])
+    if later is not None or id(node) not in walk.first_iteration_clashes:
+        return later
+    return _meet(walk, operation, operands, [assume(device_of(b.value), first, True) for b in operands])
 
 
 def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:

@@ -110,7 +110,7 @@ def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attrib
         if method is not None:
             return call_function(walk, node, Function(method, method.qualname, receiver), site)
         return NOTHING
-    return Opaque(receiver.device, receiver.origin)
+    return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.origin)
 
 
 def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:

@@ -167,6 +167,8 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(walk, node, module, module_node, bound or _first_input(module, site))
     device = _output_device(module, [a.value for a in inputs])
+    if module.assumed and not any(_device(a.value) == device for a in inputs):
+        return NOTHING
     previous = module.origin if isinstance(device, Known) else None
     if previous is None:
         previous = next((_origin(a.value) for a in inputs if _device(a.value) == device), None)
@@ -195,7 +197,9 @@ def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
 
 def _first_input(module: Module, site: CallSite) -> list[Bound]:
     """Of a module of one's own only a lone first tensor surely meets the parameters."""
-    if module.info is None and module.type_name not in CONTAINERS:
+    if module.assumed and len(site.arguments) != 1:
+        return []
+    if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
         return []
     return [Bound("input", a.value, a.node, strict=True) for a in site.positional[:1]]
 

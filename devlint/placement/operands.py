@@ -108,7 +108,9 @@ def operator_operands(
     operation: Operation, left: tuple[Value, cst.BaseExpression], right: tuple[Value, cst.BaseExpression]
 ) -> list[Bound]:
     roles = [parameter.name for parameter in operation.parameters[:2]] or ["self", "other"]
-    return [Bound(role, value, node) for role, (value, node) in zip(roles, (left, right), strict=True)]
+    # ``@`` takes no numbers, and no tensor beside an array.
+    strict = operation.name in ("operator.matmul", "operator.imatmul")
+    return [Bound(role, value, node, strict) for role, (value, node) in zip(roles, (left, right), strict=True)]
 
 
 def device_of(value: Value) -> Device:

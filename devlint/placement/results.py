@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -61,7 +60,7 @@ def result_of(
         return NOTHING
     tensor = _placed_result(walk, operation, bound, operands, clash, call)
     if operation.returns_tuple or _asked_for_tuple(operation, call):
-        return Container((), None, replace(tensor, dim=Dim.UNKNOWN), "tuple")
+        return Container((), None, tensor, "tuple")
     return tensor
 
 

@@ -161,6 +161,7 @@ def _arm(
     on_cpu = decides and (condition.cpu_when is outcome or unreachable)
     walk.env.on_cpu = walk.env.on_cpu or on_cpu
     walk.env.on_accelerator = walk.env.on_accelerator or (decides and not on_cpu)
+    walk.env.dead = walk.env.dead or unreachable
     with walk.under(guard, holds):
         run()
     if unreachable:

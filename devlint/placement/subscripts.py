@@ -42,22 +42,29 @@ def _all_nonzero(indices: Sequence[Bound]) -> bool:
 def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
     """Slices and ``None`` keep dimensions, an integer takes one away."""
     if isinstance(value, Opaque):
-        return value
+        # Only tensors and arrays take a tuple or None as their index.
+        several = len(node.slice) > 1 or _keeps_dimension_by_none(node)
+        return replace(value, tensorlike=True) if several else value
     only_slices = all(
         isinstance(element.slice, cst.Slice)
         or (isinstance(element.slice, cst.Index) and _keeps_dimension(element.slice.value))
         for element in node.slice
     )
-    adds = any(
+    adds = _keeps_dimension_by_none(node)
+    dim = Dim.NONZERO if adds or any(isinstance(e.slice, cst.Slice) for e in node.slice) else Dim.UNKNOWN
+    if only_slices and not adds:
+        dim = value.dim
+    return replace(value, dim=dim, elements=Elements.UNKNOWN)
+
+
+def _keeps_dimension_by_none(node: cst.Subscript) -> bool:
+    """Whether a ``None`` in the index adds a dimension."""
+    return any(
         isinstance(element.slice, cst.Index)
         and isinstance(element.slice.value, cst.Name)
         and element.slice.value.value == "None"
         for element in node.slice
     )
-    dim = Dim.NONZERO if adds or any(isinstance(e.slice, cst.Slice) for e in node.slice) else Dim.UNKNOWN
-    if only_slices and not adds:
-        dim = value.dim
-    return replace(value, dim=dim, elements=Elements.UNKNOWN)
 
 
 def _keeps_dimension(node: cst.BaseExpression) -> bool:
@@ -77,7 +84,19 @@ def _indices(walk: Walk, node: cst.Subscript) -> tuple[list[Bound], bool]:
             for bound in (part.lower, part.upper, part.step):
                 if bound is not None:
                     walk.evaluate(bound)
-    return found, bool(found)
+    return _as_long_as_each_other(found), bool(found)
+
+
+def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:
+    """Index tensors of one subscript are broadcast together: beside one with dimensions none is read as a number."""
+    if not any(dim_of(b.value) is Dim.NONZERO for b in indices):
+        return indices
+    return [
+        replace(b, value=replace(b.value, dim=Dim.NONZERO))
+        if isinstance(b.value, Tensor) and b.value.dim is Dim.UNKNOWN
+        else b
+        for b in indices
+    ]
 
 
 def write_item(

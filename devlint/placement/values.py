@@ -79,6 +79,8 @@ class Module:
     """For containers and wrappers: the modules handed in."""
     stateless: bool = False
     """By the table, it holds neither parameter nor buffer."""
+    assumed: bool = False
+    """Its class is not known; that it is a Module is read from how it is kept and called."""
 
 
 @dataclass(frozen=True, slots=True)

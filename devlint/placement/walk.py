@@ -67,6 +67,8 @@ class Walk:
         self.closure: dict[str, Value] = info.closure if info is not None else {}
         self.global_names: set[str] = set()
         self.exits: list[Environment] = []
+        self.first_iteration_clashes: set[int] = set()
+        """Nodes whose operands clashed in a trial round, which is the first iteration of its loop."""
         self.fates: dict[int, str] = {}
         """What becomes of a call's result, by the identity of its node, set by the statement around it."""
         self._muted = 0
@@ -154,6 +156,11 @@ class Walk:
         finally:
             if guard is not None:
                 self.decided.pop()
+
+    @property
+    def is_dead(self) -> bool:
+        """The current point is walked for its own facts only."""
+        return self.env is not None and self.env.dead
 
     @property
     def in_cpu_world(self) -> bool:

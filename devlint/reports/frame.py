@@ -62,9 +62,7 @@ def _source(number: int, line: str, room: int, gutter: int, style: str) -> Line:
     return [(f"{number:>{gutter}} | ", "blue"), (_clipped(text, 0, 0, room)[0], style)]
 
 
-def _underlined(
-    number: int, place: Place, line: str, room: int, gutter: int, mark: str, style: str
-) -> list[Line]:
+def _underlined(number: int, place: Place, line: str, room: int, gutter: int, mark: str, style: str) -> list[Line]:
     text, starts = _expanded(line)
     first = place.column - 1 if number == place.line else len(line) - len(line.lstrip())
     end = place.end_column - 1 if number == place.end_line else len(line.rstrip())

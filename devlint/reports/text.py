@@ -86,5 +86,3 @@ def _advice(finding: Finding) -> Iterator[tuple[str, str]]:
     fix = finding.fix
     if fix is not None and (fix.edits or fix.message != finding.help):
         yield _FIX_WORDS[fix.applicability], fix.message
-
-

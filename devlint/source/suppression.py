@@ -84,9 +84,7 @@ def _comments(text: str) -> list[_Comment]:
 
     def settle(first_line: int, last_line: int) -> None:
         for token, own_line in waiting:
-            found.append(
-                _Comment(token.string, token.start[0], token.start[1] + 1, own_line, first_line, last_line)
-            )
+            found.append(_Comment(token.string, token.start[0], token.start[1] + 1, own_line, first_line, last_line))
         waiting.clear()
 
     last = 0

@@ -88,7 +88,6 @@ another one, where the creation is at module level, and where the file hands a h
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
@@ -97,7 +96,6 @@ from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Container, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.creating.call_sites import CallSites
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import (
     bare_creation,
@@ -116,7 +114,6 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import Called, Met, MetOperand, Returned
-    from devlint.placement.scope import Scope
 
 
 class CreationWithoutDevice(Rule):
@@ -128,12 +125,8 @@ class CreationWithoutDevice(Rule):
         self._placed: set[str] = set()
         """Definitions seen working on tensors that the caller placed."""
         self._handed_out: list[tuple[str, Draft]] = []
-        self._calls = CallSites()
-        self._undecided: list[tuple[Scope, Draft]] = []
-        """Clashes that hang on where a function's callers are; said again, surer, when the calls have been seen."""
 
     def called(self, event: Called) -> Iterable[Draft]:
-        self._calls.note(event)
         values = (event.receiver, event.result, *(argument.value for argument in event.call.arguments))
         if any(_movable(value) for value in values):
             self._placed.add(event.scope.qualname)
@@ -145,7 +138,7 @@ class CreationWithoutDevice(Rule):
             device = device_of(mine.value)
             if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):
                 continue
-            draft = Draft(
+            yield Draft(
                 node=step.node,
                 scope=step.scope,
                 message=_message(event, mine, theirs, step),
@@ -153,10 +146,6 @@ class CreationWithoutDevice(Rule):
                 trace=trace_of(event),
                 repair=_repair(step, mine, theirs),
             )
-            if draft.confidence is Confidence.MEDIUM:
-                self._undecided.append((event.scope, draft))
-                draft = replace(draft, confidence=Confidence.LOW)
-            yield draft
             return
 
     def returned(self, event: Returned) -> Iterable[Draft]:
@@ -187,7 +176,6 @@ class CreationWithoutDevice(Rule):
     def finish(self) -> Iterable[Draft]:
         """What only the whole file tells: a forward that takes no tensor has no place to return to."""
         yield from (draft for forward, draft in self._handed_out if forward in self._placed)
-        yield from (draft for function, draft in self._undecided if not self._calls.on_cpu(function))
 
 
 def _parts(value: Value) -> tuple[Value, ...]:
@@ -221,15 +209,10 @@ def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
     if step.scope.role is Role.TEST:
         # A test's arguments are its fixtures, and they are made on the CPU as often as not.
         return Confidence.LOW
-    if step.scope.setting is Setting.MODULE_LEVEL or _is_nested(event.scope):
-        # A table of the module, or a function of one caller: whoever calls may well see to it.
+    if event.callers_on_cpu:
+        # A helper that this file only ever hands CPU tensors (fixture `contracts`).
         return Confidence.LOW
     return Confidence.MEDIUM
-
-
-def _is_nested(scope: Scope) -> bool:
-    """Whether the definition stands inside a function, so that all its callers are in sight of its author."""
-    return scope.class_name is None and "." in scope.qualname
 
 
 def _reads_host_data(step: Step) -> bool:

@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.scope import Setting
-from devlint.placement.values import Container, Module, Opaque, Tensor, Value
+from devlint.placement.values import Constant, Container, DeviceName, Host, Value
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import Factory
@@ -117,8 +117,8 @@ class LoadWithoutMapLocation(Rule):
 
 
 def _holds_no_tensor(value: Value) -> bool:
-    """A dictionary written out at the call, with no tensor and no module in it."""
-    return isinstance(value, Container) and value.keys is not None and not any(_is_placed(item) for item in _all(value))
+    """A dictionary written out at the call, of values that are known to be plain."""
+    return isinstance(value, Container) and value.keys is not None and all(_is_plain_value(v) for v in _all(value))
 
 
 def _all(container: Container) -> Iterator[Value]:
@@ -129,8 +129,8 @@ def _all(container: Container) -> Iterator[Value]:
             yield item
 
 
-def _is_placed(value: Value) -> bool:
-    return isinstance(value, (Tensor, Opaque, Module))
+def _is_plain_value(value: Value) -> bool:
+    return isinstance(value, (Constant, Host, DeviceName))
 
 
 def _loads(name: str) -> bool:
