@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain import CPU, Anchor, SameAs, Symbol
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, SameAs, Symbol
 from devlint.placement.events import Stored
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of, descend, literal, path_of
@@ -84,6 +84,7 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
     )
     if isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
         write_item(walk, target, owner, value, value_node)
+        _mix(walk, target, owner, value, key)
         return
     for element in target.slice:
         if isinstance(element.slice, cst.Index):
@@ -95,6 +96,15 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
     elif base is not None and isinstance(owner, Container):
         rest = value if owner.rest is None and not owner.items else NOTHING
         walk.state.store(base, replace(owner, rest=rest))
+
+
+def _mix(walk: Walk, target: cst.Subscript, owner: Tensor | Opaque, value: Value, key: object) -> None:
+    """``batch[k] = batch[k].to(device)``: under a key that is not written out, anything in there may be elsewhere now."""
+    base = path_of(target.value)
+    if base is None or key is not None or not isinstance(owner, Opaque) or owner.tensorlike:
+        return
+    if isinstance(value, (Tensor, Opaque)) and value.device != owner.device:
+        walk.state.store(base, replace(owner, device=UNKNOWN))
 
 
 def _unpack(walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None) -> None:

@@ -59,18 +59,33 @@ def result_of(
     if not operands:
         return NOTHING
     tensor = _placed_result(walk, operation, bound, operands, clash, call)
-    if operation.returns_tuple or _asked_for_tuple(operation, call):
+    if _gives_tuple(operation, call):
         return Container((), None, tensor, "tuple")
     return tensor
 
 
-def _asked_for_tuple(operation: Operation, call: CallSite | None) -> bool:
-    if call is None or not operation.tuple_with:
+def _gives_tuple(operation: Operation, call: CallSite | None) -> bool:
+    """``x.max(dim)`` and ``torch.where(mask)`` give several tensors, ``torch.max(x, y)`` and ``where(mask, a, b)`` one."""
+    if not operation.tuple_with and not operation.tuple_without:
+        return operation.returns_tuple
+    if call is None:
         return False
-    if any(argument.keyword in operation.tuple_with for argument in call.arguments):
-        return True
-    extra = call.positional[1:] if not operation.name.startswith("Tensor.") else call.positional
-    return any(not isinstance(argument.value, (Tensor, Opaque)) for argument in extra[:1])
+    parameters = [parameter for parameter in operation.parameters if not parameter.keyword_only]
+    if operation.name.startswith("Tensor."):
+        parameters = parameters[1:]
+    given = {argument.keyword: argument.value for argument in call.arguments if argument.keyword is not None}
+    asking = {name for name, value in given.items() if not _declines(value)}
+    for parameter, argument in zip(parameters, call.positional, strict=False):
+        given[parameter.name] = argument.value
+        if not _declines(argument.value) and not isinstance(argument.value, (Tensor, Opaque)):
+            asking.update((parameter.name, *parameter.also))
+    if operation.tuple_without:
+        return not call.unpacks and operation.tuple_without.isdisjoint(given)
+    return not operation.tuple_with.isdisjoint(asking)
+
+
+def _declines(value: Value) -> bool:
+    return isinstance(value, Constant) and (value.value is None or value.value is False)
 
 
 def _placed_result(
@@ -141,7 +156,7 @@ def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bo
         return device
     others = [b for b in bound if b is not source and isinstance(b.value, (UnknownValue, Opaque, Tensor))]
     scalar = isinstance(source.value, Tensor) and source.value.dim is not Dim.NONZERO
-    if scalar and any(isinstance(device_of(b.value), (Unknown, Choice)) for b in others):
+    if scalar and any(device_of(b.value) != CPU for b in others):
         # A 0-dim CPU tensor follows whatever it meets.
         return UNKNOWN
     if any(isinstance(b.value, UnknownValue) or isinstance(device_of(b.value), Unknown) for b in others):

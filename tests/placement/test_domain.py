@@ -203,7 +203,7 @@ def test_deciding_a_choice_gives_back_its_arm(guard: Guard, then: Device, otherw
         assert assume(joined, guard, False) == assume(otherwise, guard, False)
 
 
-@given(st.sampled_from(GUARDS), devices, devices, devices)
+@given(st.sampled_from(GUARDS), *[st.sampled_from(PLACES)] * 3)
 def test_a_choice_made_again_keeps_the_later_arm(guard: Guard, a: Device, b: Device, c: Device) -> None:
     first = choose(guard, a, b)
     if UNKNOWN not in (first, choose(guard, a, c)):
