@@ -99,7 +99,7 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
 
 
 def _mix(walk: Walk, target: cst.Subscript, owner: Tensor | Opaque, value: Value, key: object) -> None:
-    """``batch[k] = batch[k].to(device)``: under a key that is not written out, anything in there may be elsewhere now."""
+    """``batch[k] = batch[k].to(device)``: with a key that is not written out, anything in there may be elsewhere."""
     base = path_of(target.value)
     if base is None or key is not None or not isinstance(owner, Opaque) or owner.tensorlike:
         return

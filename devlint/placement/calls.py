@@ -134,7 +134,8 @@ def _may_be_submodule(walk: Walk, name: str) -> bool:
 
 _NO_MODULES = (
     "Config", "Error", "Tokenizer", "Processor", "Coder", "Generator", "Sampler", "Matcher", "Scheduler", "Dict",
-    "Args", "Params", "Options", "Extractor", "Manager", "Pool", "Dataset", "Loader", "Cache", "Solver", "Namespace", "Path",
+    "Args", "Params", "Options", "Extractor", "Manager", "Pool", "Dataset", "Loader", "Cache", "Solver",
+    "Namespace", "Path", "Properties",
 )  # fmt: skip
 
 

@@ -190,7 +190,7 @@ def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
         a.info if same else None,
         a.origin or b.origin,
         a.children if a.children == b.children else (),
-        a.stateless and b.stateless,
+        a.holds_state if a.holds_state == b.holds_state else None,
     )
 
 

@@ -66,14 +66,22 @@ def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> 
     else:
         device = UNKNOWN if site.unpacks and named is None and not info.container else walk.state.factory_device
     children = _children(site) if name in CONTAINERS else ()
-    stateless = not info.holds_state and not info.container
+    holds_state: bool | None = info.holds_state
     if name in CONTAINERS:
-        stateless = bool(children) and all(isinstance(c, Module) and c.stateless for c in children)
+        holds_state = _any_holds_state(children)
     weight = site.keyword("weight") or site.keyword("pos_weight")
     if weight is not None and isinstance(weight.value, Tensor):
-        device, stateless = weight.value.device, False
+        device, holds_state = weight.value.device, True
     origin = walk.step(StepKind.MADE, node, device, name)
-    return Module(device, name, None, origin, children, stateless)
+    return Module(device, name, None, origin, children, holds_state)
+
+
+def _any_holds_state(children: tuple[Value, ...]) -> bool | None:
+    """Of a container by its children; one that is filled later is not known."""
+    states = [child.holds_state if isinstance(child, Module) else None for child in children]
+    if True in states:
+        return True
+    return False if states and None not in states else None
 
 
 def _children(site: CallSite) -> tuple[Value, ...]:

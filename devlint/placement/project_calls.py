@@ -19,7 +19,6 @@ from devlint.placement.values import (
     Instance,
     Module,
     Self,
-    Tensor,
     Value,
 )
 
@@ -58,23 +57,20 @@ def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) ->
         init = info.method("__init__")
         if device == CPU and init is not None and init.places_itself:
             device = UNKNOWN
-        stateless = not _holds_state(walk, callee)
+        holds_state = _holds_state(walk, callee)
         origin = walk.step(StepKind.MADE, node, device, code_of(node.func))
-        return Module(device, "", info, origin, stateless=stateless)
+        return Module(device, "", info, origin, holds_state=holds_state)
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node)
 
 
-def _holds_state(walk: Walk, callee: ClassValue) -> bool:
-    """Whether the class keeps a parameter, buffer or submodule with state; unknown parents do."""
+def _holds_state(walk: Walk, callee: ClassValue) -> bool | None:
+    """Whether the class keeps a parameter, buffer or submodule with state; None where not all of it is in sight."""
     info = callee.info
-    if info.parents or not info.complete:
+    facts = list(walk.analysis.facts(info).attributes.values())
+    kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]
+    if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts):
         return True
-    facts = walk.analysis.facts(info)
-    return any(
-        (isinstance(fact.value, Module) and not fact.value.stateless)
-        or (isinstance(fact.value, Tensor) and fact.kind in ("parameter", "buffer"))
-        or fact.kind == "other"
-        for fact in facts.attributes.values()
-    )
+    unknown = info.parents or not info.complete or any(fact.kind == "other" for fact in facts)
+    return None if unknown or None in [k for f, k in zip(facts, kept, strict=True) if f.kind == "module"] else False

@@ -65,7 +65,7 @@ def result_of(
 
 
 def _gives_tuple(operation: Operation, call: CallSite | None) -> bool:
-    """``x.max(dim)`` and ``torch.where(mask)`` give several tensors, ``torch.max(x, y)`` and ``where(mask, a, b)`` one."""
+    """``x.max(dim)`` and ``torch.where(mask)`` give several tensors, ``torch.max(x, y)`` gives one."""
     if not operation.tuple_with and not operation.tuple_without:
         return operation.returns_tuple
     if call is None:

@@ -77,10 +77,14 @@ class Module:
     origin: Origin | None = field(default=None, compare=False)
     children: tuple[Value, ...] = field(default=(), compare=False)
     """For containers and wrappers: the modules handed in."""
-    stateless: bool = False
-    """By the table, it holds neither parameter nor buffer."""
+    holds_state: bool | None = None
+    """Whether it has parameters or buffers, by the table or by its class; None where that is not known."""
     assumed: bool = False
     """Its class is not known; that it is a Module is read from how it is kept and called."""
+
+    @property
+    def stateless(self) -> bool:
+        return self.holds_state is False
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,7 @@ another one, where the creation is at module level, and where the file hands a h
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
@@ -113,7 +114,7 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Met, MetOperand, Returned
+    from devlint.placement.events import Called, HostRead, Met, MetOperand, Returned
 
 
 class CreationWithoutDevice(Rule):
@@ -125,6 +126,10 @@ class CreationWithoutDevice(Rule):
         self._placed: set[str] = set()
         """Definitions seen working on tensors that the caller placed."""
         self._handed_out: list[tuple[str, Draft]] = []
+        self._undecided: list[tuple[str, Draft]] = []
+        """Clashes with an argument; said again, surer, where nothing shows that the definition works on the host."""
+        self._on_host: set[str] = set()
+        """Definitions that hand an argument, or what came of it, to numpy as it is."""
 
     def called(self, event: Called) -> Iterable[Draft]:
         values = (event.receiver, event.result, *(argument.value for argument in event.call.arguments))
@@ -138,7 +143,7 @@ class CreationWithoutDevice(Rule):
             device = device_of(mine.value)
             if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):
                 continue
-            yield Draft(
+            draft = Draft(
                 node=step.node,
                 scope=step.scope,
                 message=_message(event, mine, theirs, step),
@@ -146,7 +151,16 @@ class CreationWithoutDevice(Rule):
                 trace=trace_of(event),
                 repair=_repair(step, mine, theirs),
             )
+            if draft.confidence is Confidence.MEDIUM:
+                self._undecided.append((event.scope.qualname, draft))
+                draft = replace(draft, confidence=Confidence.LOW)
+            yield draft
             return
+
+    def host_read(self, event: HostRead) -> Iterable[Draft]:
+        if event.wants_cpu and _movable(event.value):
+            self._on_host.add(event.scope.qualname)
+        return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         """What `forward` hands back is expected where its inputs are."""
@@ -176,6 +190,7 @@ class CreationWithoutDevice(Rule):
     def finish(self) -> Iterable[Draft]:
         """What only the whole file tells: a forward that takes no tensor has no place to return to."""
         yield from (draft for forward, draft in self._handed_out if forward in self._placed)
+        yield from (draft for definition, draft in self._undecided if definition not in self._on_host)
 
 
 def _parts(value: Value) -> tuple[Value, ...]:

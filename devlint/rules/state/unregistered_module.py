@@ -120,7 +120,7 @@ class UnregisteredModule(Rule):
 def _kept(container: Container) -> str:
     """What of a module's state lies in the container: "modules", "parameters", or nothing."""
     for value in _inside(container):
-        if isinstance(value, Module) and not value.stateless:
+        if isinstance(value, Module) and value.holds_state:
             return "modules"
         if isinstance(value, Tensor) and value.kind is Kind.PARAMETER:
             return "parameters"
