@@ -1,0 +1,328 @@
+"""Meetings of operands: which values take part, what the judge says, where the result is."""
+
+from __future__ import annotations
+
+import pytest
+
+from devlint.placement.events import HostRead, Met
+from devlint.placement.syntax import code_of
+from devlint.placement.values import Container, Host, Opaque, Tensor, UnknownValue
+from devlint.semantics import Dim
+from tests.placement.walked import clashes, device, events_of, place, stored
+
+ARGUMENTS = "x: torch.Tensor, index: torch.Tensor, n: int, anything"
+
+
+def met(statement: str) -> list[str]:
+    return clashes(f"def f({ARGUMENTS}):\n    {statement}\n")
+
+
+@pytest.mark.parametrize(
+    "legal",
+    [
+        "x * torch.tensor(0.5)",
+        "torch.add(x, torch.tensor(0.5))",
+        "torch.where(x > 0, x, torch.tensor(0.0))",
+        "x[torch.arange(3)]",
+        "x[:, torch.arange(3)]",
+        "x[1:3] = torch.ones(2)",
+        "x[0] = torch.ones(2)",
+        "x.copy_(torch.ones(3))",
+        "x + 1",
+        "x + n",
+        "x.masked_fill(x > 0, torch.tensor(0.0))",
+        "torch.zeros(3) + torch.ones(3)",
+        "x.expand_as(torch.ones(3))",
+        "x + anything",
+        "F.softmax(x, dim=0)",
+        "x * torch.ones(3).sum()",
+    ],
+)
+def test_what_pytorch_allows_is_no_clash(legal: str) -> None:
+    assert met(legal) == []
+
+
+@pytest.mark.parametrize(
+    "clash",
+    [
+        "x * torch.ones(3)",
+        "x * torch.zeros(1)",
+        "torch.cat([x, torch.ones(3)])",
+        "torch.stack((x, torch.tensor(0.5)))",
+        "x @ torch.eye(3)",
+        "x.matmul(torch.eye(3))",
+        "F.linear(x, torch.eye(3))",
+        "F.cross_entropy(x, torch.zeros(3, dtype=torch.long))",
+        "torch.zeros(3)[torch.arange(3, device=x.device)]",
+        "x.gather(0, torch.zeros(3, dtype=torch.long))",
+        "x.index_select(0, torch.zeros(3, dtype=torch.long))",
+        "torch.add(x, torch.ones(3), out=x)",
+        "x.add_(torch.ones(3))",
+        "torch.where(x > 0, x, torch.zeros(3))",
+        "x * torch.ones(3).sum(dim=0, keepdim=True).view(1)",
+        "torch.einsum('i,i->', x, torch.ones(3))",
+        "torch.bmm(x, torch.zeros(1, 2, 3))",
+    ],
+)
+def test_what_pytorch_refuses_is_a_clash(clash: str) -> None:
+    assert met(clash) == [clash]
+
+
+def test_writing_through_an_index_needs_one_device() -> None:
+    program = f"def f({ARGUMENTS}):\n    i = torch.arange(3)\n    x[i] = torch.ones(3)\n    x[i] = x\n"
+    assert clashes(program) == ["x[i]"]
+
+
+def test_the_operand_made_on_the_cpu_is_the_stray_one() -> None:
+    for expression in ("x + torch.ones(3)", "torch.ones(3) + x", "torch.cat([torch.ones(3), x])"):
+        event = events_of(Met, f"def f({ARGUMENTS}):\n    {expression}\n")[0]
+        assert code_of(event.stray.node) == "torch.ones(3)"
+        assert code_of(event.other.node) == "x"
+
+
+def test_an_argument_that_must_be_on_the_cpu_clashes_alone() -> None:
+    event = events_of(Met, f"def f({ARGUMENTS}):\n    x.tensor_split(torch.ones(3, device='cuda'))\n")[0]
+    assert event.stray is event.other
+
+
+def test_the_result_is_where_the_operands_are() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        a = x * 2
+        b = torch.ones(3) * torch.tensor(2.0)
+        c = torch.tensor(1.0) * x
+        d = torch.cat([x, x])
+        e = torch.ones(3) * unknown
+    """
+    assert [device(program, name) for name in "acdb"] == [*["the device of `x`"] * 3, "cpu"]
+    assert device(program, "e") == "an unknown device"
+
+
+def test_after_a_clash_the_result_is_on_the_side_of_the_other() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        y = torch.ones(3) + x
+        z = y + x
+    """
+    assert clashes(program) == ["torch.ones(3) + x"]
+    assert device(program) == "the device of `x`"
+
+
+def test_a_zero_dim_cpu_tensor_follows_whatever_it_meets() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        y = torch.tensor(1.0) * unknown
+        z = torch.tensor(1.0) + anything
+    """
+    assert device(program) == "an unknown device"
+    assert device(program, "z") == "an unknown device"
+
+
+def test_operations_in_place_keep_the_place_of_their_target() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        y = torch.ones(3).add_(x)
+        z = torch.ones(3).copy_(x)
+        w = x.type_as(torch.ones(3))
+    """
+    assert [device(program, name) for name in "yzw"] == ["cpu", "cpu", "cpu"]
+
+
+def test_reductions_have_no_dimension_unless_one_is_named() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        a = x.sum()
+        b = x.sum(0)
+        c = torch.sum(x, dim=0)
+        d = torch.sum(x)
+        e = torch.mean(x, **anything)
+        g = F.mse_loss(x, x)
+    """
+    dims = [stored(program, name).dim for name in "abcd"]  # type: ignore[union-attr]
+    assert dims == [Dim.ZERO, Dim.UNKNOWN, Dim.UNKNOWN, Dim.ZERO]
+
+
+def test_reshaping_tells_the_number_of_dimensions() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        a = torch.tensor(1.0).view(1)
+        b = torch.tensor(1.0).view([])
+        c = torch.tensor(1.0).view(anything)
+        d = torch.reshape(torch.tensor(1.0), (1, 1))
+        e = torch.tensor(1.0).expand(2, n)
+        g = torch.tensor(1.0).repeat()
+    """
+    dims = [stored(program, name).dim for name in "abcde"]  # type: ignore[union-attr]
+    assert dims == [Dim.NONZERO, Dim.UNKNOWN, Dim.UNKNOWN, Dim.NONZERO, Dim.NONZERO]
+
+
+def test_subscripts_take_and_give_dimensions() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        w = torch.ones(3)
+        a = w[0]
+        b = w[1:]
+        c = w[None]
+        d = torch.tensor(1.0)[None]
+        e = w[..., None, 0]
+        g = w[...]
+        h = w[torch.arange(3)]
+        i = w[index]
+    """
+    dims = [stored(program, name).dim for name in "abcdegh"]  # type: ignore[union-attr]
+    assert dims == [Dim.UNKNOWN, Dim.NONZERO, Dim.NONZERO, Dim.NONZERO, Dim.NONZERO, Dim.NONZERO, Dim.NONZERO]
+
+
+def test_operations_that_give_several_tensors_give_a_container() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        values, where = x.max(dim=0)
+        pair = x.max(0)
+        plain = x.max()
+        other = torch.max(x, x)
+        first = torch.ones(3).split(1)[0]
+        for part in torch.ones(3).chunk(2):
+            item = part
+    """
+    assert isinstance(stored(program, "pair"), Container)
+    assert isinstance(stored(program, "plain"), Tensor)
+    assert isinstance(stored(program, "other"), Tensor)
+    assert [device(program, name) for name in ("values", "where")] == ["the device of `x`"] * 2
+    assert [device(program, name) for name in ("first", "item")] == ["cpu"] * 2
+
+
+def test_operations_that_answer_on_the_host_read_there() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        y = torch.equal(x, x)
+        z = x.item()
+    """
+    assert stored(program, "y") == stored(program, "z") == Host(number=True)
+    assert len(events_of(HostRead, program)) == 2
+
+
+def test_an_operation_without_a_tensor_gives_nothing_known() -> None:
+    assert stored(f"def f({ARGUMENTS}):\n    y = torch.add(1, 2)\n", "y") == UnknownValue()
+    assert stored(f"def f({ARGUMENTS}):\n    y = torch.add()\n", "y") == UnknownValue()
+
+
+def test_an_argument_of_unknown_type_takes_part_where_a_tensor_must_stand() -> None:
+    assert met("torch.cat([anything, torch.ones(3)])") == ["torch.cat([anything, torch.ones(3)])"]
+    assert met("torch.ones(3) * anything") == []
+
+
+def test_items_of_an_unmoved_batch_take_no_part() -> None:
+    program = """
+    def f(loader, w: torch.Tensor):
+        for batch in loader:
+            y = batch * torch.ones(3)
+    """
+    assert clashes(program) == []
+
+
+def test_two_conditions_clash_only_when_every_outcome_does() -> None:
+    program = """
+    def f(x: torch.Tensor, a: bool, b: bool):
+        u = torch.ones(3)
+        if a:
+            u = torch.zeros(3)
+        v = torch.ones(3)
+        if b:
+            v = v.cuda()
+        return u + v, x + u
+    """
+    assert clashes(program) == ["u + v", "x + u"]
+
+
+def test_more_than_three_conditions_say_nothing() -> None:
+    arms = "\n".join(f"    if c{n}:\n        w{n} = w{n}.cuda()" for n in range(4))
+    made = "\n".join(f"    w{n} = torch.ones(3)" for n in range(4))
+    program = f"def f(x: torch.Tensor, c0, c1, c2, c3):\n{made}\n{arms}\n    torch.cat([w0, w1, w2, w3])\n"
+    assert clashes(program) == []
+
+
+def test_a_value_put_on_the_cpu_on_purpose_says_that_the_function_works_there() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        w = torch.ones(3, device="cpu")
+        return x + w
+    """
+    assert clashes(program) == []
+
+
+def test_a_value_brought_to_the_cpu_from_its_partner_clashes_with_it() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        w = x.unsqueeze(0).cpu()
+        return x + w
+    """
+    assert clashes(program) == ["x + w"]
+
+
+def test_numpy_results_are_arrays() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        y = x.cpu().numpy()
+        z = y * 2
+    """
+    assert stored(program, "y") == stored(program, "z") == Host(numpy=True)
+
+
+def test_items_of_something_unknown_stay_with_it() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        a = anything[0]
+        b = anything[n]
+        c = anything[:2]
+        d = anything["k"]
+    """
+    assert {device(program, name) for name in "abcd"} == {"the device of `anything`"}
+    assert {type(stored(program, name)) for name in "abcd"} == {Opaque}
+
+
+def test_a_list_of_tensors_that_stands_as_one_value_takes_part() -> None:
+    assert met("torch.cat(x)") == []
+    assert met("torch.cat([torch.ones(3)] + [x])") == ["torch.cat([torch.ones(3)] + [x])"]
+    program = """
+    def f(x: torch.Tensor, parts: list[torch.Tensor]):
+        torch.cat(parts + [torch.ones(3)])
+        torch.block_diag(x, torch.eye(3))
+    """
+    assert "torch.cat(parts + [torch.ones(3)])" in clashes(program)
+
+
+def test_places_of_results_are_words() -> None:
+    assert place(stored("y = torch.ones(3) + torch.ones(3)", "y")) == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("call", "several"),
+    [
+        ("torch.max(x, x)", False),
+        ("torch.max(x)", False),
+        ("torch.max(x, 0)", True),
+        ("torch.max(x, dim=0)", True),
+        ("x.median(0)", True),
+        ("F.max_pool2d(x, 2)", False),
+        ("F.max_pool2d(x, 2, return_indices=True)", True),
+        ("torch.unique(x, True)", False),
+        ("torch.unique(x, return_counts=True)", True),
+        ("x.nonzero(as_tuple=False)", False),
+        ("x.nonzero(as_tuple=True)", True),
+        ("torch.where(x)", True),
+        ("torch.where(x, x, x)", False),
+        ("x.topk(3)", True),
+    ],
+)
+def test_the_arguments_tell_whether_several_tensors_come_back(call: str, several: bool) -> None:
+    value = stored(f"def f({ARGUMENTS}):\n    y = {call}\n", "y")
+    assert isinstance(value, Container if several else Tensor)
+
+
+def test_a_zero_dim_cpu_tensor_beside_an_argument_of_any_type_may_end_anywhere() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        scale = torch.tensor(1.0) * anything
+        return F.linear(x, scale)
+    """
+    assert clashes(program) == []
