@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
+from devlint.placement.devices import name_of_constant
 from devlint.placement.domain import (
     CPU,
     UNKNOWN,
@@ -21,6 +22,7 @@ from devlint.placement.domain import (
 )
 from devlint.placement.origin import Origin, StepKind
 from devlint.placement.values import (
+    NONE,
     NOTHING,
     Constant,
     Container,
@@ -156,10 +158,18 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
+    first, second = _device_named(a), _device_named(b)
+    if first is not None and second is not None:
+        return _join_names(guard, first, second)
     if isinstance(a, DeviceName) or isinstance(b, DeviceName):
-        return _join_names(guard, a, b)
+        return DeviceName(UNKNOWN)
     if isinstance(a, Module) and isinstance(b, Module):
         return _join_modules(guard, a, b)
+    if isinstance(a, Module) and b == NONE:
+        # Where it is called it is there.
+        return a
+    if isinstance(b, Module) and a == NONE:
+        return b
     if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
         # What one arm appended may be inside afterwards; an arm that appended nothing takes nothing away.
         rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
@@ -174,12 +184,16 @@ def _placed(value: Value) -> bool:
     return isinstance(value, (Tensor, Opaque))
 
 
-def _join_names(guard: Guard | None, a: Value, b: Value) -> Value:
-    if isinstance(a, DeviceName) and isinstance(b, DeviceName):
-        device = choose(_by_arms(guard, a.device, b.device), a.device, b.device)
-        probe = a.chosen_by_probe or b.chosen_by_probe
-        return DeviceName(device, a.node, a.text or b.text, probe)
-    return DeviceName(UNKNOWN)
+def _device_named(value: Value) -> DeviceName | None:
+    """The device that a value names, spelled as a string or not."""
+    if isinstance(value, Constant):
+        return name_of_constant(value)
+    return value if isinstance(value, DeviceName) else None
+
+
+def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName:
+    device = choose(_by_arms(guard, a.device, b.device), a.device, b.device)
+    return DeviceName(device, a.node, a.text or b.text, a.chosen_by_probe or b.chosen_by_probe)
 
 
 def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:

@@ -171,7 +171,10 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
     if info is not None and info.call_operation is not None and module.stateless:
         callee = "loss" if info.loss else "module"
         operation = info.call_operation
-        return perform(walk, node, operation, bound, callee=callee, callee_node=module_node, call=site)
+        result = perform(walk, node, operation, bound, callee=callee, callee_node=module_node, call=site)
+        # Layers work on batches; only a loss is reduced to a number.
+        batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
+        return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(walk, node, module, module_node, bound or _first_input(module, site))
     device = _output_device(module, [a.value for a in inputs])
