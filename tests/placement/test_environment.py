@@ -18,7 +18,7 @@ from devlint.placement.values import (
     Truth,
 )
 from devlint.semantics import Dim
-from tests.placement.walked import clashes, device, events_of, place, returned
+from tests.placement.walked import clashes, device, events_of, place, returned, stored
 
 FLAG = Guard("f:flag@", "flag")
 ON_CPU, ON_CUDA = Tensor(CPU), Tensor(Known("cuda"))
@@ -192,6 +192,34 @@ def test_tensor_and_opaque_value_join_to_a_likely_tensor() -> None:
 def test_modules_of_two_classes_join_to_a_module_of_no_class() -> None:
     joined = join_values(FLAG, Module(CPU, "torch.nn.Linear"), Module(CPU, "torch.nn.Conv2d"))
     assert joined == Module(CPU, "")
+
+
+def test_a_string_and_a_device_join_to_a_choice_of_devices() -> None:
+    program = """
+    def f(x: torch.Tensor, fast: bool, device=None):
+        if device is None:
+            device = "cpu"
+        if fast:
+            name = "cuda"
+        else:
+            name = "cpu"
+        if fast:
+            word = "sum"
+        else:
+            word = "mean"
+        y = torch.ones(3, device=device)
+        z = torch.ones(3, device=name)
+        kept = word
+    """
+    assert device(program) == "cpu if device is None else `device`"
+    assert device(program, "z") == "cuda if fast else cpu"
+    assert stored(program, "kept") == NOTHING
+
+
+def test_module_or_none_is_the_module_where_it_is_called() -> None:
+    assert join_values(FLAG, Module(CPU), Constant(None)) == Module(CPU)
+    assert join_values(FLAG, Constant(None), Module(CPU)) == Module(CPU)
+    assert join_values(FLAG, Module(CPU), Constant(3)) == NOTHING
 
 
 def test_device_names_join_to_a_choice_and_to_nothing_beside_other_values() -> None:
