@@ -6,8 +6,12 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from devlint.finding import Severity
+
+if TYPE_CHECKING:
+    from devlint.rules.registry import RuleInfo
 
 UNUSED_SUPPRESSION = "DEV900"
 SYNTAX_ERROR = "DEV901"
@@ -16,94 +20,17 @@ UNREADABLE_FILE = "DEV902"
 ALWAYS_ON = frozenset({SYNTAX_ERROR, UNREADABLE_FILE})
 """What no selection, threshold or comment turns off: a file that could not be judged is never called clean."""
 
-_UNUSED_SUPPRESSION_PAGE = """\
-A suppression comment that silences nothing.
-
-## What it does
-Reports `# noqa: DEV101`, `# devlint: ignore[DEV101]` and `# devlint: file-ignore[DEV101]` comments, and single codes of
-them, that no finding needed. Only codes that are selected in this run are judged; codes of other linters never are.
-
-## Why is this bad
-The comment claims a defect that is not there, and would hide the next one.
-
-## Example
-```python
-import torch
-
-weights = torch.zeros(3)  # noqa: DEV101
-```
-
-## Use instead
-```python
-import torch
-
-weights = torch.zeros(3)
-```
-
-## Fix safety
-Safe: only the comment, or the code in it, is removed.
-"""
-
-_SYNTAX_ERROR_PAGE = """\
-A file that is not Python.
-
-## What it does
-Reports a file that neither Python's own parser nor LibCST, which also knows newer syntax, can read. The place is where
-Python's parser stopped. This is always on, and nothing else is said of the file.
-
-## Why is this bad
-The file cannot be imported, and nothing in it was checked.
-
-## Fix safety
-None.
-"""
-
-_UNREADABLE_FILE_PAGE = """\
-A file that was to be analysed and could not be.
-
-## What it does
-Reports a file that cannot be opened, is not in the encoding that it declares, is too large, nests brackets more than
-200 deep, holds an expression of more than 8,000 tokens, or on which the analysis failed or its process died.
-The other files are still analysed; the run ends with exit code 2. This is always on.
-
-## Why is this bad
-Nothing in the file was checked: a green run would say more than was seen.
-
-## Fix safety
-None.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """One rule as the user meets it. ``page`` is Markdown, ``summary`` its first sentence."""
-
-    code: str
-    name: str
-    severity: Severity
-    page: str
-
-    @property
-    def summary(self) -> str:
-        return self.page.split("\n\n", 1)[0].replace("\n", " ")
-
 
 class UnknownCode(ValueError):
     """A selector that no code matches. The message names the nearest codes."""
 
 
 @cache
-def all_codes() -> Mapping[str, Code]:
+def all_codes() -> Mapping[str, RuleInfo]:
     """Every code, in order. Reading them imports the rules but neither libcst nor torch."""
     from devlint.rules.registry import all_rules
 
-    codes = [
-        Code(UNUSED_SUPPRESSION, "unused-suppression", Severity.WARNING, _UNUSED_SUPPRESSION_PAGE),
-        Code(SYNTAX_ERROR, "syntax-error", Severity.ERROR, _SYNTAX_ERROR_PAGE),
-        Code(UNREADABLE_FILE, "unreadable-file", Severity.ERROR, _UNREADABLE_FILE_PAGE),
-        *(Code(rule.code, rule.name, rule.severity, rule.page) for rule in all_rules()),
-    ]
-    return {code.code: code for code in sorted(codes, key=lambda code: code.code)}
+    return {rule.code: rule for rule in all_rules()}
 
 
 def matching(selector: str) -> frozenset[str]:

@@ -9,8 +9,9 @@ import sys
 import click
 
 from devlint.cli.terminal import wants_color, width_of
-from devlint.codes import Code, UnknownCode, all_codes, matching
+from devlint.codes import UnknownCode, all_codes, matching
 from devlint.reports.painting import SEVERITY_STYLES, Line, paint
+from devlint.rules.registry import RuleInfo
 
 
 @click.command("rule", context_settings={"help_option_names": ["-h", "--help"]})
@@ -37,7 +38,7 @@ def rule_command(code: str | None, show_all: bool, output_format: str, color: st
         click.echo(_page(found[0]))
 
 
-def _named(name: str) -> list[Code]:
+def _named(name: str) -> list[RuleInfo]:
     by_name = {rule.name: rule for rule in all_codes().values()}
     if name.lower() in by_name:
         return [by_name[name.lower()]]
@@ -47,7 +48,7 @@ def _named(name: str) -> list[Code]:
         raise click.UsageError(str(error)) from None
 
 
-def _fields(rule: Code) -> dict[str, str]:
+def _fields(rule: RuleInfo) -> dict[str, str]:
     return {
         "code": rule.code,
         "name": rule.name,
@@ -57,7 +58,7 @@ def _fields(rule: Code) -> dict[str, str]:
     }
 
 
-def _table(rules: list[Code]) -> list[Line]:
+def _table(rules: list[RuleInfo]) -> list[Line]:
     wide = max(len(rule.name) for rule in rules)
     return [
         [
@@ -70,11 +71,11 @@ def _table(rules: list[Code]) -> list[Line]:
     ]
 
 
-def _page(rule: Code) -> str:
+def _page(rule: RuleInfo) -> str:
     return f"# {rule.code} {rule.name} ({rule.severity.label})\n\n{rule.page.rstrip()}\n"
 
 
-def _render(rule: Code) -> None:
+def _render(rule: RuleInfo) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 

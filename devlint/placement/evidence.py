@@ -229,7 +229,7 @@ def _call_uses(call: cst.Call, index: FileIndex, found: dict[str, set[str]]) -> 
         if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
             # Where a 0-dim tensor may stand, so may a number.
             continue
-        first = position == 0 and argument.keyword is None
+        first = parameter is operation.parameters[0]
         for one in _names_of(argument.value):
             # Beyond the first, many tensor parameters take numbers as well.
             if first or parameter.kind == "tensors":
