@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from devlint.placement.origin import StepKind
@@ -326,8 +328,14 @@ def test_a_private_function_called_only_with_cpu_values_works_there(caller: str)
     ],
 )
 def test_a_private_function_that_others_may_call_is_judged(other: str) -> None:
-    program = f"def _scaled(t: torch.Tensor):\n    return t * torch.ones(3)\ndef f():\n    return _scaled(torch.ones(3))\n{other}\n"
-    assert clashes(program) == ["t * torch.ones(3)"]
+    program = """
+    def _scaled(t: torch.Tensor):
+        return t * torch.ones(3)
+
+    def f():
+        return _scaled(torch.ones(3))
+    """
+    assert clashes(dedent(program) + other) == ["t * torch.ones(3)"]
 
 
 def test_a_public_function_is_judged_whoever_calls_it_here() -> None:
