@@ -12,7 +12,7 @@ from devlint.placement import calls as _calls  # noqa: F401  (registers the eval
 from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
 from devlint.placement.classes import AttributeFact, ClassFacts, kind_of
 from devlint.placement.devices import device_of
-from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, SameAs
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, SameAs, leaves
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Met, Sink
 from devlint.placement.index import ClassInfo, FileIndex, FunctionInfo, index_file
@@ -76,11 +76,12 @@ class Analysis:
 
     def _gets_cpu(self, value: Value) -> bool:
         """Whether every call in the file gives the parameter this value follows a CPU tensor."""
-        device = getattr(value, "device", None)
-        if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+        device = getattr(value, "device", UNKNOWN)
+        symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
+        if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
-        given = self._arguments.get(device.symbol.key, [])
-        return bool(given) and all(_stays_on_cpu(argument) for argument in given)
+        given = [self._arguments.get(symbol.key, []) for symbol in symbols]
+        return all(given) and all(_stays_on_cpu(argument) for arguments in given for argument in arguments)
 
     # -- events ---------------------------------------------------------------------------------------------------
 

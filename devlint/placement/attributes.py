@@ -19,7 +19,6 @@ from devlint.placement.syntax import code_of, path_of
 from devlint.placement.values import (
     NOTHING,
     ClassValue,
-    Constant,
     Container,
     DeviceName,
     Evidence,
@@ -45,12 +44,10 @@ if TYPE_CHECKING:
 @evaluates(cst.Attribute)
 def attribute(walk: Walk, node: cst.Attribute) -> Value:
     owner = walk.evaluate(node.value)
-    if walk.env is None:
-        return NOTHING
     path = path_of(node)
     name = node.attr.value
     if path is not None:
-        found = walk.env.values.get(path)
+        found = walk.state.values.get(path)
         if found is not None:
             if isinstance(owner, Self):
                 walk.emit(Loaded(node, walk.scope, name, found))
@@ -232,7 +229,3 @@ def _plain_tensor(info: ClassInfo, value: Tensor, stores: int) -> Value:
     if info.defines("_apply", "to", "cuda") or info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
         return NOTHING
     return value if stores <= 1 else NOTHING
-
-
-def constant_of(value: Value) -> object:
-    return value.value if isinstance(value, Constant) else None

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None) -> None:
     """``target = value`` for any target; the event names the target in the source's words."""
-    if walk.env is None:
-        return
     if isinstance(target, cst.Name):
         if isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
             value = _as_tensor(value)
@@ -47,8 +45,6 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
         _assign_item(walk, target, value, value_node)
     elif isinstance(target, (cst.Tuple, cst.List)):
         _unpack(walk, target, value, value_node)
-    elif isinstance(target, cst.StarredElement):
-        assign(walk, target.value, NOTHING, value_node)
 
 
 def _as_tensor(value: Opaque) -> Tensor:

@@ -49,8 +49,6 @@ def call(walk: Walk, node: cst.Call) -> Value:
         if isinstance(receiver, Reference):
             return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
         site = arguments(walk, node)
-        if walk.env is None:
-            return NOTHING
         result = _call_method(walk, node, receiver, function, site)
         walk.emit(Called(node, walk.scope, f".{function.attr.value}", site, receiver, result))
         return result
@@ -58,8 +56,6 @@ def call(walk: Walk, node: cst.Call) -> Value:
     if isinstance(callee, Reference):
         return _call_reference(walk, node, callee)
     site = arguments(walk, node)
-    if walk.env is None:
-        return NOTHING
     result = _call_value(walk, node, callee, site)
     walk.emit(Called(node, walk.scope, dotted(function) or "", site, None, result))
     return result
@@ -83,8 +79,8 @@ def arguments(walk: Walk, node: cst.Call) -> CallSite:
 
 def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
     site = arguments(walk, node)
-    if walk.env is None or not isinstance(callee, Reference):
-        return NOTHING if walk.env is None else _call_value(walk, node, callee, site)
+    if not isinstance(callee, Reference):
+        return _call_value(walk, node, callee, site)
     result = _library_call(walk, node, callee.name, site)
     _name_index(walk, callee.name, site)
     walk.emit(Called(node, walk.scope, callee.name, site, None, result))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain import Anchor, Device, Guard, GuardKind, Known, SameAs, Symbol
+from devlint.placement.domain import Anchor, Device, Guard, GuardKind, SameAs, Symbol
 from devlint.placement.events import Tested
 from devlint.placement.syntax import code_of, descend, dotted, path_of
 from devlint.placement.values import NOTHING, Constant, Container, DeviceName, Host, Opaque, Tensor, Truth, Value
@@ -208,10 +208,3 @@ def _versioned(walk: Walk, node: cst.BaseExpression, text: str) -> str:
     versions = walk.state.versions
     marks = ",".join(f"{name}{versions[name]}" for name in names if name in versions)
     return f"{walk.scope.qualname}:{text}@{marks}"
-
-
-def device_named(value: Value) -> Known | None:
-    """The device a value names for certain."""
-    if isinstance(value, DeviceName) and isinstance(value.device, Known):
-        return value.device
-    return None

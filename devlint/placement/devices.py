@@ -64,7 +64,7 @@ def expression_device(walk: Walk, node: cst.BaseExpression) -> Device:
     if len(text) > 100 or isinstance(node, cst.Call):
         return UNKNOWN
     root = text.split(".", 1)[0].split("[", 1)[0]
-    version = walk.state.versions.get(root, 0) if walk.env is not None else 0
+    version = walk.state.versions.get(root, 0)
     return SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}@{version}"))
 
 
@@ -105,8 +105,8 @@ def _emit(
 
 def resolve_current(walk: Walk, device: Device) -> Device:
     """``cuda`` without an index is the current device, where a path has set that."""
-    if isinstance(device, Known) and device.type == "cuda" and device.index is None and walk.env is not None:
-        return Known("cuda", walk.env.current_index)
+    if isinstance(device, Known) and device.type == "cuda" and device.index is None:
+        return Known("cuda", walk.state.current_index)
     return device
 
 

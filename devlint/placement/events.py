@@ -136,6 +136,8 @@ class Met(Event):
     other: MetOperand
     callee: str = "operation"
     callee_node: cst.BaseExpression | None = None
+    assumed: bool = False
+    """That the callee is a Module is read from how it is kept and called, not from its class."""
     callers_on_cpu: bool = False
     """Every call of the enclosing definition in this file hands it CPU tensors; callers elsewhere may not."""
 

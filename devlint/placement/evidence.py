@@ -68,7 +68,6 @@ class Role(Enum):
     DEVICE = "device"
     NUMPY = "numpy"
     HOST = "host"
-    OPTIONAL_TENSOR = "optional-tensor"
     PLACED = "placed"
     """Its ``.device`` is read and nothing else is known: a tensor most often, a configuration sometimes."""
     ANYTHING = "anything"

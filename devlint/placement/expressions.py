@@ -314,8 +314,8 @@ def _as_device(value: Value) -> Value:
 def subscript(walk: Walk, node: cst.Subscript) -> Value:
     value = walk.evaluate(node.value)
     path = path_of(node)
-    if path is not None and walk.env is not None and path in walk.env.values:
-        return walk.env.values[path]
+    if path is not None and path in walk.state.values:
+        return walk.state.values[path]
     if isinstance(value, Opaque) and _constant_key(node) is not None:
         return value
     if isinstance(value, (Tensor, Opaque)):

@@ -27,7 +27,7 @@ from devlint.placement.values import (
     Tensor,
     Value,
 )
-from devlint.semantics import Clash, Dim, ModuleInfo, Operation, Relation, Rule
+from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
@@ -208,11 +208,17 @@ def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
 
 def _first_input(module: Module, site: CallSite) -> list[Bound]:
     """Of a module of one's own only a lone first tensor surely meets the parameters."""
-    if module.assumed and len(site.arguments) != 1:
+    if module.assumed and not _looks_like_data(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
         return []
     return [Bound("input", a.value, a.node, strict=True) for a in site.positional[:1]]
+
+
+def _looks_like_data(site: CallSite) -> bool:
+    """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
+    values = [argument.value for argument in site.arguments]
+    return len(values) == 1 and isinstance(values[0], Tensor) and values[0].dtype is DType.OTHER
 
 
 def _meet_module(
@@ -244,6 +250,7 @@ def _meet_module(
                         sides[second],
                         "module",
                         module_node,
+                        module.assumed,
                     )
                 )
                 return

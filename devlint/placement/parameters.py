@@ -103,7 +103,7 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
 def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_module: Symbol | None) -> Value:
     device = SameAs(with_module or symbol)
     match holds:
-        case Holds.TENSOR | Holds.OPTIONAL_TENSOR:
+        case Holds.TENSOR:
             return Tensor(device, origin=walk.step(StepKind.GIVEN, parameter, device, symbol.name))
         case Holds.PLACED if with_module is None:
             origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)

@@ -31,10 +31,10 @@ def call_function(walk: Walk, node: cst.Call, function: Function, site: CallSite
     info = function.info
     if not info.keeps_signature or info.is_generator:
         return NOTHING
+    substitution = bind_arguments(walk, info, site, function.receiver)
     summary = walk.analysis.summary(info)
     if summary is None:
         return NOTHING
-    substitution = bind_arguments(walk, info, site, function.receiver)
     return returned(walk, node, info, summary, substitution)
 
 

@@ -73,12 +73,10 @@ def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
 @executes(cst.Return)
 def return_statement(walk: Walk, node: cst.Return) -> None:
     value = NONE if node.value is None else walk.evaluate(node.value)
-    if walk.env is None:
-        return
     walk.emit(Returned(node, walk.scope, value))
     if not walk.muted:
         walk.returned.append((value, tuple(walk.decided)))
-    walk.exits.append(walk.env)
+    walk.exits.append(walk.state)
     walk.env = None
 
 
@@ -121,8 +119,6 @@ def global_statement(walk: Walk, node: cst.Global | cst.Nonlocal) -> None:
 @executes(cst.If)
 def if_statement(walk: Walk, node: cst.If) -> None:
     condition = conditions.test(walk, node.test)
-    if walk.env is None:
-        return
 
     def otherwise() -> None:
         if isinstance(node.orelse, cst.If):
@@ -173,8 +169,6 @@ def _arm(
 @executes(cst.For)
 def for_statement(walk: Walk, node: cst.For) -> None:
     iterable = walk.evaluate(node.iter)
-    if walk.env is None:
-        return
     _loop(walk, node, lambda: bind_loop_target(walk, node.target, iterable, node.iter), node.body, node.orelse)
 
 
@@ -256,8 +250,6 @@ def with_statement(walk: Walk, node: cst.With) -> None:
     entered = []
     for item in node.items:
         value = walk.evaluate(item.item)
-        if walk.env is None:
-            return
         entered.append(contexts.enter(walk, item.item, value))
         if item.asname is not None:
             assign(walk, item.asname.name, contexts.target_value(value), item.item)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain import (
-    CPU,
     UNKNOWN,
     Anchor,
     Choice,
@@ -154,7 +153,7 @@ def _place_of(value: Value, walk: Walk) -> Device:
         case Self():
             return SameAs(module_symbol(value.info))
         case Constant(value=None):
-            return walk.state.factory_device if walk.env is not None else CPU
+            return walk.state.factory_device
         case Constant():
             named = name_of_constant(value)
             return named.device if named is not None else UNKNOWN

@@ -49,19 +49,6 @@ def path_of(node: cst.BaseExpression) -> str | None:
     return None
 
 
-def root_name(node: cst.BaseExpression) -> str | None:
-    """The name a chain of attributes, subscripts and calls starts from."""
-    while True:
-        if isinstance(node, cst.Name):
-            return node.value
-        if isinstance(node, (cst.Attribute, cst.Subscript)):
-            node = node.value
-        elif isinstance(node, cst.Call):
-            node = node.func
-        else:
-            return None
-
-
 def literal(node: cst.BaseExpression) -> object:
     """The value of a literal; raises ValueError where the text is none."""
     if isinstance(node, cst.SimpleString):

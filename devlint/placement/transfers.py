@@ -181,7 +181,7 @@ def _moved_tensor(
 def _store_back(walk: Walk, node: cst.BaseExpression, module: Module) -> None:
     """A Module moves in place: what it is known by is moved."""
     path = path_of(node)
-    if path is not None and walk.env is not None and not walk.in_cpu_world:
+    if path is not None and not walk.in_cpu_world:
         walk.state.store(path, module)
 
 
@@ -189,7 +189,7 @@ def _note(
     walk: Walk, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target, fate: str
 ) -> None:
     """What the move says of the receiver that stays behind, and of its siblings."""
-    if walk.env is None or not target.moves:
+    if not target.moves:
         return
     if fate != Fate.USED:
         _mark_discarded(walk, node, receiver, receiver_node, target)

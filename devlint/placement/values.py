@@ -165,14 +165,6 @@ class ClassValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """A method looked up on a value, not called yet."""
-
-    receiver: Value
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Truth:
     """A Python truth value about devices. ``known`` is its value in the world with an accelerator."""
 
@@ -206,7 +198,6 @@ Value = (
     | Reference
     | Function
     | ClassValue
-    | Method
     | Truth
     | Self
     | UnknownValue

@@ -79,16 +79,12 @@ class Walk:
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """The value of an expression; an expression of a kind unknown here is anything."""
-        if self.env is None:
-            return NOTHING
         handler = EVALUATE.get(type(node))
         return NOTHING if handler is None else handler(self, node)
 
     def evaluate_quietly(self, node: cst.BaseExpression) -> Value:
         """The value of an expression that was evaluated before: no events, no effects."""
-        before = self.env
-        if before is None:
-            return NOTHING
+        before = self.state
         self.env = before.copy()
         with self.trial():
             value = self.evaluate(node)
@@ -96,8 +92,6 @@ class Walk:
         return value
 
     def execute(self, statement: cst.CSTNode) -> None:
-        if self.env is None:
-            return
         handler = EXECUTE.get(type(statement))
         if handler is not None:
             handler(self, statement)
@@ -118,13 +112,10 @@ class Walk:
 
     def lookup(self, name: str) -> Value:
         """The value of a name: local, of the enclosing definition, of the module, imported, or unknown."""
-        if self.env is not None:
-            found = self.env.values.get(name)
+        for values in (self.state.values, self.closure):
+            found = values.get(name)
             if found is not None:
                 return found
-        found = self.closure.get(name)
-        if found is not None:
-            return found
         return self.analysis.global_value(name)
 
     # -- events ---------------------------------------------------------------------------------------------------
@@ -165,13 +156,12 @@ class Walk:
     @property
     def in_cpu_world(self) -> bool:
         """The current point is reached only where nothing is on an accelerator."""
-        return self.env is not None and self.env.on_cpu
+        return self.state.on_cpu
 
     @property
     def under_device_guard(self) -> bool:
         """A test for a device decides whether the current point is reached."""
-        decided = self.env is not None and (self.env.on_cpu or self.env.on_accelerator)
-        return decided or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
+        return self.state.on_cpu or self.state.on_accelerator or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
 
     # -- devices --------------------------------------------------------------------------------------------------
 
@@ -187,11 +177,11 @@ class Walk:
 
     def _sibling_moved(self, a: Device, b: Device) -> Relation | None:
         """An item left behind where another item of its batch was moved is not where that one went."""
-        if self.env is None or not self.env.moved_groups:
+        if not self.state.moved_groups:
             return None
         for left, right in ((a, b), (b, a)):
             if isinstance(left, SameAs):
-                target = self.env.moved_groups.get(left.symbol.key)
+                target = self.state.moved_groups.get(left.symbol.key)
                 if target is not None and relate(target, right) is Relation.SAME and left != right:
                     return Relation.DIFFERENT
         return None

@@ -220,7 +220,7 @@ def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
         elif isinstance(leaf, Known) and not leaf.on_cpu:
             return Confidence.HIGH
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
-        return Confidence.HIGH
+        return Confidence.MEDIUM if event.assumed else Confidence.HIGH
     if step.scope.role is Role.TEST:
         # A test's arguments are its fixtures, and they are made on the CPU as often as not.
         return Confidence.LOW
