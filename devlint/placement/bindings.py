@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None) -> None:
     """``target = value`` for any target; the event names the target in the source's words."""
     if isinstance(target, cst.Name):
-        if isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
+        drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
+        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
             value = _as_tensor(value)
         walk.state.store(target.value, value)
         walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node))

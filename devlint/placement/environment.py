@@ -198,13 +198,14 @@ def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName
 
 def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
     same = a.info is b.info and a.type_name == b.type_name
+    states = (a.holds_state, b.holds_state)
     return Module(
         choose(_by_arms(guard, a.device, b.device), a.device, b.device),
         a.type_name if same else "",
         a.info if same else None,
         a.origin or b.origin,
         a.children if a.children == b.children else (),
-        a.holds_state if a.holds_state == b.holds_state else None,
+        True if True in states else None if None in states else False,
     )
 
 

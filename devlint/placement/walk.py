@@ -161,7 +161,8 @@ class Walk:
     @property
     def under_device_guard(self) -> bool:
         """A test for a device decides whether the current point is reached."""
-        return self.state.on_cpu or self.state.on_accelerator or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
+        decided = self.state.on_cpu or self.state.on_accelerator
+        return decided or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
 
     # -- devices --------------------------------------------------------------------------------------------------
 
