@@ -69,8 +69,8 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
         if parameter.kind == "tensors":
             bound += _spread(parameter.name, argument.value, argument.node)
         else:
-            first = not bound and parameter.name not in operation.zero_dim
-            strict = first or parameter.name in _ALWAYS_TENSORS
+            leading = not bound and parameter.name not in operation.zero_dim
+            strict = leading or parameter.name in _ALWAYS_TENSORS
             bound.append(Bound(parameter.name, argument.value, argument.node, strict))
     return bound
 
