@@ -350,3 +350,58 @@ def test_a_class_with_an_unknown_base_may_move_its_tensors() -> None:
             return x + self.table
     """
     assert clashes(program) == []
+
+
+def test_fields_of_a_result_are_its_tensors() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        y = torch.ones(3).topk(2).indices
+    """
+    assert device(program) == "cpu"
+
+
+def test_an_argument_of_any_type_may_be_asked_for_its_device() -> None:
+    assert of_argument("x.is_cuda", ": Whatever") == Truth(about_device=True)
+
+
+def test_an_attribute_may_be_written_on_what_has_no_name() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        unknown().table = torch.ones(3)
+        unknown()["k"] = torch.ones(3)
+        parts = {}
+        parts[x] = torch.ones(3)
+        y = parts["k"]
+        del unknown().table
+    """
+    assert device(program) == "cpu"
+
+
+def test_a_bound_method_is_a_function() -> None:
+    program = """
+    class Net(nn.Module):
+        def forward(self, x):
+            step = self.encode
+            y = step(x)
+            z = self.place
+            w = self.place(x)
+
+        def encode(self, x):
+            return x.exp()
+
+        @property
+        def place(self):
+            return self.device
+    """
+    assert isinstance(stored(program, "step"), Function)
+    assert device(program) == "the module's device"
+    assert stored(program, "w") == UnknownValue()
+
+
+def test_a_submodule_that_was_put_somewhere_stays_there() -> None:
+    program = """
+    def f():
+        net = nn.Sequential(nn.Linear(3, 3).to("cuda:1"), nn.Linear(3, 3))
+        first = net[0]
+    """
+    assert device(program, "first") == "cuda:1"

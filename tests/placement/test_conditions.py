@@ -422,3 +422,50 @@ def test_a_probe_that_both_arms_leave_behind_guards_nothing() -> None:
         model.to("cuda:0")
     """
     assert [event.guarded for event in events_of(DeviceNamed, program)] == [False]
+
+
+def test_a_setting_or_the_cpu_is_a_choice_about_devices() -> None:
+    program = """
+    def f(x: torch.Tensor, far: bool):
+        device = torch.device(settings.device) if far else torch.device("cpu")
+        y = torch.ones(3, device=device)
+        return x + y
+    """
+    assert clashes(program) == []
+    assert device(program) == "`settings.device` if far else cpu"
+
+
+def test_break_and_continue_outside_a_loop_end_the_path() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        if x.any():
+            break
+        else:
+            continue
+        x + torch.ones(3)
+    """
+    assert clashes(program) == []
+
+
+def test_isinstance_of_what_is_no_tensor_narrows_nothing() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        n = 3
+        if isinstance(n, int):
+            y = n
+    """
+    assert place(stored(program, "y")) == "Constant"
+
+
+def test_an_attribute_that_is_none_is_a_condition_of_its_own() -> None:
+    program = """
+    def f(batch, x: torch.Tensor):
+        w = torch.ones(3)
+        v = torch.ones(3)
+        if batch.mask is None:
+            w = w.cuda()
+        if batch.mask is None:
+            v = v.cuda()
+        return w + v
+    """
+    assert clashes(program) == []

@@ -384,3 +384,22 @@ def test_a_call_in_the_index_of_something_unknown_is_evaluated() -> None:
         {}[torch.ones(2) : torch.ones(1)]
     """
     assert len(events_of(Created, program)) == 3
+
+
+def test_an_answer_about_devices_that_is_compared_stays_one() -> None:
+    assert stored("def f(x: torch.Tensor):\n    y = x.is_cuda == True\n", "y") == Truth(about_device=True)
+
+
+def test_running_over_a_dict_gives_its_keys() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        for key in {"k": x}:
+            a = key
+        for key in dict():
+            b = key
+        for key in {k: x for k in x}:
+            c = key
+    """
+    assert stored(program, "a") == Host()
+    assert not isinstance(stored(program, "b"), Tensor)
+    assert not isinstance(stored(program, "c"), Tensor)

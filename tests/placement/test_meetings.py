@@ -326,3 +326,32 @@ def test_a_zero_dim_cpu_tensor_beside_an_argument_of_any_type_may_end_anywhere()
         return F.linear(x, scale)
     """
     assert clashes(program) == []
+
+
+def test_a_comparison_without_a_call_gives_one_tensor() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        y = x > 0
+        x.add_(1).sub_(2)
+        z = F.one_hot(x)
+        torch.cat(3)
+        torch.add(x, x, **anything)
+        a = x.type_as(index)
+        b = torch.cat(tensors=[x, x])
+        c = x.where(x > 0, x)
+    """
+    assert isinstance(stored(program, "y"), Tensor)
+    assert [device(program, name) for name in "zabc"] == [
+        "the device of `x`", "the device of `index`", "the device of `x`", "the device of `x`",
+    ]  # fmt: skip
+
+
+def test_indices_are_walked_even_where_nothing_is_known_of_what_they_pick() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        x[x + torch.ones(3) : 2]
+        x[x + torch.ones(3) : 2] = 0
+        x[index] = 0
+        y = x[index, None]
+    """
+    assert clashes(program) == ["x + torch.ones(3)"] * 2
