@@ -169,6 +169,8 @@ class Analysis:
 
     def global_value(self, name: str) -> Value:
         """A name of the module, an import, or a builtin."""
+        if name in self.index.rebound:
+            return NOTHING
         found = self._globals.get(name)
         if found is not None:
             return found
@@ -177,9 +179,9 @@ class Analysis:
             return Reference(qualified)
         return Reference(name) if hasattr(builtins, name) else NOTHING
 
-    def bind_global(self, name: str, value: Value, walk: Walk) -> None:
-        """Module-level bindings are seen by definitions; one made inside a definition is unknown everywhere."""
-        self._globals[name] = value if walk.info is None else NOTHING
+    def bind_global(self, name: str, value: Value) -> None:
+        """Module-level bindings are seen by definitions."""
+        self._globals[name] = value
 
     def note_default(self, walk: Walk) -> None:
         if walk.info is None:

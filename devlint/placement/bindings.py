@@ -38,8 +38,8 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
             value = _as_tensor(value)
         walk.state.store(target.value, value)
         walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node))
-        if not walk.scope.qualname or target.value in walk.global_names:
-            walk.analysis.bind_global(target.value, value, walk)
+        if walk.info is None:
+            walk.analysis.bind_global(target.value, value)
     elif isinstance(target, cst.Attribute):
         _assign_attribute(walk, target, value, value_node)
     elif isinstance(target, cst.Subscript):

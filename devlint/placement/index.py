@@ -143,6 +143,8 @@ class FileIndex:
     """Every name the file mentions anywhere."""
     indirect: frozenset[str]
     """Names of definitions mentioned otherwise than as the callee of a call: anybody may call those."""
+    rebound: frozenset[str]
+    """Names of the module that some definition declares ``global``: what they hold depends on what has run."""
 
     def qualified(self, name: str | None) -> str:
         """The qualified name of a dotted local name."""
@@ -157,6 +159,7 @@ def index_file(tree: cst.Module) -> FileIndex:
     names: dict[str, str] = {}
     mentions: Counter[str] = Counter()
     direct: Counter[str] = Counter()
+    rebound: set[str] = set()
     for node in descend(tree):
         if isinstance(node, (cst.Import, cst.ImportFrom)):
             names.update(imported_names(node))
@@ -164,13 +167,15 @@ def index_file(tree: cst.Module) -> FileIndex:
             mentions[node.value] += 1
         elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             direct[node.name.value] += 1
+        elif isinstance(node, cst.Global):
+            rebound.update(item.name.value for item in node.names)
         elif isinstance(node, cst.Call):
             function = node.func
             called = function.attr if isinstance(function, cst.Attribute) else function
             if isinstance(called, cst.Name):
                 direct[called.value] += 1
     indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
-    index = FileIndex(names, {}, {}, frozenset(mentions), indirect)
+    index = FileIndex(names, {}, {}, frozenset(mentions), indirect, frozenset(rebound))
     _index_block(tree, "", None, index, {})
     return index
 

@@ -13,7 +13,7 @@ from devlint.placement.domain import Guard, GuardKind
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import Fate, Returned
 from devlint.placement.expressions import binary_operation
-from devlint.placement.syntax import body_of
+from devlint.placement.syntax import body_of, descend
 from devlint.placement.transfers import METHODS
 from devlint.placement.values import NONE, NOTHING, ClassValue, Function, Value
 from devlint.placement.walk import Loop, Walk, executes
@@ -263,7 +263,7 @@ def with_statement(walk: Walk, node: cst.With) -> None:
 def match_statement(walk: Walk, node: cst.Match) -> None:
     walk.evaluate(node.subject)
     before = walk.state
-    end: Environment | None = before.copy()
+    end: Environment | None = None if _takes_all(node.cases[-1]) else before.copy()
     for case in node.cases:
         walk.env = before.copy()
         for name in _captured(case.pattern):
@@ -273,6 +273,11 @@ def match_statement(walk: Walk, node: cst.Match) -> None:
         walk.run(body_of(case.body))
         end = join(None, end, walk.env)
     walk.env = end
+
+
+def _takes_all(case: cst.MatchCase) -> bool:
+    """``case _`` and ``case name``."""
+    return case.guard is None and isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None
 
 
 def _captured(pattern: cst.CSTNode) -> list[str]:
@@ -300,6 +305,11 @@ def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
         walk.analysis.defer(info)
     value: Value = Function(info, f"{walk.scope.path}:{info.qualname}")
     walk.state.store(node.name.value, value if info.keeps_signature else NOTHING)
+    for child in descend(node.body) if walk.info is not None else ():
+        if isinstance(child, cst.Nonlocal):
+            # From here on a call may rebind it.
+            for item in child.names:
+                walk.state.store(item.name.value, NOTHING)
 
 
 @executes(cst.ClassDef)

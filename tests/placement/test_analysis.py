@@ -137,11 +137,14 @@ def test_a_name_that_a_function_rebinds_is_unknown_everywhere() -> None:
     program = """
     TABLE = torch.ones(3)
 
+    def f(x: torch.Tensor):
+        return x + TABLE
+
     def move(device):
         global TABLE
         TABLE = TABLE.to(device)
 
-    def f(x: torch.Tensor):
+    def g(x: torch.Tensor):
         return x + TABLE
     """
     assert clashes(program) == []

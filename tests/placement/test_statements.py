@@ -511,3 +511,33 @@ def test_a_tensor_is_not_moved_by_a_statement() -> None:
     kept = stored(program, "kept")
     assert isinstance(kept, Tensor)
     assert place(kept) == "cpu"
+
+
+def test_a_name_that_a_nested_definition_rebinds_is_unknown_from_there_on() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        w = torch.ones(3)
+        early = x + w
+        def move():
+            nonlocal w
+            w = w.to(x.device)
+        move()
+        return x + w
+    """
+    assert clashes(program) == ["x + w"]
+    assert len(clashes(program.replace("early = x + w", "pass"))) == 0
+
+
+@pytest.mark.parametrize(("last", "expected"), [("_", "cuda"), ("other", "cuda"), ("2", "an unknown device")])
+def test_a_last_case_that_takes_all_leaves_nothing_of_the_state_before(last: str, expected: str) -> None:
+    program = f"""
+    def f(kind):
+        y = torch.ones(3)
+        match kind:
+            case 1:
+                y = y.cuda()
+            case {last}:
+                y = y.cuda()
+        z = y
+    """
+    assert device(program, "z") == expected
