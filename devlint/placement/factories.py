@@ -141,7 +141,8 @@ def _dim(factory: Factory, call: CallSite) -> Dim:
         return _dim_of_source(factory, call)
     size = _size(factory, call)
     if size is None:
-        return Dim.UNKNOWN
+        # ``torch.ones(*x.shape)``: a shape that is unpacked is there because it has dimensions.
+        return Dim.NONZERO if any(argument.star == "*" for argument in call.arguments) else Dim.UNKNOWN
     if isinstance(size, Container) and not size.items and size.rest is None:
         return Dim.ZERO
     return Dim.UNKNOWN if isinstance(size, UnknownValue) and call.unpacks else Dim.NONZERO

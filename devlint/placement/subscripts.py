@@ -91,12 +91,14 @@ def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:
     """Index tensors of one subscript are broadcast together: beside one with dimensions none is read as a number."""
     if not any(dim_of(b.value) is Dim.NONZERO for b in indices):
         return indices
-    return [
-        replace(b, value=replace(b.value, dim=Dim.NONZERO))
-        if isinstance(b.value, Tensor) and b.value.dim is Dim.UNKNOWN
-        else b
-        for b in indices
-    ]
+    return [_with_dimensions(b) for b in indices]
+
+
+def _with_dimensions(bound: Bound) -> Bound:
+    value = bound.value
+    if isinstance(value, Tensor) and value.dim is Dim.UNKNOWN:
+        return replace(bound, value=replace(value, dim=Dim.NONZERO))
+    return bound
 
 
 def write_item(
@@ -111,6 +113,9 @@ def write_item(
     if not advanced:
         return
     operation = semantics.operator("[]=")
+    if dim_of(value) is Dim.NONZERO:
+        # Several values go to several places.
+        indices = [_with_dimensions(b) for b in indices]
     bound = [Bound("self", owner, target.value, strict=True), *indices]
     if isinstance(value, (Tensor, Opaque)):
         bound.append(Bound("value", value, value_node if value_node is not None else target))

@@ -141,7 +141,7 @@ def test_the_legacy_constructors_of_cuda_make_cuda_tensors() -> None:
         ("torch.rand([])", Dim.ZERO),
         ("torch.zeros(size=())", Dim.ZERO),
         ("torch.zeros(size=(3,))", Dim.NONZERO),
-        ("torch.zeros(*size)", Dim.UNKNOWN),
+        ("torch.zeros(*size)", Dim.NONZERO),
         ("torch.arange(3)", Dim.NONZERO),
         ("torch.scalar_tensor(3)", Dim.ZERO),
         ("torch.full((), 2.0)", Dim.ZERO),
