@@ -72,7 +72,7 @@ def test_the_configuration_is_accepted_and_every_key_named(tmp_path: Path) -> No
 
 def test_both_hooks_are_as_pre_commit_wants_them() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert [hook["id"] for hook in hooks] == ["devlint", "devlint-fix"]
+    assert [hook["id"] for hook in hooks] == ["devlint"]
     for hook in hooks:
         assert hook["entry"].startswith("devlint --force-exclude")
         assert hook["language"] == "python"
