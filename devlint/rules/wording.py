@@ -109,7 +109,7 @@ def failing(event: Met) -> str:
         return quoted(event.callee_node, "the call")
     if isinstance(event.node, cst.Call):
         return quoted(event.node.func, f"`{event.operation.name}`")
-    return quoted(event.node, f"`{event.operation.name}`")
+    return quoted(event.node, "the expression")
 
 
 def to_device_of(operand: MetOperand) -> str:
