@@ -64,6 +64,10 @@ def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_nod
         walk.analysis.note_attribute(walk, owner, name, value, target)
     if path is not None:
         walk.state.store(path, value)
+    base = path_of(target.value)
+    if name == "data" and base is not None and isinstance(owner, Tensor) and isinstance(value, (Tensor, Opaque)):
+        # ``t.data = t.data.to(device)`` moves t itself.
+        walk.state.store(base, replace(owner, device=value.device, origin=value.origin))
 
 
 def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None) -> None:
@@ -88,11 +92,30 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
             walk.evaluate(element.slice.value)
     path = path_of(target)
     base = path_of(target.value)
+    if base is not None and isinstance(owner, Container):
+        changed = _with_item(owner, key, value)
+        if path is None:
+            walk.state.store(base, changed)
+        else:
+            walk.state.values[base] = changed
     if path is not None and not isinstance(owner, Tensor):
         walk.state.store(path, value)
-    elif base is not None and isinstance(owner, Container):
-        rest = value if owner.rest is None and not owner.items else NOTHING
-        walk.state.store(base, replace(owner, rest=rest))
+
+
+def _with_item(owner: Container, key: object, value: Value) -> Container:
+    """The container after ``owner[key] = value``; ``key`` is None where it is not written out: any item, then."""
+    from devlint.placement.environment import join_values
+
+    if owner.keys is not None and key in owner.keys:
+        position = owner.keys.index(key)
+    elif owner.keys is None and isinstance(key, int) and owner.rest is None and 0 <= key < len(owner.items):
+        position = key
+    elif key is not None:
+        return replace(owner, rest=value if owner.rest is None else join_values(None, owner.rest, value))
+    else:
+        items = tuple(join_values(None, item, value) for item in owner.items)
+        return replace(owner, items=items, rest=value if owner.rest is None and not items else NOTHING)
+    return replace(owner, items=(*owner.items[:position], value, *owner.items[position + 1 :]))
 
 
 def _mix(walk: Walk, target: cst.Subscript, owner: Tensor | Opaque, value: Value, key: object) -> None:

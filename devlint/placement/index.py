@@ -49,6 +49,8 @@ class FunctionInfo:
     decorators: tuple[str, ...] = ()
     closure: dict[str, Value] = field(default_factory=dict)
     is_generator: bool = False
+    stores: frozenset[str] = frozenset()
+    """Attributes of ``self`` that the body assigns; of methods only."""
     places_itself: bool = False
     """The body calls ``.to`` or ``.cuda``: as a constructor it may leave its parameters anywhere."""
 
@@ -222,9 +224,10 @@ def _index_class(node: cst.ClassDef, prefix: str, index: FileIndex, classes: dic
     index.classes[id(node)] = info
     _index_block(node.body, info.qualname + ".", info, index, classes)
     info.kind = _kind(info)
-    info.assigned_outside_init = frozenset(
-        name for method in info.methods.values() if method.name != "__init__" for name in _stored_attributes(method)
-    )
+    for method in info.methods.values():
+        method.stores = frozenset(_stored_attributes(method))
+    outside = [method.stores for method in info.methods.values() if method.name != "__init__"]
+    info.assigned_outside_init = frozenset().union(*outside)
     return info
 
 

@@ -119,7 +119,13 @@ def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSit
         return _register(walk, node, receiver, name, site)
     method = receiver.info.method(name)
     if method is not None:
-        return call_self(walk, node, receiver, name, site)
+        result = call_self(walk, node, receiver, name, site)
+        me = path_of(node.func.value) if isinstance(node.func, cst.Attribute) else None
+        for path in (f"{me}.{stored}" for stored in sorted(method.stores)):
+            if path in walk.state.values:
+                # The call assigned it again.
+                walk.state.store(path, NOTHING)
+        return result
     if name in ("parameters", "buffers") and receiver.info.is_module:
         from devlint.placement.attributes import module_symbol
 

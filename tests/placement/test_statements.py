@@ -541,3 +541,59 @@ def test_a_last_case_that_takes_all_leaves_nothing_of_the_state_before(last: str
         z = y
     """
     assert device(program, "z") == expected
+
+
+def test_writing_an_item_replaces_it_in_its_container() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        named = {"a": torch.ones(3), "b": torch.ones(3)}
+        named["a"] = named["a"].to(x.device)
+        named["c"] = x
+        for value in named.values():
+            torch.stack([x, value])
+        parts = [torch.ones(3), torch.ones(3)]
+        parts[0] = x
+        torch.stack([x, *parts[:1]])
+        first, second = parts
+        return x + first, x + second, x + named["b"]
+    """
+    assert clashes(program) == ["x + second", 'x + named["b"]']
+
+
+def test_writing_under_a_key_that_is_not_written_out_may_replace_any_item() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        named = {"a": torch.ones(3)}
+        for key in named:
+            named[key] = named[key].to(x.device)
+        return x + named["a"]
+    """
+    assert clashes(program) == []
+
+
+def test_assigning_the_data_of_a_tensor_moves_it() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        w = torch.ones(3)
+        w.data = w.data.to(x.device)
+        return x + w
+    """
+    assert clashes(program) == []
+
+
+def test_a_call_of_a_method_that_assigns_an_attribute_makes_it_unknown() -> None:
+    program = """
+    class Net(nn.Module):
+        def forward(self, x):
+            self.mask = torch.ones(3)
+            {call}
+            return x * self.mask
+
+        def _move(self, x):
+            self.mask = self.mask.to(x.device)
+
+        def _look(self, x):
+            return x
+    """
+    assert clashes(program.format(call="self._move(x)")) == []
+    assert clashes(program.format(call="self._look(x)")) == ["x * self.mask"]
