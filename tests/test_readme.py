@@ -32,10 +32,7 @@ def devlint(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str
 def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
     program, shown = blocks("python")[0], blocks("text")[0]
     (tmp_path / "net.py").write_text(program)
-    printed = devlint(tmp_path, "net.py").stdout
-    header, *frame = shown.splitlines()
-    assert printed.startswith(header.removesuffix("..."))
-    assert printed.splitlines()[1 : 1 + len(frame)] == frame
+    assert devlint(tmp_path, "net.py").stdout.startswith(shown)
 
 
 def test_the_repair_of_the_example_is_clean(tmp_path: Path) -> None:
