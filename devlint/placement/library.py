@@ -17,7 +17,7 @@ from devlint.placement.events import CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
 from devlint.placement.index import ClassInfo
 from devlint.placement.origin import StepKind
-from devlint.placement.syntax import code_of
+from devlint.placement.syntax import code_of, dotted
 from devlint.placement.values import (
     NOTHING,
     Constant,
@@ -168,8 +168,13 @@ _CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context
 
 def _next(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     value = site.positional[0].value if site.positional else NOTHING
-    # Running over a dict gives its keys.
-    return Host() if isinstance(value, Container) and value.keys is not None else item_of(walk, value, None)
+    if isinstance(value, Container) and value.keys is not None:
+        # Running over a dict gives its keys.
+        return Host()
+    source = site.positional[0].node if site.positional else None
+    if isinstance(source, cst.Call) and dotted(source.func) == "iter":
+        return _iterated(walk, value, node)
+    return item_of(walk, value, None)
 
 
 def _host(walk: Walk, node: cst.Call, site: CallSite) -> Value:
