@@ -50,8 +50,6 @@ def result_of(
             for b in operands[:1]:
                 host_read(walk, node, operation.name, b.value, expression=b.node)
             return Host(number=True)
-        case Result.NUMPY:
-            return Host(numpy=True)
         case Result.NOTHING:
             return NOTHING
         case _:
@@ -98,7 +96,7 @@ def _placed_result(
 ) -> Tensor:
     source = _source_of_result(operation, operands, clash)
     value = source.value
-    device = CPU if operation.result is Result.CPU else device_of(value)
+    device = device_of(value)
     if operation.result is Result.OPERANDS and clash is None:
         device = _common_device(bound, operands, source)
     kind = Kind.PLAIN
@@ -129,8 +127,6 @@ def _dtype(operands: Sequence[Bound]) -> DType:
 
 def _source_of_result(operation: Operation, operands: Sequence[Bound], clash: Clash[Device] | None) -> Bound:
     """The operand the result sits with; after a clash the one the others must agree with."""
-    if operation.result is Result.OTHER:
-        return next((b for b in operands if b.role == "other"), operands[-1])
     if operation.result is Result.SELF or operation.in_place:
         return operands[0]
     if clash is not None:

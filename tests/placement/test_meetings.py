@@ -355,3 +355,17 @@ def test_indices_are_walked_even_where_nothing_is_known_of_what_they_pick() -> N
         y = x[index, None]
     """
     assert clashes(program) == ["x + torch.ones(3)"] * 2
+
+
+def test_the_table_tells_what_an_operation_gives_back() -> None:
+    program = f"""
+    def f({ARGUMENTS}):
+        a = x.dot(x)
+        b = x.record_stream(torch.cuda.current_stream())
+        c = x.tolist()
+    """
+    dot = stored(program, "a")
+    assert isinstance(dot, Tensor)
+    assert dot.dim is Dim.ZERO
+    assert stored(program, "b") == UnknownValue()
+    assert stored(program, "c") == Host(number=True)
