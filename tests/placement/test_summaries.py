@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
-import pytest
-
 from devlint.placement.origin import StepKind
 from devlint.placement.values import Constant, Host, Tensor, UnknownValue
 from tests.placement.walked import clashes, device, place, stored
@@ -306,57 +302,6 @@ def test_calling_self_is_calling_forward() -> None:
             y = self(x)
     """
     assert device(program) == "the module's device" or device(program) == "the device of `x`"
-
-
-@pytest.mark.parametrize("caller", ["torch.ones(3)", "torch.tensor(1.0)", "3", "None"])
-def test_a_private_function_called_only_with_cpu_values_works_there(caller: str) -> None:
-    program = f"""
-    def _scaled(t: torch.Tensor):
-        return t * torch.ones(3)
-
-    def f():
-        return _scaled({caller})
-    """
-    assert clashes(program) == []
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        "def g(x: torch.Tensor):\n    return _scaled(x)",
-        "def g(callbacks):\n    callbacks.append(_scaled)",
-    ],
-)
-def test_a_private_function_that_others_may_call_is_judged(other: str) -> None:
-    program = """
-    def _scaled(t: torch.Tensor):
-        return t * torch.ones(3)
-
-    def f():
-        return _scaled(torch.ones(3))
-    """
-    assert clashes(dedent(program) + other) == ["t * torch.ones(3)"]
-
-
-def test_a_public_function_is_judged_whoever_calls_it_here() -> None:
-    program = """
-    def scaled(t: torch.Tensor):
-        return t * torch.ones(3)
-
-    def f():
-        return scaled(torch.ones(3))
-    """
-    assert clashes(program) == ["t * torch.ones(3)"]
-
-
-def test_a_nested_function_called_only_with_cpu_values_works_there() -> None:
-    program = """
-    def f():
-        def scaled(t: torch.Tensor):
-            return t * torch.ones(3)
-        return scaled(torch.ones(3))
-    """
-    assert clashes(program) == []
 
 
 def test_try_gpu_is_evaluated_by_its_body() -> None:
