@@ -37,7 +37,7 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
         if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
             value = _as_tensor(value)
         walk.state.store(target.value, value)
-        walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node))
+        walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node, walk.arms))
         if walk.info is None:
             walk.analysis.bind_global(target.value, value)
     elif isinstance(target, cst.Attribute):
@@ -59,7 +59,7 @@ def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_nod
     owner = walk.evaluate(target.value)
     path = path_of(target)
     name = target.attr.value
-    walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node))
+    walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node, walk.arms))
     if isinstance(owner, Self):
         walk.analysis.note_attribute(walk, owner, name, value, target)
     if path is not None:
@@ -81,7 +81,16 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
         except ValueError:
             key = None
     walk.emit(
-        Stored(target, walk.scope, code_of(target), value, owner, key if isinstance(key, str) else None, value_node)
+        Stored(
+            target,
+            walk.scope,
+            code_of(target),
+            value,
+            owner,
+            key if isinstance(key, str) else None,
+            value_node,
+            walk.arms,
+        )
     )
     if isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
         write_item(walk, target, owner, value, value_node)

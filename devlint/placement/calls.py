@@ -50,14 +50,14 @@ def call(walk: Walk, node: cst.Call) -> Value:
             return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
         site = arguments(walk, node)
         result = _call_method(walk, node, receiver, function, site)
-        walk.emit(Called(node, walk.scope, f".{function.attr.value}", site, receiver, result))
+        walk.emit(Called(node, walk.scope, f".{function.attr.value}", site, receiver, result, walk.arms))
         return result
     callee = walk.evaluate(function)
     if isinstance(callee, Reference):
         return _call_reference(walk, node, callee)
     site = arguments(walk, node)
     result = _call_value(walk, node, callee, site)
-    walk.emit(Called(node, walk.scope, dotted(function) or "", site, None, result))
+    walk.emit(Called(node, walk.scope, dotted(function) or "", site, None, result, walk.arms))
     return result
 
 
@@ -83,7 +83,7 @@ def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
         return _call_value(walk, node, callee, site)
     result = _library_call(walk, node, callee.name, site)
     _name_index(walk, callee.name, site)
-    walk.emit(Called(node, walk.scope, callee.name, site, None, result))
+    walk.emit(Called(node, walk.scope, callee.name, site, None, result, walk.arms))
     return result
 
 

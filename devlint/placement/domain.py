@@ -83,6 +83,19 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """A condition that holds (or not) at some point of the program."""
+
+    guard: Guard
+    holds: bool
+
+
+def exclude(a: tuple[Decided, ...], b: tuple[Decided, ...]) -> bool:
+    """Whether two points stand in different arms of one branch, so that no run comes to both."""
+    return any(x.guard == y.guard and x.holds is not y.holds for x in a for y in b)
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """``then`` where the guard holds, ``otherwise`` where it does not."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain import Device
+from devlint.placement.domain import Decided, Device
 from devlint.placement.scope import Scope
 from devlint.placement.values import DeviceName, Opaque, Tensor, Value
 from devlint.semantics import Clash, Factory, Operation
@@ -150,6 +150,8 @@ class Called(Event):
     call: CallSite
     receiver: Value | None
     result: Value
+    arms: tuple[Decided, ...] = ()
+    """The conditions it stands under."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,6 +164,8 @@ class Stored(Event):
     attribute: str | None
     """The attribute or constant key stored to, if that is what the target is."""
     value_node: cst.BaseExpression | None = None
+    arms: tuple[Decided, ...] = ()
+    """The conditions it stands under."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
-from devlint.placement.domain import Choice, Device, Guard, GuardKind, SameAs, relate
+from devlint.placement.domain import Choice, Decided, Device, Guard, GuardKind, SameAs, relate
 from devlint.placement.environment import Environment, join_values
 from devlint.placement.events import Event
 from devlint.placement.origin import Origin, Step, StepKind, extend
@@ -41,14 +41,6 @@ class Loop:
 
     breaks: list[Environment] = field(default_factory=list)
     continues: list[Environment] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A condition that holds (or not) at the current point."""
-
-    guard: Guard
-    holds: bool
 
 
 class Walk:
@@ -147,6 +139,11 @@ class Walk:
         finally:
             if guard is not None:
                 self.decided.pop()
+
+    @property
+    def arms(self) -> tuple[Decided, ...]:
+        """The conditions the current point stands under."""
+        return tuple(self.decided)
 
     @property
     def is_dead(self) -> bool:

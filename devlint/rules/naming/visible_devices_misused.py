@@ -65,7 +65,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Known, is_accelerator
+from devlint.placement.domain import Decided, Known, exclude, is_accelerator
 from devlint.placement.events import Sink
 from devlint.placement.values import Constant, Container, Reference, Tensor, Value
 from devlint.rules.naming.visible_devices import NAME, STARTS_CUDA, is_misspelling, visible
@@ -176,7 +176,9 @@ class VisibleDevicesMisused(Rule):
 
     def _set(self, event: Event, name: str, value: Value, node: cst.CSTNode) -> Iterable[Draft]:
         if name == NAME:
-            self._settings.append(_Setting(event, value, self._order(event).touch))
+            touch = self._order(event).touch
+            together = touch is not None and not exclude(_arms(touch), _arms(event))
+            self._settings.append(_Setting(event, value, touch if together else None))
         elif is_misspelling(name):
             yield Draft(
                 node=node,
@@ -242,6 +244,12 @@ class VisibleDevicesMisused(Rule):
                 trace=(DraftStep(setting.event.node, setting.event.scope, "devices are hidden here"),),
                 repair=_renumber(widest, index),
             )
+
+
+def _arms(event: Event) -> tuple[Decided, ...]:
+    """The conditions the event stands under, where it says so."""
+    found: tuple[Decided, ...] = getattr(event, "arms", ())
+    return found
 
 
 def _is_environment(owner: Value | None) -> bool:
