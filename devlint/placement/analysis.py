@@ -9,6 +9,8 @@ from dataclasses import replace
 import libcst as cst
 
 from devlint.placement import calls as _calls  # noqa: F401  (registers the evaluation of calls)
+from devlint.placement import comparisons as _comparisons  # noqa: F401  (registers the comparisons)
+from devlint.placement import comprehensions as _comprehensions  # noqa: F401  (registers the comprehensions)
 from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
 from devlint.placement.classes import AttributeFact, ClassFacts, kind_of
 from devlint.placement.devices import device_of

@@ -9,14 +9,14 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement import conditions
-from devlint.placement.bindings import assign, item_of, iterated
+from devlint.placement.bindings import assign, item_of
 from devlint.placement.domain import SOME_INDEX, Known
-from devlint.placement.environment import join_values, root_of
-from devlint.placement.events import Compared, Tested
+from devlint.placement.environment import join_values
+from devlint.placement.events import Tested
 from devlint.placement.meetings import perform
 from devlint.placement.operands import operator_operands
 from devlint.placement.subscripts import read_item
-from devlint.placement.syntax import code_of, descend, literal, path_of
+from devlint.placement.syntax import code_of, literal, path_of
 from devlint.placement.values import (
     NOTHING,
     Constant,
@@ -24,7 +24,6 @@ from devlint.placement.values import (
     DeviceName,
     Function,
     Host,
-    Instance,
     Module,
     Opaque,
     Tensor,
@@ -138,11 +137,6 @@ _BINARY = {
     cst.LeftShift: "<<", cst.RightShift: ">>",
 }  # fmt: skip
 
-_COMPARISON = {
-    cst.Equal: "==", cst.NotEqual: "!=", cst.LessThan: "<", cst.LessThanEqual: "<=", cst.GreaterThan: ">",
-    cst.GreaterThanEqual: ">=", cst.Is: "is", cst.IsNot: "is not", cst.In: "in", cst.NotIn: "not in",
-}  # fmt: skip
-
 
 def binary_operation(
     walk: Walk,
@@ -222,52 +216,6 @@ def boolean(walk: Walk, node: cst.BooleanOperation) -> Value:
     if condition.known is not None:
         return right if condition.known else left
     return join_values(condition.guard, right, left)
-
-
-@evaluates(cst.Comparison)
-def comparison(walk: Walk, node: cst.Comparison) -> Value:
-    left_node: cst.BaseExpression = node.left
-    left = walk.evaluate(left_node)
-    result: Value = Host()
-    for target in node.comparisons:
-        right = walk.evaluate(target.comparator)
-        symbol = _COMPARISON[type(target.operator)]
-        walk.emit(Compared(node, walk.scope, left, left_node, symbol, right, target.comparator))
-        result = _compared(walk, node, symbol, (left, left_node), (right, target.comparator))
-        left, left_node = right, target.comparator
-    return result
-
-
-def _compared(
-    walk: Walk,
-    node: cst.Comparison,
-    symbol: str,
-    left: tuple[Value, cst.BaseExpression],
-    right: tuple[Value, cst.BaseExpression],
-) -> Value:
-    values = (left[0], right[0])
-    if symbol in ("is", "is not", "in", "not in"):
-        return Truth(about_device=any(isinstance(value, DeviceName) for value in values))
-    if any(isinstance(value, DeviceName) for value in values):
-        return Truth(about_device=True)
-    if any(isinstance(value, Truth) and value.about_device for value in values):
-        return Truth(about_device=True)
-    if any(isinstance(value, Instance) and value.type_name == "device_count" for value in values):
-        return _device_count(symbol, values)
-    if any(isinstance(value, (Tensor, Opaque)) for value in values):
-        operation = semantics.operator(symbol)
-        return perform(walk, node, operation, operator_operands(operation, left, right))
-    return Host(numpy=any(isinstance(value, Host) and value.numpy for value in values))
-
-
-def _device_count(symbol: str, values: tuple[Value, Value]) -> Value:
-    """``device_count() > 0`` holds where an accelerator is present; a second one is anybody's guess."""
-    bound = values[1].value if isinstance(values[1], Constant) else None
-    if (symbol, bound) in ((">", 0), (">=", 1), ("!=", 0)):
-        return Truth(True, about_device=True)
-    if (symbol, bound) in (("==", 0), ("<", 1)):
-        return Truth(False, about_device=True)
-    return Truth(about_device=True)
 
 
 @evaluates(cst.IfExp)
@@ -377,34 +325,3 @@ def anonymous(walk: Walk, node: cst.Lambda) -> Value:
     info.closure = {**walk.closure, **walk.state.values}
     walk.analysis.defer(info)
     return Function(info, f"{walk.scope.path}:{info.qualname}:{id(node)}")
-
-
-@evaluates(cst.ListComp, cst.SetComp, cst.GeneratorExp)
-def comprehension(walk: Walk, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
-    value = _comprehend(walk, node.for_in, [node.elt])[0]
-    return Container((), None, value, "list", node)
-
-
-@evaluates(cst.DictComp)
-def dict_comprehension(walk: Walk, node: cst.DictComp) -> Value:
-    _, value = _comprehend(walk, node.for_in, [node.key, node.value])
-    return Container((), (), value, "dict", node)
-
-
-def _comprehend(walk: Walk, clause: cst.CompFor | None, elements: list[cst.BaseExpression]) -> list[Value]:
-    """The values of a comprehension's elements; its names do not leave it."""
-    outer = dict(walk.state.values)
-    own: set[str] = set()
-    while clause is not None:
-        own.update(node.value for node in descend(clause.target) if isinstance(node, cst.Name))
-        iterable = walk.evaluate(clause.iter)
-        assign(walk, clause.target, iterated(walk, iterable, clause.target, clause.iter), None)
-        for condition in clause.ifs:
-            conditions.test(walk, condition.test)
-        clause = clause.inner_for_in
-    values = [walk.evaluate(element) for element in elements]
-    # What a walrus binds stays.
-    inner = walk.state.values
-    walk.state.values = {path: value for path, value in inner.items() if root_of(path) not in own}
-    walk.state.values.update((path, value) for path, value in outer.items() if root_of(path) in own)
-    return values
