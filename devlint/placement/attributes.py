@@ -226,6 +226,6 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
 
 def _plain_tensor(info: ClassInfo, value: Tensor, stores: int) -> Value:
     """A plain tensor on self stays where it was put, unless the class moves it itself."""
-    if info.defines("_apply", "to", "cuda") or info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or stores > 1:
         return NOTHING
-    return value if stores <= 1 else NOTHING
+    return replace(value, device=UNKNOWN) if info.defines("_apply", "to", "cuda") else value

@@ -38,7 +38,7 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
             value = _as_tensor(value)
         walk.state.store(target.value, value)
         walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node, walk.arms))
-        if walk.info is None:
+        if walk.info is None and not walk.in_class_body:
             walk.analysis.bind_global(target.value, value)
     elif isinstance(target, cst.Attribute):
         _assign_attribute(walk, target, value, value_node)

@@ -127,7 +127,7 @@ def _setting(change: Callable[[Walk, CallSite], Value]) -> Special:
 
 
 def _same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """Gives back its first argument: ``copy.deepcopy``, ``tqdm``, ``list``, ``reversed``."""
+    """Gives back its first argument: ``copy.deepcopy``, ``tqdm``, ``iter``, and ``Variable``, which wraps no more."""
     return site.positional[0].value if site.positional else NOTHING
 
 
@@ -296,6 +296,8 @@ FUNCTIONS: dict[str, Special] = {
     "torch.nn.utils.rnn.pack_padded_sequence": _packed,
     "torch.utils.checkpoint.checkpoint": _checkpoint,
     "torch.is_tensor": _isinstance,
+    "torch.autograd.Variable": _same,
+    "torch.autograd.variable.Variable": _same,
     "copy.deepcopy": _same,
     "copy.copy": _same,
     "tqdm.tqdm": _same,

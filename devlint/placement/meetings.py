@@ -19,6 +19,7 @@ from devlint.placement.domain import (
     Known,
     SameAs,
     assume,
+    is_accelerator,
     is_device_choice,
     leaves,
 )
@@ -50,7 +51,7 @@ def perform(
     call: CallSite | None = None,
 ) -> Value:
     """Judges the meeting of the operands, reports a clash, and says what the operation gives back."""
-    operands = [b for b in bound if _is_operand(walk, b)]
+    operands = [b for b in bound if _is_operand(walk, operation, b)]
     if not operands and operation.name.startswith("operator."):
         # Arithmetic on something of unknown type gives more of it.
         return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
@@ -64,13 +65,16 @@ def perform(
     return result_of(walk, node, operation, bound, operands, clash, call)
 
 
-def _is_operand(walk: Walk, bound: Bound) -> bool:
+def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
     value = bound.value
     if isinstance(value, Tensor):
         return True
     if not isinstance(value, Opaque):
         return False
     if value.tensorlike or bound.strict:
+        return True
+    if bound.role in operation.cpu_arguments and is_accelerator(value.device):
+        # A list of lengths has no device: what was moved there is a tensor.
         return True
     # What comes with a batch, some of which was moved, is a tensor like the rest.
     return isinstance(value.device, SameAs) and value.device.symbol.key in walk.state.moved_groups

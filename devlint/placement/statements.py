@@ -304,7 +304,11 @@ def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
         info.closure = {**walk.closure, **walk.state.values}
         walk.analysis.defer(info)
     value: Value = Function(info, f"{walk.scope.path}:{info.qualname}")
-    walk.state.store(node.name.value, value if info.keeps_signature else NOTHING)
+    value = value if info.keeps_signature else NOTHING
+    walk.state.store(node.name.value, value)
+    if walk.info is None and not walk.in_class_body:
+        # Called at module level, it finds the functions before it.
+        walk.analysis.bind_global(node.name.value, value)
     for child in descend(node.body) if walk.info is not None else ():
         if isinstance(child, cst.Nonlocal):
             # From here on a call may rebind it.
@@ -323,7 +327,19 @@ def class_definition(walk: Walk, node: cst.ClassDef) -> None:
         for method in info.methods.values():
             method.closure = closure
             walk.analysis.defer(method)
-    walk.state.store(node.name.value, ClassValue(info, f"{walk.scope.path}:{info.qualname}"))
+    _class_body(walk, node)
+    value = ClassValue(info, f"{walk.scope.path}:{info.qualname}")
+    walk.state.store(node.name.value, value)
+    if walk.info is None and not walk.in_class_body:
+        walk.analysis.bind_global(node.name.value, value)
+
+
+def _class_body(walk: Walk, node: cst.ClassDef) -> None:
+    """The statements of a class run where it stands; the names they bind are its own."""
+    before, outer = walk.state, walk.in_class_body
+    walk.env, walk.in_class_body = before.copy(), True
+    walk.run(s for s in body_of(node.body) if not isinstance(s, (cst.FunctionDef, cst.ClassDef)))
+    walk.env, walk.in_class_body = before, outer
 
 
 @executes(cst.Import, cst.ImportFrom)

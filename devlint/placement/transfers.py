@@ -20,6 +20,7 @@ from devlint.placement.values import (
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Instance,
     Kind,
     Module,
@@ -125,6 +126,10 @@ def _moved(
     if isinstance(receiver, Opaque):
         if target.moves is False:
             return receiver
+        if target.device == CPU and is_accelerator(receiver.device) and _is_asynchronous(call):
+            # Nobody queues the copy of a module and reads that: followed as the tensor it must be.
+            tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
+            return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
         return replace(receiver, device=target.device, origin=origin)
     if isinstance(receiver, Module):
@@ -156,13 +161,10 @@ def _moved_tensor(
         kind = Kind.PLAIN if receiver.kind is Kind.BUFFER else receiver.kind
         return replace(receiver, kind=kind)
     non_blocking = call.keyword("non_blocking")
-    asynchronous = (
-        non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
-    )
     was_parameter = receiver.kind in (Kind.PARAMETER, Kind.UNWRAPPED)
     unwrapped = was_parameter and target.device not in (receiver.device, CPU)
     step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
-    to_host = target.device == CPU and asynchronous and receiver.device != CPU
+    to_host = target.device == CPU and _is_asynchronous(call) and receiver.device != CPU
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A copy that blocks ends after every copy that was queued before it.
         walk.state.synchronisation += 1
@@ -176,6 +178,11 @@ def _moved_tensor(
         stream=walk.state.stream,
         computed_at=walk.state.epoch,
     )
+
+
+def _is_asynchronous(call: CallSite) -> bool:
+    non_blocking = call.keyword("non_blocking")
+    return non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
 
 
 def _store_back(walk: Walk, node: cst.BaseExpression, module: Module) -> None:
