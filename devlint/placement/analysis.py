@@ -11,6 +11,7 @@ import libcst as cst
 from devlint.placement import calls as _calls  # noqa: F401  (registers the evaluation of calls)
 from devlint.placement import comparisons as _comparisons  # noqa: F401  (registers the comparisons)
 from devlint.placement import comprehensions as _comprehensions  # noqa: F401  (registers the comprehensions)
+from devlint.placement import definitions as _definitions  # noqa: F401  (registers the definitions)
 from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
 from devlint.placement.classes import AttributeFact, ClassFacts, kind_of
 from devlint.placement.devices import device_of
@@ -24,7 +25,19 @@ from devlint.placement.registration import registered_attributes
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import Summary
 from devlint.placement.syntax import body_of, parameters_of
-from devlint.placement.values import NOTHING, Constant, Container, Host, Kind, Module, Reference, Self, Tensor, Value
+from devlint.placement.values import (
+    NOTHING,
+    Constant,
+    Container,
+    Host,
+    Kind,
+    Module,
+    Reference,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
 from devlint.placement.walk import Walk
 from devlint.source.role import Role
 
@@ -217,6 +230,10 @@ class Analysis:
         init = info.methods.get("__init__")
         walk = self._walked(init) if init is not None else None
         if walk is not None:
+            for method in info.builders:
+                self._walked(method)
+                # Its own walk comes later, when the attributes are known.
+                self._walks.pop(id(method.node), None)
             self._collect(info, facts, walk)
         self._facts_running.discard(id(info))
         facts.dynamic = id(info) in self._dynamic
@@ -230,6 +247,9 @@ class Analysis:
         me = _self_name(walk)
         for name, (value, node, scope) in self._noted.get(id(info), {}).items():
             final = value if end is None else end.values.get(f"{me}.{name}", value)
+            if isinstance(final, UnknownValue) and _is_registered(value):
+                # Made in one arm only: where it is used, that arm was taken.
+                final = value
             if info.is_module:
                 final = _kept(final, name, node, scope)
             stores = 1 + (name in info.assigned_outside_init)
@@ -237,7 +257,8 @@ class Analysis:
 
     def note_attribute(self, walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
         """An attribute stored on ``self`` in the constructor."""
-        if walk.info is not None and walk.info.name == "__init__":
+        builds = self.in_progress(owner.info) and walk.info in owner.info.builders
+        if builds or (walk.info is not None and walk.info.name == "__init__"):
             self._noted.setdefault(id(owner.info), {})[name] = (value, node, walk.scope)
 
     def note_dynamic_registration(self, owner: Self, site: CallSite) -> None:
@@ -257,6 +278,10 @@ class Analysis:
             for name, fact in facts.attributes.items()
         }
         return ClassFacts(info, attributes, facts.dynamic)
+
+
+def _is_registered(value: Value) -> bool:
+    return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER))
 
 
 def _kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
