@@ -24,7 +24,7 @@ TENSOR_METHODS = frozenset(
     log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ long is_floating_point is_complex
     unbind chunk topk logsumexp narrow index_add_ index_copy_ mul_ add_ sub_ div_ zero_ fill_ copy_
     is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as masked_select scatter triu tril
-    argmax_ isnan_ bool int data_ptr cumprod relu erf
+    argmax_ isnan_ bool int data_ptr cumprod relu erf mul div
     """.split()
 )
 """Methods that make what is called by them a tensor.

@@ -137,9 +137,11 @@ def _dim(factory: Factory, call: CallSite) -> Dim:
         return Dim.ZERO
     if factory.shape is Shape.NONZERO:
         return Dim.NONZERO
-    if factory.default in ("input", "self", "data"):
-        return _dim_of_source(factory, call)
     size = _size(factory, call)
+    # ``torch.normal(0.0, 1.0, size=(3,))`` takes numbers or tensors, and a size for numbers only.
+    sized = factory.default == "data" and "size" in factory.parameters and size is not None
+    if factory.default in ("input", "self", "data") and not sized:
+        return _dim_of_source(factory, call)
     if size is None:
         # ``torch.ones(*x.shape)``: a shape that is unpacked is there because it has dimensions.
         return Dim.NONZERO if any(argument.star == "*" for argument in call.arguments) else Dim.UNKNOWN

@@ -15,6 +15,7 @@ import libcst as cst
 
 from devlint.placement.imports import imported_names
 from devlint.placement.known_classes import kind_of_base
+from devlint.placement.own_attributes import builders_of, stored_attributes
 from devlint.placement.syntax import FunctionNode, body_of, decorator_names, descend, dotted
 
 if TYPE_CHECKING:
@@ -105,7 +106,9 @@ class ClassInfo:
     kind: ClassKind
     methods: dict[str, FunctionInfo]
     assigned_outside_init: frozenset[str] = frozenset()
-    """Attributes that a method other than ``__init__`` stores."""
+    """Attributes that a method stores which is no part of the constructor."""
+    builders: tuple[FunctionInfo, ...] = ()
+    """Methods that ``__init__`` calls on ``self`` and nothing else here does: parts of the constructor."""
 
     @property
     def name(self) -> str:
@@ -225,8 +228,9 @@ def _index_class(node: cst.ClassDef, prefix: str, index: FileIndex, classes: dic
     _index_block(node.body, info.qualname + ".", info, index, classes)
     info.kind = _kind(info)
     for method in info.methods.values():
-        method.stores = frozenset(_stored_attributes(method))
-    outside = [method.stores for method in info.methods.values() if method.name != "__init__"]
+        method.stores = frozenset(stored_attributes(method))
+    info.builders = builders_of(info)
+    outside = [m.stores for m in info.methods.values() if m.name != "__init__" and m not in info.builders]
     info.assigned_outside_init = frozenset().union(*outside)
     return info
 
@@ -243,27 +247,6 @@ def _kind(info: ClassInfo) -> ClassKind:
         # An unknown base with a forward of its own: nothing but a Module has one.
         return ClassKind.MODULE
     return ClassKind.UNKNOWN
-
-
-def _stored_attributes(method: FunctionInfo) -> list[str]:
-    """Names of ``self.name = ...`` anywhere in a method."""
-    first = method.node.params.params[:1]
-    if not first or method.is_static:
-        return []
-    me = first[0].name.value
-    found = []
-    for node in descend(method.node):
-        targets: list[cst.BaseExpression] = []
-        if isinstance(node, cst.Assign):
-            targets = [target.target for target in node.targets]
-        elif isinstance(node, (cst.AnnAssign, cst.AugAssign)):
-            targets = [node.target]
-        for target in targets:
-            for one in target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]:
-                value = one.value if isinstance(one, cst.BaseElement) else one
-                if isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == me:
-                    found.append(value.attr.value)
-    return found
 
 
 def _statements(block: cst.CSTNode) -> list[cst.CSTNode]:

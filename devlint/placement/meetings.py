@@ -11,6 +11,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain import (
     CPU,
+    SOME_INDEX,
     Anchor,
     Choice,
     Device,
@@ -127,10 +128,15 @@ def _judge_iterations(
 
 def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
     """The CPU arm of a choice about devices agrees with a caller on the CPU: nothing to see there."""
-    chosen = any(
-        device == CPU and _has_device_choice(device_of(b.value)) for b, device in zip(operands, devices, strict=True)
-    )
-    return chosen and not all(isinstance(device, Known) for device in devices)
+    chosen = [
+        device_of(b.value)
+        for b, device in zip(operands, devices, strict=True)
+        if device == CPU and _has_device_choice(device_of(b.value))
+    ]
+    if not chosen or not all(isinstance(device, Known) for device in devices):
+        return bool(chosen)
+    # ``try_gpu(i)`` falls back where there is no such accelerator: what names one does not get as far as this.
+    return any(isinstance(leaf, Known) and leaf.index == SOME_INDEX for device in chosen for leaf in leaves(device))
 
 
 def _has_device_choice(device: Device) -> bool:

@@ -13,9 +13,9 @@ from devlint.placement.domain import Guard, GuardKind
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import Fate, Returned
 from devlint.placement.expressions import binary_operation
-from devlint.placement.syntax import body_of, descend
+from devlint.placement.syntax import body_of
 from devlint.placement.transfers import METHODS
-from devlint.placement.values import NONE, NOTHING, ClassValue, Function, Value
+from devlint.placement.values import NONE, NOTHING
 from devlint.placement.walk import Loop, Walk, executes
 
 
@@ -103,7 +103,14 @@ def continue_statement(walk: Walk, node: cst.Continue) -> None:
 
 @executes(cst.Assert)
 def assert_statement(walk: Walk, node: cst.Assert) -> None:
-    conditions.test(walk, node.test)
+    condition = conditions.test(walk, node.test)
+    if condition.known is None:
+        # What follows runs only where the condition held.
+        branch(walk, condition, lambda: None, lambda: _stop(walk))
+
+
+def _stop(walk: Walk) -> None:
+    walk.env = None
 
 
 @executes(cst.Del)
@@ -292,54 +299,6 @@ def _captured(pattern: cst.CSTNode) -> list[str]:
             found.append(node.rest.value)
         stack.extend(node.children)
     return found
-
-
-@executes(cst.FunctionDef)
-def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
-    for decorator in node.decorators:
-        walk.evaluate(decorator.decorator)
-    walk.analysis.check_defaults(walk, node)
-    info = walk.index.functions[id(node)]
-    if walk.info is not None:
-        info.closure = {**walk.closure, **walk.state.values}
-        walk.analysis.defer(info)
-    value: Value = Function(info, f"{walk.scope.path}:{info.qualname}")
-    value = value if info.keeps_signature else NOTHING
-    walk.state.store(node.name.value, value)
-    if walk.info is None and not walk.in_class_body:
-        # Called at module level, it finds the functions before it.
-        walk.analysis.bind_global(node.name.value, value)
-    for child in descend(node.body) if walk.info is not None else ():
-        if isinstance(child, cst.Nonlocal):
-            # From here on a call may rebind it.
-            for item in child.names:
-                walk.state.store(item.name.value, NOTHING)
-
-
-@executes(cst.ClassDef)
-def class_definition(walk: Walk, node: cst.ClassDef) -> None:
-    info = walk.index.classes[id(node)]
-    for method in info.methods.values():
-        if isinstance(method.node, cst.FunctionDef):
-            walk.analysis.check_defaults(walk, method.node)
-    if walk.info is not None:
-        closure = {**walk.closure, **walk.state.values}
-        for method in info.methods.values():
-            method.closure = closure
-            walk.analysis.defer(method)
-    _class_body(walk, node)
-    value = ClassValue(info, f"{walk.scope.path}:{info.qualname}")
-    walk.state.store(node.name.value, value)
-    if walk.info is None and not walk.in_class_body:
-        walk.analysis.bind_global(node.name.value, value)
-
-
-def _class_body(walk: Walk, node: cst.ClassDef) -> None:
-    """The statements of a class run where it stands; the names they bind are its own."""
-    before, outer = walk.state, walk.in_class_body
-    walk.env, walk.in_class_body = before.copy(), True
-    walk.run(s for s in body_of(node.body) if not isinstance(s, (cst.FunctionDef, cst.ClassDef)))
-    walk.env, walk.in_class_body = before, outer
 
 
 @executes(cst.Import, cst.ImportFrom)

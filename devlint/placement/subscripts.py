@@ -79,12 +79,24 @@ def _indices(walk: Walk, node: cst.Subscript) -> tuple[list[Bound], bool]:
         if isinstance(part, cst.Index):
             value = walk.evaluate(part.value)
             if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
-                found.append(Bound("indices", value, part.value, strict=True))
+                index = Bound("indices", value, part.value, strict=True)
+                found.append(_with_dimensions(index) if _is_argument(value, part.value) else index)
         elif isinstance(part, cst.Slice):
             for bound in (part.lower, part.upper, part.step):
                 if bound is not None:
                     walk.evaluate(bound)
     return _as_long_as_each_other(found), bool(found)
+
+
+_CASTS = frozenset({"long", "int", "to", "type", "bool"})
+
+
+def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
+    """An argument as it was given, but for its dtype: nothing keeps a caller from giving several indexes."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _CASTS:
+        node = node.func.value
+    given = value.origin.step.node if value.origin is not None else None
+    return isinstance(node, cst.Name) and isinstance(given, cst.Param) and given.name.value == node.value
 
 
 def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:
