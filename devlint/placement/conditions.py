@@ -93,7 +93,10 @@ def _connective(walk: Walk, node: cst.BooleanOperation) -> Condition:
     about = any(c.guard is not None and c.guard.kind is GuardKind.ON_ACCELERATOR for c in (left, right))
     # Both sides hold where "and" holds, neither where "or" does not.
     narrowings = tuple(n for c in (left, right) for n in c.narrowings if n.when is is_and)
-    return replace(_guarded(walk, node, about_device=about), narrowings=narrowings)
+    # One side of an "and" that holds only on the CPU is enough; so is one side of an "or" that fails only there.
+    sides = [c.cpu_when for c in (left, right) if c.cpu_when is is_and]
+    guarded = _guarded(walk, node, about_device=about)
+    return replace(guarded, cpu_when=sides[0] if sides else guarded.cpu_when, narrowings=narrowings)
 
 
 def _comparison(walk: Walk, node: cst.Comparison) -> Condition:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import contexts, streams
+from devlint.placement import contexts, packed, streams
 from devlint.placement.bindings import item_of
 from devlint.placement.devices import device_of
 from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
@@ -25,7 +25,6 @@ from devlint.placement.values import (
     DeviceName,
     Host,
     Instance,
-    Kind,
     Opaque,
     Reference,
     Self,
@@ -137,17 +136,6 @@ def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         return NOTHING
     device = device_of(walk, location.value, location.node)
     return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
-
-
-def _packed(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    from devlint.placement.meetings import perform
-    from devlint.placement.operands import bind
-
-    operation = semantics.function("torch.nn.utils.rnn.pack_padded_sequence")
-    result = perform(walk, node, operation, bind(operation, site), call=site) if operation is not None else NOTHING  # type: ignore[arg-type]
-    if isinstance(result, Tensor):
-        return replace(result, kind=Kind.PACKED)
-    return result
 
 
 def _checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
@@ -293,7 +281,8 @@ FUNCTIONS: dict[str, Special] = {
     "torch.cuda.synchronize": _synchronize,
     "torch.accelerator.synchronize": _synchronize,
     "torch.load": _load,
-    "torch.nn.utils.rnn.pack_padded_sequence": _packed,
+    "torch.nn.utils.rnn.pack_padded_sequence": packed.pack,
+    "torch.nn.utils.rnn.pad_packed_sequence": packed.unpack,
     "torch.utils.checkpoint.checkpoint": _checkpoint,
     "torch.is_tensor": _isinstance,
     "torch.autograd.Variable": _same,
