@@ -37,8 +37,6 @@ class StepKind(Enum):
     """A parameter, buffer or submodule of ``self``: ``.to`` moves it."""
     STORED = "stored"
     """Kept on ``self`` as a plain attribute: ``.to`` does not move it."""
-    LOADED = "loaded"
-    """Read back from ``self``."""
     RETURNED = "returned"
     """Handed back by a function of this project."""
     COMPUTED = "computed"

@@ -44,7 +44,6 @@ _WORDS = {
     StepKind.UNWRAPPED: "a plain tensor after this transfer",
     StepKind.REGISTERED: "moves with the module",
     StepKind.STORED: "kept as a plain attribute here",
-    StepKind.LOADED: "read back here",
     StepKind.RETURNED: "returned here",
     StepKind.COMPUTED: "computed here",
 }

@@ -170,7 +170,7 @@ class CreationWithoutDevice(Rule):
             step = bare_creation(value)
             if step is None or not isinstance(value, Tensor) or value.device != CPU or value.dim is not Dim.NONZERO:
                 continue
-            if value.origin is not None and value.origin.find(StepKind.STORED, StepKind.LOADED):
+            if value.origin is not None and value.origin.find(StepKind.STORED):
                 continue
             name = quoted(step.node, f"`{step.name}`")
             draft = Draft(

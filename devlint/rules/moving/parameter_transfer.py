@@ -142,7 +142,7 @@ def _unwrapping(value: Value) -> Step | None:
             found = step
         elif step.kind is StepKind.WRAPPED:
             return found if found is not None and found.scope == step.scope else None
-        elif found is not None and step.kind in (StepKind.STORED, StepKind.LOADED, StepKind.GIVEN):
+        elif found is not None and step.kind in (StepKind.STORED, StepKind.GIVEN):
             return None
     return None
 
@@ -150,7 +150,7 @@ def _unwrapping(value: Value) -> Step | None:
 def _is_kept(value: Value) -> bool:
     """Only what was stored on an object can be expected among its parameters."""
     origin = origin_of(value)
-    return origin is not None and origin.find(StepKind.STORED, StepKind.LOADED) is not None
+    return origin is not None and origin.find(StepKind.STORED) is not None
 
 
 def _steps(value: Value) -> tuple[DraftStep, ...]:
