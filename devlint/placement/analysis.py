@@ -64,6 +64,7 @@ class Analysis:
         self._facts_running: set[int] = set()
         self._noted: dict[int, dict[str, tuple[Value, cst.CSTNode, Scope]]] = {}
         self._dynamic: set[int] = set()
+        self._buffers: set[tuple[int, str]] = set()
         self._deferred: list[FunctionInfo] = []
         self._arguments: dict[str, list[Value]] = {}
         self._default: Device = CPU
@@ -260,6 +261,13 @@ class Analysis:
         builds = self.in_progress(owner.info) and walk.info in owner.info.builders
         if builds or (walk.info is not None and walk.info.name == "__init__"):
             self._noted.setdefault(id(owner.info), {})[name] = (value, node, walk.scope)
+
+    def note_buffer(self, owner: Self, name: str) -> None:
+        """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
+        self._buffers.add((id(owner.info), name))
+
+    def is_buffer(self, info: ClassInfo, name: str) -> bool:
+        return (id(info), name) in self._buffers or any(self.is_buffer(parent, name) for parent in info.parents)
 
     def note_dynamic_registration(self, owner: Self, site: CallSite) -> None:
         self._dynamic.add(id(owner.info))

@@ -17,6 +17,7 @@ from devlint.placement.values import (
     Container,
     Evidence,
     Host,
+    Kind,
     Module,
     Opaque,
     Self,
@@ -59,6 +60,9 @@ def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_nod
     owner = walk.evaluate(target.value)
     path = path_of(target)
     name = target.attr.value
+    if isinstance(owner, Self) and isinstance(value, Tensor) and walk.analysis.is_buffer(owner.info, name):
+        # A Module keeps what is assigned under a buffer's name as that buffer.
+        value = replace(value, kind=Kind.BUFFER)
     walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node, walk.arms))
     if isinstance(owner, Self):
         walk.analysis.note_attribute(walk, owner, name, value, target)

@@ -149,6 +149,8 @@ def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallS
         walk.analysis.note_dynamic_registration(receiver, site)
         return NOTHING
     stored = value.value
+    if name == "register_buffer":
+        walk.analysis.note_buffer(receiver, str(key.value.value))
     if isinstance(stored, Tensor):
         stored = replace(stored, kind=Kind.BUFFER if name == "register_buffer" else Kind.PARAMETER)
     walk.analysis.note_attribute(walk, receiver, str(key.value.value), stored, node)
