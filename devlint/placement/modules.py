@@ -177,7 +177,7 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(walk, node, module, module_node, bound or _first_input(module, site))
-    device = _output_device(module, [a.value for a in inputs])
+    device = _output_device(walk, module, [a.value for a in inputs])
     if module.assumed and not any(_device(a.value) == device for a in inputs):
         return NOTHING
     previous = module.origin if isinstance(device, Known) else None
@@ -186,8 +186,10 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
     name = code_of(module_node)
     origin = walk.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
     if info is not None and info.returns == "tensor" and not info.container:
-        return Tensor(device, dim=Dim.UNKNOWN if info.loss else Dim.NONZERO, evidence=Evidence.LIKELY, origin=origin)
-    return Opaque(device, origin, tensorlike=True)
+        dim = Dim.UNKNOWN if info.loss else Dim.NONZERO
+        stream, epoch = walk.state.stream, walk.state.epoch
+        return Tensor(device, dim, evidence=Evidence.LIKELY, origin=origin, stream=stream, computed_at=epoch)
+    return Opaque(device, origin, tensorlike=True, stream=walk.state.stream, computed_at=walk.state.epoch)
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
@@ -218,7 +220,10 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
 def _looks_like_data(site: CallSite) -> bool:
     """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
     values = [argument.value for argument in site.arguments]
-    return len(values) == 1 and isinstance(values[0], Tensor) and values[0].dtype is DType.OTHER
+    if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
+        return False
+    made = values[0].origin.first.factory if values[0].origin is not None else None
+    return made is not None and made.dtype is DType.OTHER
 
 
 def _meet_module(
@@ -239,21 +244,10 @@ def _meet_module(
                 # The one left on the CPU is the one to bring over.
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
                 clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
-                walk.emit(
-                    Met(
-                        node,
-                        walk.scope,
-                        MODULE_OPERATION,
-                        sides,
-                        clash,
-                        sides[first],
-                        sides[second],
-                        "module",
-                        module_node,
-                        module.assumed,
-                    )
-                )
-                return
+                apart = (sides, clash, sides[first], sides[second])
+                walk.emit(Met(node, walk.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed))
+                if first == 0:
+                    return
 
 
 def _on_cpu(value: Value) -> bool:
@@ -279,7 +273,7 @@ def _moved(value: Tensor | Opaque) -> bool:
     return value.origin is not None and value.origin.find(StepKind.MOVED) is not None
 
 
-def _output_device(module: Module, inputs: list[Value]) -> Device:
+def _output_device(walk: Walk, module: Module, inputs: list[Value]) -> Device:
     if isinstance(module.device, Known) and module.device != CPU:
         return module.device
     devices = [_device(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
@@ -287,7 +281,9 @@ def _output_device(module: Module, inputs: list[Value]) -> Device:
     if isinstance(module.device, SameAs) and not placed:
         return module.device
     if placed:
-        return module.device if isinstance(module.device, SameAs) else placed[0]
+        # What a batch was moved to is where the module that was handed in is.
+        agreed = placed[0] in walk.state.moved_groups.values()
+        return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     return module.device if devices else UNKNOWN
 
 

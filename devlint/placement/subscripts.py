@@ -126,8 +126,10 @@ def write_item(
         return
     operation = semantics.operator("[]=")
     if dim_of(value) is Dim.NONZERO:
-        # Several values go to several places.
+        # Several values go to several places; a lone one in a row of one is written as a number.
         indices = [_with_dimensions(b) for b in indices]
+        if isinstance(value, Tensor) and value.elements is Elements.UNKNOWN:
+            value = replace(value, elements=Elements.MANY)
     bound = [Bound("self", owner, target.value, strict=True), *indices]
     if isinstance(value, (Tensor, Opaque)):
         bound.append(Bound("value", value, value_node if value_node is not None else target))

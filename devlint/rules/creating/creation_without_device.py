@@ -158,7 +158,7 @@ class CreationWithoutDevice(Rule):
             return
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
-        if event.wants_cpu and _movable(event.value):
+        if event.reader == ".numpy()" and _movable(event.value):
             self._on_host.add(event.scope.qualname)
         return ()
 
