@@ -9,10 +9,10 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement import factories, library, methods, transfers
 from devlint.placement.attributes import attribute_of
-from devlint.placement.domain import CPU, SameAs
+from devlint.placement.domain import CPU
 from devlint.placement.events import Argument, Called, CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
-from devlint.placement.meetings import perform
+from devlint.placement.meetings import call_unknown_loss, perform
 from devlint.placement.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
 from devlint.placement.operands import bind
 from devlint.placement.origin import StepKind
@@ -145,10 +145,17 @@ def _call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Va
             return call_module(walk, node, callee, node.func, site)
         case Self():
             return call_self(walk, node, callee, "forward", site)
-        case Opaque() if callee.tensorlike or isinstance(callee.device, SameAs):
+        case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
+            return call_unknown_loss(walk, node, site)
+        case Opaque():
             return _call_opaque(walk, callee, site)
         case _:
             return NOTHING
+
+
+def _is_named_as_loss(function: cst.BaseExpression) -> bool:
+    name = (dotted(function) or "").rsplit(".", 1)[-1].lower()
+    return name.startswith(("criterion", "loss")) or name.endswith(("criterion", "loss", "loss_fn", "loss_func"))
 
 
 def _call_opaque(walk: Walk, callee: Opaque, site: CallSite) -> Value:

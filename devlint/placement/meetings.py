@@ -52,7 +52,7 @@ def perform(
     call: CallSite | None = None,
 ) -> Value:
     """Judges the meeting of the operands, reports a clash, and says what the operation gives back."""
-    operands = [b for b in bound if _is_operand(walk, operation, b)]
+    operands = _operands(walk, operation, bound)
     if not operands and operation.name.startswith("operator."):
         # Arithmetic on something of unknown type gives more of it.
         return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
@@ -62,8 +62,39 @@ def perform(
     if clash is not None and walk.muted and not walk.is_dead:
         walk.first_iteration_clashes.add(id(node))
     if clash is not None:
-        _report(walk, node, operation, operands, clash, callee, callee_node)
+        _report_all(walk, node, operation, operands, clash, callee, callee_node)
     return result_of(walk, node, operation, bound, operands, clash, call)
+
+
+def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """A loss that was handed in compares its two arguments: that much is certain of any."""
+    given = site.positional[:2]
+    values = [argument.value for argument in given]
+    if len(given) < 2 or not all(isinstance(value, (Tensor, Opaque)) for value in values):
+        return NOTHING
+    operation = semantics.function("torch.nn.functional.mse_loss")
+    left_behind = [v for v in values if _left_behind(walk, v)]
+    if not isinstance(operation, Operation) or len(left_behind) != 1:
+        return Opaque(device_of(values[0]), origin_of(values[0])) if values[0] not in left_behind else NOTHING
+    bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
+    return perform(walk, node, operation, bound, callee="loss", callee_node=node.func, call=site)
+
+
+def _left_behind(walk: Walk, value: Value) -> bool:
+    """An item of a batch that is where it came, while another of its batch was moved."""
+    device = device_of(value)
+    return isinstance(device, SameAs) and device.symbol.key in walk.state.moved_groups
+
+
+def _operands(walk: Walk, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:
+    operands = [b for b in bound if _is_operand(walk, operation, b)]
+    moved = walk.state.moved_groups
+    left_behind = [device for b in operands if isinstance(device := device_of(b.value), SameAs)]
+    places = [moved[device.symbol.key] for device in left_behind if device.symbol.key in moved]
+    if not places:
+        return operands
+    # What is computed with a batch's item from what was computed with another, moved one is a tensor as well.
+    return [b for b in bound if b in operands or (isinstance(b.value, Opaque) and b.value.device in places)]
 
 
 def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
@@ -78,7 +109,7 @@ def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
         # A list of lengths has no device: what was moved there is a tensor.
         return True
     # What comes with a batch, some of which was moved, is a tensor like the rest.
-    return isinstance(value.device, SameAs) and value.device.symbol.key in walk.state.moved_groups
+    return _left_behind(walk, value)
 
 
 def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cst.CSTNode) -> Clash[Device] | None:
@@ -195,7 +226,7 @@ def _operand(bound: Bound, device: Device) -> Operand[Device]:
     return Operand(bound.role, device, Dim.NONZERO if from_batch else Dim.UNKNOWN)
 
 
-def _report(
+def _report_all(
     walk: Walk,
     node: cst.CSTNode,
     operation: Operation,
@@ -204,9 +235,28 @@ def _report(
     callee: str,
     callee_node: cst.BaseExpression | None,
 ) -> None:
+    """Every operand that strays: PyTorch names one at a time, and each has a repair of its own."""
+    found: Clash[Device] | None = clash
+    while found is not None:
+        stray = _report(walk, node, operation, operands, found, callee, callee_node)
+        rest = [b for b in operands if b.node is not stray.node]
+        found = _judge(walk, operation, rest, node) if 1 < len(rest) < len(operands) else None
+        operands = rest
+
+
+def _report(
+    walk: Walk,
+    node: cst.CSTNode,
+    operation: Operation,
+    operands: Sequence[Bound],
+    clash: Clash[Device],
+    callee: str,
+    callee_node: cst.BaseExpression | None,
+) -> MetOperand:
     met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
     stray, other = _sides(met, clash)
     walk.emit(Met(node, walk.scope, operation, met, clash, stray, other, callee, callee_node))
+    return stray
 
 
 def _sides(met: tuple[MetOperand, ...], clash: Clash[Device]) -> tuple[MetOperand, MetOperand]:

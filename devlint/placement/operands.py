@@ -69,7 +69,7 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
         if parameter.kind == "tensors":
             bound += _spread(parameter.name, argument.value, argument.node)
         else:
-            leading = not bound and parameter.name not in operation.zero_dim
+            leading = not bound and (parameter.name not in operation.zero_dim or _takes_no_number_first(operation))
             strict = leading or parameter.name in _ALWAYS_TENSORS
             bound.append(Bound(parameter.name, argument.value, argument.node, strict))
     return bound
@@ -81,6 +81,14 @@ _ALWAYS_TENSORS = frozenset(
     """.split()
 )
 """Parameters that never take a number."""
+
+
+_NUMBER_FIRST = ("pow", "where", "bitwise_", "special", "xlogy", "remainder", "float_power", "result_type")
+"""Functions whose first operand may be a number."""
+
+
+def _takes_no_number_first(operation: Operation) -> bool:
+    return operation.name.startswith("torch.") and not any(part in operation.name for part in _NUMBER_FIRST)
 
 
 def _spread(role: str, value: Value, node: cst.CSTNode) -> list[Bound]:

@@ -10,8 +10,10 @@ import libcst as cst
 from devlint.placement.domain import (
     CPU,
     UNKNOWN,
+    Anchor,
     Choice,
     Device,
+    SameAs,
     Unknown,
     leaves,
 )
@@ -131,7 +133,7 @@ def _source_of_result(operation: Operation, operands: Sequence[Bound], clash: Cl
         return operands[0]
     if clash is not None:
         sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
-        return next((operands[i] for i in sides if CPU not in leaves(device_of(operands[i].value))), operands[sides[0]])
+        return next((operands[i] for i in sides if not _strays(device_of(operands[i].value))), operands[sides[0]])
 
     def rank(b: Bound) -> int:
         if isinstance(b.value, Tensor) and b.value.dim is Dim.ZERO:
@@ -142,6 +144,12 @@ def _source_of_result(operation: Operation, operands: Sequence[Bound], clash: Cl
         return 2 if isinstance(device, Choice) else 1 if device == CPU else 0
 
     return min(operands, key=rank)
+
+
+def _strays(device: Device) -> bool:
+    """On the CPU, or left where its batch came."""
+    from_batch = isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH
+    return from_batch or CPU in leaves(device)
 
 
 def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bound) -> Device:
