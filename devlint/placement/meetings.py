@@ -26,7 +26,7 @@ from devlint.placement.domain import (
 )
 from devlint.placement.events import CallSite, Met, MetOperand
 from devlint.placement.origin import Origin, StepKind
-from devlint.placement.streams import note_use
+from devlint.placement.streams import note_use, reads_data
 from devlint.placement.values import (
     NOTHING,
     Opaque,
@@ -57,8 +57,9 @@ def perform(
         # Arithmetic on something of unknown type gives more of it.
         return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
     clash = _judge(walk, operation, operands, node) if len(operands) > 0 else None
-    for b in operands:
-        note_use(walk, node, b.value, b.node)
+    if reads_data(operation):
+        for b in operands:
+            note_use(walk, node, b.value, b.node)
     if clash is not None and walk.muted and not walk.is_dead:
         walk.first_iteration_clashes.add(id(node))
     if clash is not None:

@@ -77,7 +77,13 @@ def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attrib
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
     if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
-        tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
+        tensor = Tensor(
+            receiver.device,
+            evidence=Evidence.LIKELY,
+            origin=receiver.origin,
+            stream=receiver.stream,
+            computed_at=receiver.computed_at,
+        )
         return of_tensor(walk, node, tensor, function, site)
     if name in ("parameters", "buffers"):
         tensor = Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.LIKELY, origin=receiver.origin)
@@ -187,7 +193,7 @@ def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site:
 
 def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
     if receiver.type_name in ("torch.cuda.Stream", "torch.cuda.Event", "torch.Stream"):
-        return _of_stream(walk, receiver, name, site)
+        return _of_stream(walk, node, receiver, name, site)
     if receiver.info is not None:
         method = receiver.info.method(name)
         if method is not None and not receiver.info.is_module:
@@ -195,13 +201,15 @@ def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site:
     return NOTHING
 
 
-def _of_stream(walk: Walk, receiver: Instance, name: str, site: CallSite) -> Value:
+def _of_stream(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
     own = _stream_name(receiver)
     if name == "wait_stream" and site.positional:
         other = site.positional[0].value
         streams.wait(walk, own, _stream_name(other) if isinstance(other, Instance) else "")
     elif name in ("synchronize", "wait_event", "wait", "query"):
         streams.synchronise(walk)
+    elif name == "record_event":
+        return Instance("torch.cuda.Event", node=node)
     return NOTHING
 
 

@@ -12,9 +12,20 @@ import libcst as cst
 from devlint.placement.events import StreamCrossed
 from devlint.placement.origin import StepKind
 from devlint.placement.values import Tensor, Value
+from devlint.semantics import Operation, Result
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
+
+
+def reads_data(operation: Operation) -> bool:
+    """Whether an operation needs its operands' data: their sizes are known to the host at all times.
+
+    ``record_stream`` tells the allocator of a use that is ordered otherwise.
+    """
+    if operation.name == "Tensor.record_stream":
+        return False
+    return operation.result is not Result.HOST or operation.synchronises
 
 
 def note_use(walk: Walk, node: cst.CSTNode, value: Value, expression: cst.CSTNode) -> None:
@@ -22,7 +33,7 @@ def note_use(walk: Walk, node: cst.CSTNode, value: Value, expression: cst.CSTNod
     if not isinstance(value, Tensor):
         return
     state = walk.state
-    if value.stream == state.stream or not _made_here(walk, value):
+    if value.stream is None or value.stream == state.stream or not _made_here(walk, value):
         return
     if max(state.waits.get((state.stream, value.stream), -1), state.ordered_until) < value.computed_at:
         walk.emit(StreamCrossed(expression, walk.scope, value, value.stream, state.stream))

@@ -131,7 +131,8 @@ def _moved(
             tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
             return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
-        return replace(receiver, device=target.device, origin=origin)
+        stream, epoch = walk.state.stream, walk.state.epoch
+        return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch)
     if isinstance(receiver, Module):
         if target.moves is False:
             return receiver
@@ -142,7 +143,8 @@ def _moved(
     if isinstance(receiver, (Self, Instance, Container)):
         return receiver
     if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
-        return Opaque(target.device, walk.step(StepKind.MOVED, node, target.device, f".{method}()"))
+        origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()")
+        return Opaque(target.device, origin, stream=walk.state.stream, computed_at=walk.state.epoch)
     return NOTHING
 
 

@@ -48,8 +48,8 @@ class Tensor:
     pinned: bool = False
     copied_at: int | None = None
     """Synchronisation epoch of a ``non_blocking=True`` copy to the host that made this value."""
-    stream: str = ""
-    """The side stream it was computed on; empty for the default stream."""
+    stream: str | None = None
+    """The side stream it was computed on; empty for the default stream, None where that is not known."""
     computed_at: int = 0
     """Stream epoch at which it was computed."""
 
@@ -65,6 +65,9 @@ class Opaque:
     origin: Origin | None = field(default=None, compare=False)
     tensorlike: bool = False
     """Seen used as a tensor somewhere in the function."""
+    stream: str | None = field(default=None, compare=False)
+    computed_at: int = field(default=0, compare=False)
+    """As of a Tensor."""
 
 
 @dataclass(frozen=True, slots=True)
