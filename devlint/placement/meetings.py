@@ -24,9 +24,10 @@ from devlint.placement.domain import (
     is_device_choice,
     leaves,
 )
-from devlint.placement.events import CallSite, Met, MetOperand
+from devlint.placement.events import Argument, CallSite, Met, MetOperand
 from devlint.placement.origin import Origin, StepKind
 from devlint.placement.streams import note_use, reads_data
+from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
     Opaque,
@@ -37,7 +38,7 @@ from devlint.semantics import Clash, Dim, Operand, Operation
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
-from devlint.placement.operands import Bound, device_of, origin_of
+from devlint.placement.operands import Bound, device_of, left_behind, origin_of
 from devlint.placement.results import result_of
 
 
@@ -74,24 +75,24 @@ def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     if len(given) < 2 or not all(isinstance(value, (Tensor, Opaque)) for value in values):
         return NOTHING
     operation = semantics.function("torch.nn.functional.mse_loss")
-    left_behind = [v for v in values if _left_behind(walk, v)]
-    if not isinstance(operation, Operation) or len(left_behind) != 1:
-        return Opaque(device_of(values[0]), origin_of(values[0])) if values[0] not in left_behind else NOTHING
+    # The whole batch may be handed in beside what was computed from a part of it.
+    stayed = [a.value for a in given if left_behind(walk, a.value) and not _is_whole(a)]
+    if not isinstance(operation, Operation) or len(stayed) != 1:
+        return Opaque(device_of(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
     return perform(walk, node, operation, bound, callee="loss", callee_node=node.func, call=site)
 
 
-def _left_behind(walk: Walk, value: Value) -> bool:
-    """An item of a batch that is where it came, while another of its batch was moved."""
-    device = device_of(value)
-    return isinstance(device, SameAs) and device.symbol.key in walk.state.moved_groups
+def _is_whole(argument: Argument) -> bool:
+    device = device_of(argument.value)
+    return isinstance(device, SameAs) and device.symbol.name == code_of(argument.node)
 
 
 def _operands(walk: Walk, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:
     operands = [b for b in bound if _is_operand(walk, operation, b)]
     moved = walk.state.moved_groups
-    left_behind = [device for b in operands if isinstance(device := device_of(b.value), SameAs)]
-    places = [moved[device.symbol.key] for device in left_behind if device.symbol.key in moved]
+    caller_decides = [device for b in operands if isinstance(device := device_of(b.value), SameAs)]
+    places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
     if not places:
         return operands
     # What is computed with a batch's item from what was computed with another, moved one is a tensor as well.
@@ -110,7 +111,7 @@ def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
         # A list of lengths has no device: what was moved there is a tensor.
         return True
     # What comes with a batch, some of which was moved, is a tensor like the rest.
-    return _left_behind(walk, value)
+    return left_behind(walk, value)
 
 
 def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cst.CSTNode) -> Clash[Device] | None:
@@ -255,22 +256,22 @@ def _report(
     callee_node: cst.BaseExpression | None,
 ) -> MetOperand:
     met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
-    stray, other = _sides(met, clash)
+    stray, other = _sides(walk, met, clash)
     walk.emit(Met(node, walk.scope, operation, met, clash, stray, other, callee, callee_node))
     return stray
 
 
-def _sides(met: tuple[MetOperand, ...], clash: Clash[Device]) -> tuple[MetOperand, MetOperand]:
+def _sides(walk: Walk, met: tuple[MetOperand, ...], clash: Clash[Device]) -> tuple[MetOperand, MetOperand]:
     """The operand to bring over, and the one it must agree with: the one made or left on the CPU strays."""
     first = met[clash.operand]
     second = met[clash.other] if clash.other is not None else first
-    if _strays(second) and not _strays(first):
+    if _strays(walk, second) and not _strays(walk, first):
         return second, first
     return first, second
 
 
-def _strays(operand: MetOperand) -> bool:
+def _strays(walk: Walk, operand: MetOperand) -> bool:
     device = device_of(operand.value)
     if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH:
         return True
-    return CPU in leaves(device)
+    return left_behind(walk, operand.value) or CPU in leaves(device)

@@ -10,6 +10,7 @@ import libcst as cst
 from devlint.placement.domain import (
     UNKNOWN,
     Device,
+    SameAs,
 )
 from devlint.placement.events import CallSite
 from devlint.placement.origin import Origin
@@ -22,7 +23,7 @@ from devlint.placement.values import (
 from devlint.semantics import Dim, Operation
 
 if TYPE_CHECKING:
-    pass
+    from devlint.placement.walk import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,12 @@ def operator_operands(
 
 def device_of(value: Value) -> Device:
     return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
+
+
+def left_behind(walk: Walk, value: Value) -> bool:
+    """An item of a batch that is where it came, while another of its batch was moved."""
+    device = device_of(value)
+    return isinstance(device, SameAs) and device.symbol.key in walk.state.moved_groups
 
 
 def origin_of(value: Value) -> Origin | None:

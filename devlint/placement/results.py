@@ -10,10 +10,8 @@ import libcst as cst
 from devlint.placement.domain import (
     CPU,
     UNKNOWN,
-    Anchor,
     Choice,
     Device,
-    SameAs,
     Unknown,
     leaves,
 )
@@ -35,7 +33,7 @@ from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Sh
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
 from devlint.placement.host_reads import host_read
-from devlint.placement.operands import Bound, device_of, dim_of, origin_of
+from devlint.placement.operands import Bound, device_of, dim_of, left_behind, origin_of
 
 
 def result_of(
@@ -96,7 +94,7 @@ def _placed_result(
     clash: Clash[Device] | None,
     call: CallSite | None,
 ) -> Tensor:
-    source = _source_of_result(operation, operands, clash)
+    source = _source_of_result(walk, operation, operands, clash)
     value = source.value
     device = device_of(value)
     if operation.result is Result.OPERANDS and clash is None:
@@ -127,13 +125,15 @@ def _dtype(operands: Sequence[Bound]) -> DType:
     return kinds.pop() if len(kinds) == 1 else DType.UNKNOWN
 
 
-def _source_of_result(operation: Operation, operands: Sequence[Bound], clash: Clash[Device] | None) -> Bound:
+def _source_of_result(
+    walk: Walk, operation: Operation, operands: Sequence[Bound], clash: Clash[Device] | None
+) -> Bound:
     """The operand the result sits with; after a clash the one the others must agree with."""
     if operation.result is Result.SELF or operation.in_place:
         return operands[0]
     if clash is not None:
         sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
-        return next((operands[i] for i in sides if not _strays(device_of(operands[i].value))), operands[sides[0]])
+        return next((operands[i] for i in sides if not _strays(walk, operands[i].value)), operands[sides[0]])
 
     def rank(b: Bound) -> int:
         if isinstance(b.value, Tensor) and b.value.dim is Dim.ZERO:
@@ -146,10 +146,9 @@ def _source_of_result(operation: Operation, operands: Sequence[Bound], clash: Cl
     return min(operands, key=rank)
 
 
-def _strays(device: Device) -> bool:
+def _strays(walk: Walk, value: Value) -> bool:
     """On the CPU, or left where its batch came."""
-    from_batch = isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH
-    return from_batch or CPU in leaves(device)
+    return left_behind(walk, value) or CPU in leaves(device_of(value))
 
 
 def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bound) -> Device:

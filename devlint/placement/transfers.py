@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.devices import ACCELERATOR_METHODS, device_of, is_dtype, resolve_current
-from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, Known, SameAs, is_accelerator
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
 from devlint.placement.events import Argument, CallSite, Fate, Moved, Sink
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of, path_of
@@ -205,8 +205,16 @@ def _note(
         return
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
-        if symbol.anchor is Anchor.BATCH and target.device != CPU and target.device != UNKNOWN:
+        if _comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
             walk.state.moved_groups[symbol.key] = target.device
+
+
+def _comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
+    """An item of a loader's batch, or of an argument that is named as one."""
+    if symbol.anchor is Anchor.PARAMETER:
+        is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
+        return "batch" in symbol.name and is_item
+    return symbol.anchor is Anchor.BATCH
 
 
 def _mark_discarded(

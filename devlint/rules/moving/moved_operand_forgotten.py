@@ -75,7 +75,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Anchor, Device, SameAs, Symbol, describe, leaves
+from devlint.placement.domain import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
 from devlint.placement.scope import Setting
 from devlint.placement.values import Opaque
 from devlint.rules.causes import trace_of
@@ -100,14 +100,14 @@ class MovedOperandForgotten(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         batch = _batch(getattr(event.receiver, "device", None))
-        if batch is not None and event.moves:
+        if batch is not None and event.moves and _is_item(event, batch):
             self._moves.setdefault(batch.key, event)
         return ()
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
             batch = _batch(device_of(mine.value))
-            if batch is None:
+            if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
             key = batch.key
             item = code_of(mine.node)
@@ -118,10 +118,20 @@ class MovedOperandForgotten(Rule):
             return
 
 
+def _is_item(event: Moved, batch: Symbol) -> bool:
+    """Of an argument only what was drawn from it is an item, and only what went to an accelerator shows the others."""
+    if batch.anchor is not Anchor.PARAMETER:
+        return True
+    return event.target != CPU and event.receiver_text != batch.name and "(" not in event.receiver_text
+
+
 def _batch(device: Device | None) -> Symbol | None:
     """The batch a value came with and has not left."""
     for leaf in leaves(device) if device is not None else ():
-        if isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.BATCH:
+        if not isinstance(leaf, SameAs):
+            continue
+        anchor = leaf.symbol.anchor
+        if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and "batch" in leaf.symbol.name):
             return leaf.symbol
     return None
 
