@@ -52,6 +52,14 @@ def builders_of(info: ClassInfo) -> tuple[FunctionInfo, ...]:
     )
 
 
+def serves_constructor(info: ClassInfo, name: str) -> bool:
+    """Whether a private method is called by ``__init__`` alone: when it runs, nothing has been moved yet."""
+    init = info.methods.get("__init__")
+    if init is None or not name.startswith("_") or name.startswith("__") or name not in _own_names(init):
+        return False
+    return not any(name in _own_names(m) for m in info.methods.values() if m is not init)
+
+
 def _own_names(method: FunctionInfo) -> frozenset[str]:
     """Attributes of ``self`` that a method mentions."""
     first = method.node.params.params[:1]

@@ -11,6 +11,7 @@ from devlint.placement.evidence import Role as Holds
 from devlint.placement.evidence import roles_of, tensor_names, uses_of
 from devlint.placement.index import ClassKind, FunctionInfo
 from devlint.placement.origin import StepKind
+from devlint.placement.own_attributes import serves_constructor
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import symbol_key
 from devlint.placement.syntax import parameters_of
@@ -61,7 +62,7 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower():
         return Setting.HOST
-    if name in CONSTRUCTION or name.startswith(CONSTRUCTION_PREFIXES):
+    if name in CONSTRUCTION or name.startswith(CONSTRUCTION_PREFIXES) or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
     if owner.is_module and name == "forward":
         return Setting.FORWARD
