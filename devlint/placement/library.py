@@ -160,7 +160,7 @@ def _next(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         # Running over a dict gives its keys.
         return Host()
     source = site.positional[0].node if site.positional else None
-    if isinstance(source, cst.Call) and dotted(source.func) == "iter":
+    if isinstance(value, Opaque) or (isinstance(source, cst.Call) and dotted(source.func) == "iter"):
         return _iterated(walk, value, node)
     return item_of(walk, value, None)
 

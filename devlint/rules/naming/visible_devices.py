@@ -33,7 +33,8 @@ def is_misspelling(name: str) -> bool:
     upper = name.upper()
     if upper.endswith(_BARE):
         return distance(upper.removesuffix(_BARE), "CUDA") <= 1
-    return distance(upper, NAME) <= 2
+    # The right words in another order are no less wrong.
+    return sorted(upper.split("_")) == sorted(NAME.split("_")) or distance(upper, NAME) <= 2
 
 
 def distance(a: str, b: str) -> int:
