@@ -203,8 +203,8 @@ def _seen_from_method(walk: Walk, owner: Self, fact: AttributeFact) -> Value:
     if isinstance(value, Module) and info.is_module:
         return _following(value, info, fact)
     if isinstance(value, Container) and info.is_module:
-        # What a container holds is moved by nobody but the class itself.
-        return NOTHING if info.defines("_apply", "to", "cuda") else value
+        # What a container holds is moved by nobody but the class itself, at once or item by item.
+        return NOTHING if fact.stores > 1 or info.defines("_apply", "to", "cuda") else value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
