@@ -11,6 +11,7 @@ from devlint.placement.devices import device_of
 from devlint.placement.domain import UNKNOWN, Known
 from devlint.placement.environment import Environment
 from devlint.placement.events import CallSite, Entered, Sink
+from devlint.placement.syntax import dotted
 from devlint.placement.values import NOTHING, Constant, DeviceName, Host, Instance, Reference, Value
 
 if TYPE_CHECKING:
@@ -46,7 +47,16 @@ def enter(walk: Walk, node: cst.BaseExpression, value: Value) -> Leave:
             return _stream(state, value)
         if value.type_name in META_CONTEXTS or value.type_name.rsplit(".", 1)[-1] in META_CONTEXTS:
             return _context_device(state, UNKNOWN)
-    return _nothing
+        return _nothing
+    return _context_device(state, UNKNOWN) if _is_given_device(walk, node) else _nothing
+
+
+def _is_given_device(walk: Walk, node: cst.BaseExpression) -> bool:
+    """A context of the project's own that is handed a device: it may well make that the default."""
+    if not isinstance(node, cst.Call) or walk.index.qualified(dotted(node.func)).startswith("torch."):
+        return False
+    values = [walk.evaluate_quietly(argument.value) for argument in node.args]
+    return any(isinstance(value, DeviceName) and not value.is_type for value in values)
 
 
 def _context_device(state: Environment, device: object) -> Leave:
