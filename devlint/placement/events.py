@@ -260,21 +260,3 @@ class ClassWalked(Event):
     """All methods of a class have been walked; ``facts`` is what its attributes are."""
 
     facts: ClassFacts
-
-
-AnyEvent = (
-    StreamCrossed
-    | Created
-    | Moved
-    | Met
-    | Called
-    | Stored
-    | Loaded
-    | Returned
-    | Compared
-    | DeviceNamed
-    | Tested
-    | Entered
-    | HostRead
-    | ClassWalked
-)

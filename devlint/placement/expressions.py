@@ -158,13 +158,7 @@ def binary_operation(
         return Host()
     if all(isinstance(value, (Host, Constant)) for value in values):
         return Host(number=True)
-    if any(isinstance(value, (Host, Constant)) and _is_number(value) for value in values):
-        return NOTHING
     return NOTHING
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, Host) or (isinstance(value, Constant) and isinstance(value.value, (int, float)))
 
 
 def _joined_containers(values: Sequence[Value]) -> Value:

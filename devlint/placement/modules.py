@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement import operands
 from devlint.placement.devices import device_of
-from devlint.placement.domain import CPU, UNKNOWN, Device, Known, SameAs, is_accelerator
+from devlint.placement.domain import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
 from devlint.placement.events import CallSite, Met, MetOperand, Sink
 from devlint.placement.meetings import perform
 from devlint.placement.operands import Bound
-from devlint.placement.origin import Origin, StepKind
+from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
@@ -178,11 +179,11 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(walk, node, module, module_node, bound or _first_input(module, site))
     device = _output_device(walk, module, [a.value for a in inputs])
-    if module.assumed and not any(_device(a.value) == device for a in inputs):
+    if module.assumed and not any(operands.device_of(a.value) == device for a in inputs):
         return NOTHING
     previous = module.origin if isinstance(device, Known) else None
     if previous is None:
-        previous = next((_origin(a.value) for a in inputs if _device(a.value) == device), None)
+        previous = next((operands.origin_of(a.value) for a in inputs if operands.device_of(a.value) == device), None)
     name = code_of(module_node)
     origin = walk.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
     if info is not None and info.returns == "tensor" and not info.container:
@@ -256,7 +257,7 @@ def _on_cpu(value: Value) -> bool:
 
 def _placed_on_purpose(module: Module) -> bool:
     """The module is where self is, was moved, or was made where it stays."""
-    return not isinstance(module.device, type(UNKNOWN))
+    return not isinstance(module.device, Unknown)
 
 
 def _input_apart(walk: Walk, own: Device, value: Value) -> bool:
@@ -276,8 +277,8 @@ def _moved(value: Tensor | Opaque) -> bool:
 def _output_device(walk: Walk, module: Module, inputs: list[Value]) -> Device:
     if isinstance(module.device, Known) and module.device != CPU:
         return module.device
-    devices = [_device(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
-    placed = [d for d in devices if d != CPU and not isinstance(d, type(UNKNOWN))]
+    devices = [operands.device_of(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
+    placed = [d for d in devices if d != CPU and not isinstance(d, Unknown)]
     if isinstance(module.device, SameAs) and not placed:
         return module.device
     if placed:
@@ -285,11 +286,3 @@ def _output_device(walk: Walk, module: Module, inputs: list[Value]) -> Device:
         agreed = placed[0] in walk.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     return module.device if devices else UNKNOWN
-
-
-def _device(value: Value) -> Device:
-    return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
-
-
-def _origin(value: Value) -> Origin | None:
-    return value.origin if isinstance(value, (Tensor, Opaque)) else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.domain import describe
 from devlint.placement.origin import Origin, Step, StepKind
-from devlint.placement.values import Opaque, Tensor, Value
+from devlint.placement.values import Value
 from devlint.rules.rule import DraftStep
 
 if TYPE_CHECKING:
@@ -57,12 +57,6 @@ def steps_of(operand: MetOperand) -> tuple[Step, ...]:
     """The operand's steps, first to latest."""
     origin = origin_of(operand.value)
     return tuple(reversed(tuple(origin))) if origin is not None else ()
-
-
-def device_of(operand: MetOperand) -> str | None:
-    value = operand.value
-    device = getattr(value, "device", None)
-    return describe(device) if device is not None and isinstance(value, (Tensor, Opaque)) else None
 
 
 def trace_of(event: Met) -> tuple[DraftStep, ...]:

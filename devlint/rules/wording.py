@@ -24,9 +24,9 @@ LONGEST = 60
 
 def code_of(node: cst.CSTNode) -> str:
     """The source text of a node, whitespace normalised to one line."""
-    import libcst as cst
+    from devlint.placement.syntax import code_of as source_of
 
-    return " ".join(cst.Module([]).code_for_node(node).split())
+    return source_of(node)
 
 
 def quoted(node: cst.CSTNode, fallback: str) -> str:
