@@ -31,7 +31,8 @@ def meet(operation: Operation, operands: Sequence[Operand[D]], relate: Relate[D]
     free = [i for i in everything if operands[i].role in operation.free_arguments]
     rest = [i for i in everything if i not in (*generators, *on_host, *free)]
     case = Case(operation, tuple(operands), relate, cpu)
-    main = _judge(case, rest)
+    # Where every tensor must be on the CPU, that is where they meet.
+    main: Verdict[D] = _judge(case, rest) if rest or not on_host else Meets(cpu)
     return first_clash(main, _must_be_on_cpu(case, on_host), _generator(case, generators, rest))
 
 

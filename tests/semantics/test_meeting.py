@@ -204,3 +204,10 @@ def test_target_of_an_operation_without_parameters_is_no_output() -> None:
 
 def test_operand_defaults_to_nothing_known() -> None:
     assert Operand("x", "cpu") == Operand("x", "cpu", Dim.UNKNOWN, Elements.UNKNOWN, DType.UNKNOWN)
+
+
+def test_operands_that_must_all_be_on_the_cpu_meet_there() -> None:
+    both = (Parameter("self", "tensor"), Parameter("other", "tensor"))
+    bare = Operation("bare", Rule.EXACT_SAME, both, cpu_arguments=frozenset({"self", "other"}))
+    assert judge(bare, at("cpu"), at("cpu", "other")) == Meets("cpu")
+    assert isinstance(judge(bare, at("cpu"), at("cuda:0", "other")), Clash)
