@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.devices import device_of
-from devlint.placement.domain import UNKNOWN, Known
+from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.environment import Environment
 from devlint.placement.events import CallSite, Entered, Sink
 from devlint.placement.syntax import dotted
@@ -72,7 +72,7 @@ def _context_device(state: Environment, device: object) -> Leave:
 def _current_index(state: Environment, value: Instance) -> Leave:
     before = state.current_index
     device = value.device
-    state.current_index = device.index if isinstance(device, Known) else None
+    state.current_index = device.index if isinstance(device, Known) else SOME_INDEX
 
     def leave(after: Environment) -> None:
         after.current_index = before
@@ -132,5 +132,5 @@ def set_device(walk: Walk, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
         device = device_of(walk, argument.value, argument.node, Sink.SET_DEVICE, call)
-        walk.state.current_index = device.index if isinstance(device, Known) else None
+        walk.state.current_index = device.index if isinstance(device, Known) else SOME_INDEX
     return Host()

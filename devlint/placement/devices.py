@@ -100,7 +100,7 @@ def _emit(
     guarded: bool = False,
 ) -> None:
     if sink is not None:
-        walk.emit(DeviceNamed(node, walk.scope, text, sink, name, call, guarded or walk.under_device_guard))
+        walk.emit(DeviceNamed(node, walk.scope, text, sink, name, call, guarded or walk.under_device_guard, walk.arms))
 
 
 def resolve_current(walk: Walk, device: Device) -> Device:

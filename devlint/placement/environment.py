@@ -9,6 +9,7 @@ import libcst as cst
 from devlint.placement.devices import name_of_constant
 from devlint.placement.domain import (
     CPU,
+    SOME_INDEX,
     UNKNOWN,
     Anchor,
     Choice,
@@ -55,7 +56,7 @@ class Environment:
     context_device: Device | None = None
     """The device of the innermost ``with torch.device(...)``; it wins over the default."""
     current_index: int | None = None
-    """The current accelerator's index, where a path set it."""
+    """The current accelerator's index, where a path set it; SOME_INDEX where it was set to what is not known."""
     stream: str = ""
     waits: dict[tuple[str, str], int] = field(default_factory=dict)
     """(waiting stream, awaited stream) to the stream epoch up to which the order is certain."""
@@ -130,7 +131,7 @@ def join(guard: Guard | None, then: Environment | None, otherwise: Environment |
     if then.context_device is not None and otherwise.context_device is not None:
         joined.context_device = choose(guard, then.context_device, otherwise.context_device)
     if then.current_index != otherwise.current_index:
-        joined.current_index = None
+        joined.current_index = SOME_INDEX
     joined.waits = {
         key: min(epoch, otherwise.waits[key]) for key, epoch in then.waits.items() if key in otherwise.waits
     }

@@ -111,6 +111,8 @@ class Moved(Event):
     named: Argument | None = None
     fate: str = Fate.USED
     receiver_text: str = ""
+    arms: tuple[Decided, ...] = ()
+    """The conditions it stands under."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,6 +205,7 @@ class Sink:
     DEFAULT = "default argument"
     OPTION = "command-line default"
     CONTEXT = "device context"
+    DEVICE_TYPE = "device_type="
     COMPARISON = "comparison"
 
 
@@ -216,6 +219,8 @@ class DeviceNamed(Event):
     call: CallSite | None = None
     guarded: bool = False
     """Under a test for an accelerator, or one arm of such a choice."""
+    arms: tuple[Decided, ...] = ()
+    """The conditions under which the name reaches torch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -85,6 +85,12 @@ def _cuda_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return Instance("torch.cuda.device", device=device, node=node)
 
 
+def _device_of(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``torch.cuda.device_of(x)``: the current device is that of ``x`` inside."""
+    given = site.positional[0].value if site.positional else NOTHING
+    return Instance("torch.cuda.device", device=getattr(given, "device", UNKNOWN), node=node)
+
+
 def _current_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return DeviceName(Known("cuda", walk.state.current_index), None, "torch.cuda.current_device()")
 
@@ -265,6 +271,7 @@ FUNCTIONS: dict[str, Special] = {
     "torch.cuda.device_count": _device_count,
     "torch.accelerator.device_count": _device_count,
     "torch.cuda.device": _cuda_device,
+    "torch.cuda.device_of": _device_of,
     "torch.cuda.current_device": _current_device,
     "torch.cuda.set_device": _setting(contexts.set_device),
     "torch.set_default_device": _setting(contexts.set_default_device),

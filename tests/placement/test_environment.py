@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain import CPU, Guard, Known
+from devlint.placement.domain import CPU, SOME_INDEX, Guard, Known
 from devlint.placement.environment import Environment, join, join_values
 from devlint.placement.events import Stored
 from devlint.placement.values import (
@@ -150,7 +150,7 @@ def test_settings_join_like_values() -> None:
     otherwise.waits = {("a", "b"): 2}
     joined = join(None, then, otherwise)
     assert joined is not None
-    assert (joined.context_device, joined.current_index) == (CPU, None)
+    assert (joined.context_device, joined.current_index) == (CPU, SOME_INDEX)
     assert (joined.ordered_until, joined.waits) == (1, {("a", "b"): 2})
 
 

@@ -1,0 +1,87 @@
+"""Moves to "the" accelerator: the device that happens to be current, whatever the other tensors are on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
+from devlint.placement.origin import Origin, Step, StepKind
+from devlint.placement.values import Constant, Evidence, Tensor
+from devlint.rules.causes import origin_of
+from devlint.rules.wording import code_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Moved
+
+
+def goes_to_current(event: Moved) -> bool:
+    """`.cuda()` and `.to("cuda")`: the device is spelled on the spot, without an index, and none is known to be set."""
+    if not event.moves or not is_current(event.target):
+        return False
+    return event.named is None or isinstance(event.named.value, Constant)
+
+
+def is_current(device: Device) -> bool:
+    return isinstance(device, Known) and device.type not in ("cpu", "meta", "mps") and device.index is None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundTrip:
+    """A value that went to the CPU at ``away`` and comes back. ``source`` is the expression that was moved there."""
+
+    away: Step
+    source: cst.BaseExpression
+    in_one_chain: bool
+    certain: bool
+    """The value is a tensor whose place the caller decided."""
+
+
+def round_trip(event: Moved) -> RoundTrip | None:
+    """The way to the CPU, where this definition sent a value that it now moves to the current device."""
+    import libcst as cst
+
+    from devlint.placement.syntax import descend
+
+    if not goes_to_current(event) or getattr(event.receiver, "device", UNKNOWN) != CPU:
+        return None
+    origin = _sent_to_cpu(origin_of(event.receiver))
+    if origin is None or origin.step.scope != event.scope:
+        return None
+    before = origin.previous.step.device if origin.previous is not None else UNKNOWN
+    node = origin.step.node
+    if not _may_be_elsewhere(before) or not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return None
+    in_one_chain = any(child is node for child in descend(event.receiver_node))
+    if before == UNKNOWN and not in_one_chain:
+        # Nothing says what was moved, so nothing says that it came from an accelerator.
+        return None
+    tensor = isinstance(event.receiver, Tensor) and event.receiver.evidence is Evidence.CERTAIN
+    return RoundTrip(origin.step, node.func.value, in_one_chain, tensor and before != UNKNOWN)
+
+
+def _sent_to_cpu(origin: Origin | None) -> Origin | None:
+    """The link of the latest move, where that went to the CPU."""
+    link = origin
+    while link is not None:
+        if link.step.kind in (StepKind.MOVED, StepKind.UNWRAPPED):
+            return link if link.step.device == CPU else None
+        if link.step.kind in (StepKind.MADE, StepKind.RETURNED, StepKind.STORED):
+            return None
+        link = link.previous
+    return None
+
+
+def _may_be_elsewhere(device: Device) -> bool:
+    """Not on the CPU before, as a fresh batch is, and not on the current device by this program's own doing."""
+    return any(
+        leaf == UNKNOWN or (isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.BATCH)
+        for leaf in leaves(device)
+    )
+
+
+def device_expression(node: cst.BaseExpression) -> str:
+    """How the device of an expression is spelled; `next(...)` for modules is left to the reader."""
+    return f"{code_of(node)}.device"
