@@ -1,0 +1,60 @@
+"""devlint run on a release as a user runs it: a process of its own, in the release's directory, not configured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Finding = dict[str, Any]
+"""One finding, as in devlint's JSON document; ``package`` and ``version`` are added where releases come together."""
+
+_DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: what it found, what it could not analyse (devlint's own words), wall seconds with devlint's start."""
+
+    findings: list[Finding]
+    files: int
+    trouble: str
+    seconds: float
+
+
+def lint(directory: Path, paths: Sequence[str] = (".",), jobs: int | None = None) -> Run:
+    """The default-gate findings of ``paths``, which are relative to ``directory``. Raises SystemExit on wrong usage."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as arguments:
+        arguments.write("\n".join(paths))
+        arguments.flush()
+        command = [*_DEVLINT, "--output-format", "json", *([] if jobs is None else ["-j", str(jobs)])]
+        started = time.perf_counter()
+        done = subprocess.run([*command, f"@{arguments.name}"], cwd=directory, capture_output=True, check=False)
+        seconds = time.perf_counter() - started
+    trouble = done.stderr.decode(errors="replace").strip() if done.returncode not in (0, 1) else ""
+    if not done.stdout:
+        raise SystemExit(f"{directory.name}: devlint ended with {done.returncode}\n{trouble[-2000:]}")
+    document = json.loads(done.stdout)
+    return Run(document["findings"], document["summary"]["files"], trouble, seconds)
+
+
+def linted_files(directory: Path) -> list[str]:
+    """The files that linting the whole release looks at, relative to it."""
+    done = subprocess.run([*_DEVLINT, ".", "--show-files"], cwd=directory, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def line_count(directory: Path, paths: Iterable[str]) -> int:
+    """Lines of these files, blank ones and comments included."""
+    return sum((directory / path).read_bytes().count(b"\n") for path in paths)
+
+
+def per_ten_thousand(findings: int, lines: int) -> float:
+    """Findings per 10,000 lines."""
+    return 10_000 * findings / lines if lines else 0.0
