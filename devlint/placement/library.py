@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import contexts, packed, streams
+from devlint.placement import contexts, indirect, packed, streams
 from devlint.placement.bindings import item_of
 from devlint.placement.devices import device_of
 from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
@@ -61,7 +61,8 @@ def _device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
             text = f"{type_name}:{index.value.value}"
             name = DeviceName(Known(type_name, index.value.value), node, text)
             if type_name != "cpu":
-                walk.emit(DeviceNamed(node, walk.scope, text, Sink.DEVICE, name, site, walk.under_device_guard))
+                guarded = walk.under_device_guard
+                walk.emit(DeviceNamed(node, walk.scope, text, Sink.DEVICE, name, site, guarded, walk.arms))
             return name
         return DeviceName(Known(type_name, SOME_INDEX), node, code_of(node))
     device = device_of(walk, first.value, first.node, Sink.DEVICE, site)
@@ -89,6 +90,14 @@ def _device_of(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     """``torch.cuda.device_of(x)``: the current device is that of ``x`` inside."""
     given = site.positional[0].value if site.positional else NOTHING
     return Instance("torch.cuda.device", device=getattr(given, "device", UNKNOWN), node=node)
+
+
+def _device_type(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``torch.autocast("cuda")``, ``torch.amp.GradScaler("cuda")``: for one type of device, which is named."""
+    argument = site.argument("device_type", 0) or site.keyword("device")
+    if argument is not None:
+        device_of(walk, argument.value, argument.node, Sink.DEVICE_TYPE, site)
+    return NOTHING
 
 
 def _current_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
@@ -142,19 +151,6 @@ def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         return NOTHING
     device = device_of(walk, location.value, location.node)
     return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
-
-
-def _checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """``checkpoint(function, *args)`` is the call itself."""
-    if not site.positional or len(site.arguments) < 2:
-        return NOTHING
-    from devlint.placement.calls import _call_value
-
-    rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in _CHECKPOINT_OPTIONS))
-    return _call_value(walk, node, site.positional[0].value, rest)
-
-
-_CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
 
 
 # -- builtins ---------------------------------------------------------------------------------------------------
@@ -273,6 +269,11 @@ FUNCTIONS: dict[str, Special] = {
     "torch.cuda.device": _cuda_device,
     "torch.cuda.device_of": _device_of,
     "torch.cuda.current_device": _current_device,
+    "torch.autocast": _device_type,
+    "torch.amp.autocast": _device_type,
+    "torch.amp.autocast_mode.autocast": _device_type,
+    "torch.amp.GradScaler": _device_type,
+    "torch.GradScaler": _device_type,
     "torch.cuda.set_device": _setting(contexts.set_device),
     "torch.set_default_device": _setting(contexts.set_default_device),
     "torch.set_default_tensor_type": _setting(contexts.set_default_tensor_type),
@@ -290,7 +291,15 @@ FUNCTIONS: dict[str, Special] = {
     "torch.load": _load,
     "torch.nn.utils.rnn.pack_padded_sequence": packed.pack,
     "torch.nn.utils.rnn.pad_packed_sequence": packed.unpack,
-    "torch.utils.checkpoint.checkpoint": _checkpoint,
+    "torch.utils.checkpoint.checkpoint": indirect.checkpoint,
+    "functools.partial": indirect.partial,
+    "torch.vmap": indirect.same,
+    "torch.func.vmap": indirect.same,
+    "torch.func.functional_call": indirect.functional_call,
+    "torch.nn.utils.stateless.functional_call": indirect.functional_call,
+    "torch.jit.trace": indirect.trace,
+    "torch.autograd.grad": indirect.gradients,
+    "torch.autograd.backward": indirect.backward,
     "torch.is_tensor": _isinstance,
     "torch.autograd.Variable": _same,
     "torch.autograd.variable.Variable": _same,
@@ -326,6 +335,7 @@ FUNCTIONS: dict[str, Special] = {
     "einops.rearrange": _reinterpreted,
     "einops.repeat": _reinterpreted,
     "einops.reduce": _reinterpreted,
+    "einops.einsum": indirect.contraction,
     "einops.pack": _plain,
 }
 

@@ -1,0 +1,203 @@
+"""A guard asks whether a tensor is on an accelerator, and the move behind it goes to whichever is current.
+
+## What it does
+
+Finds `if x.is_cuda: y = y.cuda()` and its kin: `x.device.type == "cuda"` for the question, `.to("cuda")`,
+`device="cuda"` or `"cuda" if x.is_cuda else "cpu"` for the answer.
+
+## Why is this bad
+
+The guard finds out the right kind of device and forgets which one. `.cuda()` means the current device, most often
+`cuda:0`. With `x` on `cuda:1`, `y` lands on `cuda:0` and the next line that uses both fails. With one GPU nothing
+shows.
+
+## Example
+
+```python
+import torch
+
+
+def windowed(x: torch.Tensor) -> torch.Tensor:
+    window = torch.hann_window(x.shape[-1])
+    if x.is_cuda:
+        window = window.cuda()
+    return x * window
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def windowed(x: torch.Tensor) -> torch.Tensor:
+    window = torch.hann_window(x.shape[-1], device=x.device)
+    return x * window
+```
+
+## When it is right
+
+- The answer says which one: `y.to(x.device)`, `y.cuda(x.device)`, `y.cuda(x.get_device())`.
+- The current device is set from the tensor: `with torch.cuda.device(x.device):`.
+- The question is not about a tensor: `if torch.cuda.is_available():`, `if use_cuda:`.
+- The guard is followed by something that only has to be on any accelerator.
+- In tests and benchmarks the confidence is low.
+
+## Fix safety
+
+`y.to(x.device)` is safe: it needs no guard, and where the guard holds and `x` is on the current device it does the
+same.
+
+## How a run confirms it
+
+With `cuda:0` current and `x` on `cuda:1`, the moved value is found on `cuda:0`.
+
+## Known problems
+
+A guard that leaves the function early (`if not x.is_cuda: return y`) is not seen as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Choice, Decided
+from devlint.placement.events import Sink
+from devlint.placement.values import DeviceName, Truth
+from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.current_device import goes_to_current, is_current, round_trip
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Compared, DeviceNamed, Met, Moved, Stored, Tested
+    from devlint.placement.scope import Scope
+
+_TYPE = r"(?P<device>\.device|(?<![\w.])(?:\w+_)?device)\.type "
+ON_ACCELERATOR = re.compile(r"\.is_(?:cuda|xpu)\b|" + _TYPE + r"(?:== ['\"](?:cuda|xpu)['\"]|!= ['\"]cpu['\"])")
+"""What follows a tensor in the questions that hold where it is on an accelerator; or a device by its own name."""
+ON_CPU = re.compile(r"\.is_cpu\b|" + _TYPE + r"== ['\"]cpu['\"]")
+"""And in those that hold where it is not."""
+
+NO_PLACE = frozenset({Sink.TRANSFER, Sink.COMPARISON, Sink.DEVICE_TYPE})
+"""A transfer's name is judged with the transfer; a comparison and a type name no place to go."""
+
+
+class GuardLosesIndex(Rule):
+    code = "DEV310"
+    name = "guard-loses-index"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._flags: dict[tuple[str, str], str] = {}
+        """By definition and name: the question that the name keeps the answer of."""
+        self._asked: set[tuple[str, str]] = set()
+        """By definition: questions to a tensor, in the source's words. `self.is_cuda` may be a setting."""
+        self._told: dict[int, Draft] = {}
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        """`on_gpu = x.is_cuda`, asked later."""
+        if isinstance(event.value, Truth) and event.value_node is not None and event.value.about_device:
+            self._flags[event.scope.qualname, event.target] = code_of(event.value_node)
+        return ()
+
+    def tested(self, event: Tested) -> Iterable[Draft]:
+        if isinstance(event.value, Truth) and event.value.about_device:
+            self._asked.add((event.scope.qualname, code_of(event.node)))
+        return ()
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        if isinstance(event.left, DeviceName) and event.left.is_type:
+            self._asked.add((event.scope.qualname, code_of(event.node)))
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        # A value on its way back from the CPU is DEV205's (fixture `others`).
+        if goes_to_current(event) and round_trip(event) is None:
+            self._note(event.node, event.scope, event.arms, str(event.target))
+        return ()
+
+    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        if event.name is None or event.sink in NO_PLACE:
+            return ()
+        device = event.name.device
+        if isinstance(device, Choice) and is_current(device.then):
+            # `"cuda" if x.is_cuda else "cpu"`, wherever it is used.
+            self._note(event.node, event.scope, (Decided(device.guard, True),), str(device.then))
+        elif isinstance(device, Choice) and is_current(device.otherwise):
+            self._note(event.node, event.scope, (Decided(device.guard, False),), str(device.otherwise))
+        elif is_current(device) and event.sink in (Sink.ARGUMENT, Sink.DEVICE):
+            self._note(event.node, event.scope, event.arms, event.text)
+        return ()
+
+    def _note(self, node: cst.CSTNode, scope: Scope, arms: tuple[Decided, ...], target: str) -> None:
+        for decided in reversed(arms):
+            question = decided.guard.text
+            asked = self._flags.get((scope.qualname, question), question)
+            subject = _subject(asked, decided.holds)
+            if subject is not None and self._is_a_question(scope, asked, question):
+                self._told[id(node)] = _draft(node, scope, subject, question, target)
+                return
+
+    def _is_a_question(self, scope: Scope, asked: str, question: str) -> bool:
+        """Whether a tensor or a device is asked, and no setting that is called like it (fixture `keeps_the_index`)."""
+        return asked != question or any(where == scope.qualname and text in asked for where, text in self._asked)
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        for operand in (event.stray, event.other):
+            for step in origin_of(operand.value) or ():
+                draft = self._told.pop(id(step.node), None)
+                if draft is not None:
+                    yield replace(draft, trace=trace_of(event))
+                    return
+
+    def finish(self) -> Iterable[Draft]:
+        return tuple(self._told.values())
+
+
+def _subject(question: str, holds: bool) -> str | None:
+    """How to spell the device that the question is about, where its answer is "an accelerator"."""
+    if " or " in question:
+        # Either side may have held.
+        return None
+    negated = question.startswith("not ")
+    found = (ON_ACCELERATOR if holds is not negated else ON_CPU).search(question)
+    if found is None or (not holds and " and " in question):
+        return None
+    named = found.groupdict().get("device") or ""
+    if named and not named.startswith("."):
+        return named
+    subject = _expression_before(question, found.start())
+    return None if not subject or subject.startswith("torch.") else f"{subject}.device"
+
+
+def _expression_before(text: str, end: int) -> str:
+    """The names, attributes and balanced brackets that end there: `next(model.parameters())`."""
+    depth, start = 0, end
+    while start > 0:
+        character = text[start - 1]
+        depth += (character in ")]") - (character in "([")
+        if depth < 0 or (depth == 0 and not (character.isalnum() or character in "_.([")):
+            break
+        start -= 1
+    return text[start:end]
+
+
+def _draft(node: cst.CSTNode, scope: Scope, device: str, question: str, target: str) -> Draft:
+    test = scope.role in (Role.TEST, Role.BENCHMARK)
+    moved = quoted(node, "the move")
+    return Draft(
+        node=node,
+        scope=scope,
+        message=f"{moved} means the current device; `{question}` tells the type of `{device}` and not which one it is",
+        confidence=Confidence.LOW if test else Confidence.HIGH,
+        trace=(DraftStep(node, scope, "goes to the current device", target),),
+        repair=Repair(Applicability.SAFE, f"name the device: `.to({device})`, or `device={device}`"),
+    )
