@@ -81,8 +81,12 @@ def read_bugs(file: Path) -> list[Bug]:
 
 
 def near(findings: Iterable[Finding], path: str, line: int) -> tuple[Finding, ...]:
-    """The findings in ``path`` whose first line is at most two from ``line``."""
-    return tuple(f for f in findings if f["path"] == path and abs(f["line"] - line) <= WITHIN)
+    """The findings in ``path`` whose first line is at most two from ``line``; DEV9 is not about placement."""
+    return tuple(
+        finding
+        for finding in findings
+        if finding["path"] == path and abs(finding["line"] - line) <= WITHIN and not finding["code"].startswith("DEV9")
+    )
 
 
 @dataclass(frozen=True)

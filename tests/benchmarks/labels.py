@@ -187,19 +187,23 @@ def weighted(tallies: dict[str, Tally], findings: dict[str, int]) -> float | Non
     return total / everything if everything else None
 
 
+def add(drawn: list[Path], file: Path) -> int:
+    """Appends the labels of filled-in draws to ``file``, and says how many. Raises ValueError and writes nothing."""
+    added = read_labels(*drawn)
+    read_labels(*([file] if file.exists() else []), *drawn)
+    with file.open("a", encoding="utf-8") as labels:
+        labels.writelines(json.dumps(asdict(label), ensure_ascii=False) + "\n" for label in added)
+    return len(added)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("drawn", nargs="+", type=Path, metavar="DRAWN.jsonl")
     options = parser.parse_args()
-    known = [LABELS] if LABELS.exists() else []
     try:
-        read_labels(*known, *options.drawn)
-        added = read_labels(*options.drawn)
+        print(f"{add(options.drawn, LABELS)} labels added to {LABELS}")
     except (ValueError, OSError) as error:
         raise SystemExit(str(error)) from None
-    with LABELS.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps(asdict(label), ensure_ascii=False) + "\n" for label in added)
-    print(f"{len(added)} labels added to {LABELS}")
 
 
 if __name__ == "__main__":

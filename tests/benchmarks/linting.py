@@ -41,6 +41,9 @@ def lint(directory: Path, paths: Sequence[str] = (".",), jobs: int | None = None
     if not done.stdout:
         raise SystemExit(f"{directory.name}: devlint ended with {done.returncode}\n{trouble[-2000:]}")
     document = json.loads(done.stdout)
+    if trouble:
+        failed = [f"{f['path']}: {f['message']}" for f in document["findings"] if f["code"] == "DEV902"]
+        trouble = "\n".join([*failed, trouble])
     return Run(document["findings"], document["summary"]["files"], trouble, seconds)
 
 

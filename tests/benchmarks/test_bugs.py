@@ -34,6 +34,10 @@ def test_a_finding_in_another_file_does_not_count() -> None:
     assert not near([finding(10, path="net/other.py")], "net/net.py", 10)
 
 
+def test_a_needless_suppression_comment_finds_no_bug() -> None:
+    assert not near([finding(10, code="DEV900")], "net/net.py", 10)
+
+
 def test_gone_is_what_was_found_and_is_no_longer_reported() -> None:
     said, silent = (finding(10),), ()
     assert Outcome(bug(), said, silent).gone

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from label_report import print_precision
-from labels import LABELS, Label, Tally, match, parse_label, read_labels, weighted
+from labels import LABELS, Label, Tally, add, match, parse_label, read_labels, weighted
 from linting import Finding
 
 LABEL = Label("net", "1.0", "net/net.py", "Net.forward", "DEV101", "f1", 10, "true", "CPU mask", "error", "error-tier")
@@ -59,6 +59,17 @@ def test_a_finding_drawn_twice_has_one_verdict(tmp_path: Path) -> None:
         read_labels(write(tmp_path / "labels.jsonl", LABEL, replace(again, label="false")))
     with pytest.raises(ValueError, match="twice in the draw error-tier"):
         read_labels(write(tmp_path / "labels.jsonl", LABEL, LABEL))
+
+
+def test_a_filled_in_draw_is_added_once_and_a_half_filled_one_not_at_all(tmp_path: Path) -> None:
+    labels, drawn = tmp_path / "labels.jsonl", write(tmp_path / "drawn.jsonl", LABEL)
+    assert add([drawn], labels) == 1
+    assert read_labels(labels) == [LABEL]
+    with pytest.raises(ValueError, match=r"drawn\.jsonl:1: labelled twice"):
+        add([drawn], labels)
+    with pytest.raises(ValueError, match="label is ''"):
+        add([write(drawn, replace(LABEL, fingerprint="f2"), replace(LABEL, fingerprint="f3", label=""))], labels)
+    assert read_labels(labels) == [LABEL]
 
 
 def test_the_labels_that_are_kept_can_be_read() -> None:
