@@ -1,22 +1,30 @@
-"""One file, from its bytes to what is said of it. Runs in a worker process; nothing here looks at another file."""
+"""One file, from its bytes to what is said of it. Runs in a worker process."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import traceback
 from collections import Counter
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from functools import cache
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, all_codes
 from devlint.finding import Confidence, Finding, Place, Severity
 from devlint.silencing import silence
 from devlint.source.decoding import Source, Unreadable, decode
 from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
+from devlint.source.library import Library, Surroundings
 from devlint.source.role import role_of
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions
+
+if TYPE_CHECKING:
+    from devlint.placement.index import FileIndex
+    from devlint.placement.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,10 @@ class FileTask:
     """The path as the project sees it, which decides the file's role."""
     gate: Gate
     data: bytes | None = None
+    cwd: str = ""
+    """Absolute; the paths of other files in findings are relative to it."""
+    src: tuple[Path, ...] = ()
+    """Configured roots of imports, absolute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +140,26 @@ def _findings(source: Source, task: FileTask) -> tuple[list[Finding], Refusal | 
     from devlint.rules.engine import lint_module
 
     role = role_of(PurePath(task.in_project), source.text)
-    return lint_module(tree, source.text, task.shown_as, role), None
+    project = _project(task)
+    try:
+        return lint_module(tree, source.text, task.shown_as, role, project, Path(task.path)), None
+    finally:
+        project.dissolve()
+
+
+@cache
+def _library() -> Library[FileIndex]:
+    """The trees of other files that this process has parsed."""
+    from devlint.placement.index import index_file
+
+    return Library(index_file)
+
+
+def _project(task: FileTask) -> Project:
+    """The files around one file."""
+    from devlint.placement.project import Project
+
+    return Project(Surroundings(_library(), task.cwd or os.getcwd(), task.src))
 
 
 def _as_failure(refusal: Refusal, by_ast: Refusal | None) -> Refusal:

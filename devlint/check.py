@@ -12,7 +12,7 @@ from devlint.analysis import FileReport, FileTask, Gate, failed
 from devlint.config import Configuration, Overrides, Settings
 from devlint.result import Hidden, Result
 from devlint.source.discovery import Discovered, discover, is_excluded
-from devlint.source.project import identity_path, path_in_project
+from devlint.source.project import identity_path, path_in_project, shown_path
 from devlint.workers import available_processors, run
 
 
@@ -97,11 +97,13 @@ def _task(path: str, configuration: Configuration, request: Request) -> FileTask
     file = Path(path)
     return FileTask(
         path=path,
-        shown_as=_shown_as(path, request.cwd),
+        shown_as=shown_path(path, str(request.cwd)),
         identity=identity_path(file),
         in_project=str(path_in_project(file)),
         gate=_gate(settings, path, request.ignore_noqa),
         data=request.stdin,
+        cwd=str(request.cwd),
+        src=settings.src,
     )
 
 
@@ -114,14 +116,6 @@ def _gate(settings: Settings, path: str, ignore_noqa: bool) -> Gate:
         bare_noqa=settings.bare_noqa,
         ignore_noqa=ignore_noqa,
     )
-
-
-def _shown_as(path: str, cwd: Path) -> str:
-    """Relative to the working directory, with forward slashes; absolute where there is no relative way (drives)."""
-    try:
-        return os.path.relpath(path, cwd).replace(os.sep, "/")
-    except ValueError:
-        return path.replace(os.sep, "/")
 
 
 def _hidden(reports: list[FileReport]) -> Hidden:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -13,6 +15,7 @@ from devlint.placement import comparisons as _comparisons  # noqa: F401  (regist
 from devlint.placement import comprehensions as _comprehensions  # noqa: F401  (registers the comprehensions)
 from devlint.placement import definitions as _definitions  # noqa: F401  (registers the definitions)
 from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
+from devlint.placement.attributes import module_symbol
 from devlint.placement.classes import AttributeFact, ClassFacts, kind_of
 from devlint.placement.devices import device_of
 from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, SameAs, leaves
@@ -23,15 +26,18 @@ from devlint.placement.origin import Step, StepKind, extend
 from devlint.placement.parameters import bind_parameters, scope_of
 from devlint.placement.registration import registered_attributes
 from devlint.placement.scope import Scope, Setting
-from devlint.placement.summaries import Summary
+from devlint.placement.summaries import Summary, substitute
 from devlint.placement.syntax import body_of, parameters_of
 from devlint.placement.values import (
     NOTHING,
+    ClassValue,
     Constant,
     Container,
+    Function,
     Host,
     Kind,
     Module,
+    ProjectModule,
     Reference,
     Self,
     Tensor,
@@ -41,25 +47,46 @@ from devlint.placement.values import (
 from devlint.placement.walk import Walk
 from devlint.source.role import Role
 
+if TYPE_CHECKING:
+    from devlint.placement.project import Project
+
 MAX_DEPTH = 12
 """How many definitions deep a question leads; beyond, the answer is unknown."""
 
 
-def analyse(tree: cst.Module, path: str, role: Role) -> Iterator[Event]:
-    """The events of one file: module level first, then each definition in the order of the source, then the classes."""
-    yield from Analysis(tree, path, role).events()
+def analyse(
+    tree: cst.Module, path: str, role: Role, project: Project | None = None, file: Path | None = None
+) -> Iterator[Event]:
+    """The events of one file: module level first, then each definition in the order of the source, then the classes.
+
+    With a ``project``, ``file`` is where the text stands, and what it imports from around there is known as well.
+    """
+    yield from Analysis(tree, path, role, project, file).events()
 
 
 class Analysis:
     """What is known of one file. The seam to other files is :meth:`global_value`, where imported names are resolved."""
 
-    def __init__(self, tree: cst.Module, path: str, role: Role) -> None:
-        self.index: FileIndex = index_file(tree)
+    def __init__(
+        self,
+        tree: cst.Module,
+        path: str,
+        role: Role,
+        project: Project | None = None,
+        file: Path | None = None,
+        index: FileIndex | None = None,
+    ) -> None:
+        """``index`` is given for a file that is only asked about: its module level is walked if a name wants it."""
+        self.tree = tree
+        self._asked_only = index is not None
+        self.index: FileIndex = index if index is not None else index_file(tree)
         self.path = path
         self.role = role
+        self.file = file
+        self.project = project
         self._globals: dict[str, Value] = {}
         self._walks: dict[int, Walk] = {}
-        self._running: list[int] = []
+        self._running: list[int] = project.running if project is not None else []
         self._facts: dict[int, ClassFacts] = {}
         self._facts_running: set[int] = set()
         self._noted: dict[int, dict[str, tuple[Value, cst.CSTNode, Scope]]] = {}
@@ -68,10 +95,34 @@ class Analysis:
         self._deferred: list[FunctionInfo] = []
         self._arguments: dict[str, list[Value]] = {}
         self._default: Device = CPU
-        self._module = self._walk_module(tree)
-        if self._default == CPU and self.index.read_names & {"set_default_device", "set_default_tensor_type"}:
+        for function in self.index.functions.values():
+            function.home = self
+        for defined in self.index.classes.values():
+            defined.home = self
+        if project is not None and file is not None:
+            project.enter(file, self)
+        self._module: Walk | None = None
+        sets_default = bool(self.index.read_names & {"set_default_device", "set_default_tensor_type"})
+        if not self._asked_only or sets_default:
+            self._walk_module()
+        if self._default == CPU and sets_default:
             # Set inside some function: when it has run is not known here.
             self._default = UNKNOWN
+
+    def dissolve(self) -> None:
+        """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
+        self._walks.clear()
+        self._facts.clear()
+        self._noted.clear()
+        self._globals.clear()
+        self._deferred.clear()
+        for function in self.index.functions.values():
+            function.home = None
+            function.closure = {}
+        for info in self.index.classes.values():
+            info.forget()
+            if not self._asked_only:
+                info.methods.clear()
 
     # -- callers --------------------------------------------------------------------------------------------------
 
@@ -103,7 +154,7 @@ class Analysis:
 
     def events(self) -> Iterator[Event]:
         loaded: dict[str, dict[str, set[str]]] = {}
-        yield from self._module.events
+        yield from self._walk_module().events
         for info in self.index.classes.values():
             self.facts(info)
         for function in self.index.functions.values():
@@ -136,15 +187,18 @@ class Analysis:
 
     # -- walks ----------------------------------------------------------------------------------------------------
 
-    def _walk_module(self, tree: cst.Module) -> Walk:
-        walk = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
-        walk.run(iter(list(body_of(tree))))
-        if walk.env is not None:
-            self._globals = dict(walk.env.values)
-        return walk
+    def _walk_module(self) -> Walk:
+        if self._module is None:
+            walk = self._module = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+            walk.run(iter(list(body_of(self.tree))))
+            if walk.env is not None:
+                self._globals = dict(walk.env.values)
+        return self._module
 
     def _walked(self, info: FunctionInfo) -> Walk | None:
         """The walk of a definition; None while it runs, or too deep."""
+        if info.home is not None and info.home is not self:
+            return info.home._walked(info)
         key = id(info.node)
         found = self._walks.get(key)
         if found is not None:
@@ -178,22 +232,65 @@ class Analysis:
         return None if walk is None else Summary(walk.result())
 
     def property_value(self, walk: Walk, owner: Self, method: FunctionInfo) -> Value:
+        """What a property gives, for the object it is asked of."""
         summary = self.summary(method)
-        return NOTHING if summary is None else summary.value
+        if summary is None or method.owner is None:
+            return NOTHING
+        return substitute(summary.value, {module_symbol(method.owner).key: owner}, walk, None)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
     def global_value(self, name: str) -> Value:
         """A name of the module, an import, or a builtin."""
+        found = self.exported(name)
+        if found is not None:
+            return found
+        return Reference(name) if hasattr(builtins, name) else NOTHING
+
+    def exported(self, name: str) -> Value | None:
+        """A name that the module binds or imports; None where it does neither."""
         if name in self.index.rebound:
             return NOTHING
+        if self._module is None and name in self.index.bound:
+            self._walk_module()
         found = self._globals.get(name)
         if found is not None:
             return found
+        defined = self.index.top_level.get(name) if self._asked_only else None
+        if isinstance(defined, FunctionInfo):
+            return Function(defined, f"{self.path}:{name}") if defined.keeps_signature else NOTHING
+        if defined is not None:
+            return ClassValue(defined, f"{self.path}:{name}")
         qualified = self.index.names.get(name)
         if qualified is not None:
-            return Reference(qualified)
-        return Reference(name) if hasattr(builtins, name) else NOTHING
+            return self.imported(qualified)
+        return None if name.startswith("_") else self._from_star(name)
+
+    def imported(self, qualified: str) -> Value:
+        """What an imported name stands for: a value of the project, or a reference to what is outside."""
+        found = None
+        if self.project is not None and self.file is not None:
+            found = self.project.resolve(self.file, qualified)
+        return Reference(qualified) if found is None else found
+
+    def _from_star(self, name: str) -> Value | None:
+        if self.project is None or self.file is None:
+            return None
+        for module in self.index.stars:
+            found = self.project.resolve(self.file, f"{module}{'' if module.endswith('.') else '.'}{name}")
+            if found is not None:
+                return found
+        return None
+
+    def member(self, module: ProjectModule, name: str) -> Value:
+        """An attribute of a module of the project."""
+        found = self.project.member(module.file, name) if self.project is not None else None
+        return NOTHING if found is None else found
+
+    def imported_class(self, qualified: str) -> ClassInfo | str:
+        """The project's class of that name, else the name."""
+        found = self.imported(qualified)
+        return found.info if isinstance(found, ClassValue) else qualified
 
     def bind_global(self, name: str, value: Value) -> None:
         """Module-level bindings are seen by definitions."""
@@ -215,10 +312,13 @@ class Analysis:
     # -- classes --------------------------------------------------------------------------------------------------
 
     def in_progress(self, info: ClassInfo) -> bool:
-        return id(info) in self._facts_running
+        home = info.home or self
+        return id(info) in home._facts_running
 
     def facts(self, info: ClassInfo) -> ClassFacts:
-        """The attributes of a class by its constructor and its bases in this file."""
+        """The attributes of a class by its constructor and its bases in the project."""
+        if info.home is not None and info.home is not self:
+            return info.home.facts(info)
         found = self._facts.get(id(info))
         if found is not None:
             return found
@@ -226,7 +326,7 @@ class Analysis:
         if id(info) in self._facts_running:
             return facts
         self._facts_running.add(id(info))
-        for parent in reversed(info.parents):
+        for parent in reversed(info.order[1:]):
             facts.attributes.update(self.facts(parent).attributes)
         init = info.methods.get("__init__")
         walk = self._walked(init) if init is not None else None
@@ -267,7 +367,7 @@ class Analysis:
         self._buffers.add((id(owner.info), name))
 
     def is_buffer(self, info: ClassInfo, name: str) -> bool:
-        return (id(info), name) in self._buffers or any(self.is_buffer(parent, name) for parent in info.parents)
+        return any((id(c), name) in (c.home or self)._buffers for c in info.order)
 
     def note_dynamic_registration(self, owner: Self, site: CallSite) -> None:
         self._dynamic.add(id(owner.info))

@@ -28,6 +28,7 @@ from devlint.placement.values import (
     Kind,
     Module,
     Opaque,
+    ProjectModule,
     Reference,
     Self,
     Tensor,
@@ -63,6 +64,8 @@ def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Va
     match owner:
         case Reference():
             return reference(owner, name)
+        case ProjectModule():
+            return walk.analysis.member(owner, name)
         case Tensor():
             return _of_tensor(owner, name, node)
         case Opaque():
@@ -83,12 +86,21 @@ def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Va
         case Container():
             return NOTHING
         case ClassValue():
-            method = owner.info.method(name)
-            return Function(method, f"{owner.key}.{name}") if method is not None else NOTHING
+            return static_attribute(owner, name) or NOTHING
         case Host():
             return Host(numpy=owner.numpy and name in ("T", "real", "imag", "flat"))
         case _:
             return NOTHING
+
+
+def static_attribute(owner: Value, name: str) -> Value | None:
+    """An attribute that an import can name: of what is outside the project, or of a class; None for another."""
+    if isinstance(owner, Reference):
+        return reference(owner, name)
+    if isinstance(owner, ClassValue):
+        method = owner.info.method(name)
+        return Function(method, f"{owner.key}.{name}") if method is not None else None
+    return None
 
 
 _NUMBERS = frozenset({"torch.pi", "torch.inf", "torch.nan", "torch.e", "math.pi", "numpy.pi", "torch.newaxis"})
@@ -129,6 +141,8 @@ _PLAIN = frozenset(
 
 
 def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
+    if name in owner.fields:
+        return Tensor(owner.device, evidence=Evidence.LIKELY, origin=owner.origin)
     if name == "device":
         return DeviceName(owner.device, node, code_of(node), of_tensor=owner.tensorlike)
     if name in ("is_cuda", "is_cpu"):

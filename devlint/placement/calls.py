@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import factories, library, methods, transfers
+from devlint.placement import contexts, factories, library, methods, transfers
 from devlint.placement.attributes import attribute_of
 from devlint.placement.domain import CPU
 from devlint.placement.events import Argument, Called, CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
+from devlint.placement.index import ClassKind
 from devlint.placement.meetings import call_unknown_loss, perform
 from devlint.placement.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
 from devlint.placement.operands import bind
@@ -28,6 +29,7 @@ from devlint.placement.values import (
     Instance,
     Module,
     Opaque,
+    ProjectModule,
     Reference,
     Self,
     Tensor,
@@ -46,7 +48,7 @@ def call(walk: Walk, node: cst.Call) -> Value:
     function = node.func
     if isinstance(function, cst.Attribute):
         receiver = walk.evaluate(function.value)
-        if isinstance(receiver, Reference):
+        if isinstance(receiver, (Reference, ProjectModule)):
             return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
         site = arguments(walk, node)
         result = _call_method(walk, node, receiver, function, site)
@@ -80,7 +82,9 @@ def arguments(walk: Walk, node: cst.Call) -> CallSite:
 def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
     site = arguments(walk, node)
     if not isinstance(callee, Reference):
-        return _call_value(walk, node, callee, site)
+        result = _call_value(walk, node, callee, site)
+        walk.emit(Called(node, walk.scope, dotted(node.func) or "", site, None, result, walk.arms))
+        return result
     result = _library_call(walk, node, callee.name, site)
     _name_index(walk, callee.name, site)
     walk.emit(Called(node, walk.scope, callee.name, site, None, result, walk.arms))
@@ -113,7 +117,7 @@ def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Valu
         return factories.create(walk, node, known, site)
     if known is not None:
         return perform(walk, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
-    if _may_be_submodule(walk, name):
+    if "." in name and _may_be_submodule(walk, name):
         origin = walk.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
         return Module(CPU, name, origin=origin, assumed=True)
     return library.call_by_prefix(walk, node, name, site)
@@ -125,7 +129,7 @@ def _may_be_submodule(walk: Walk, name: str) -> bool:
     last = name.rsplit(".", 1)[-1]
     named_as_class = last[:1].isupper() and not last.isupper() and not last.endswith(_NO_MODULES)
     in_constructor = walk.info is not None and walk.info.name == "__init__"
-    return named_as_class and in_constructor and owner is not None and owner.is_module and "." in name
+    return named_as_class and in_constructor and owner is not None and owner.is_module
 
 
 _NO_MODULES = (
@@ -137,8 +141,13 @@ _NO_MODULES = (
 
 def _call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:
     match callee:
+        case Function() if callee.info.name in contexts.META_CONTEXTS:
+            return Instance(callee.info.name, node=node)
         case Function():
             return call_function(walk, node, callee, site)
+        case ClassValue() if callee.info.kind is ClassKind.UNKNOWN and _may_be_submodule(walk, callee.info.name):
+            origin = walk.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+            return Module(CPU, callee.info.name, origin=origin, assumed=True)
         case ClassValue():
             return construct(walk, node, callee, site)
         case Module():

@@ -24,7 +24,7 @@ def imported_names(statement: cst.Import | cst.ImportFrom) -> list[tuple[str, st
         return [_plain(alias) for alias in statement.names]
     if isinstance(statement.names, cst.ImportStar):
         return []
-    module = "." * len(statement.relative) + (dotted(statement.module) or "" if statement.module is not None else "")
+    module = module_of(statement)
     pairs = []
     for alias in statement.names:
         name = dotted(alias.name) or ""
@@ -32,6 +32,11 @@ def imported_names(statement: cst.Import | cst.ImportFrom) -> list[tuple[str, st
         joiner = "" if not module or module.endswith(".") else "."
         pairs.append((local or name, canonical(f"{module}{joiner}{name}")))
     return pairs
+
+
+def module_of(statement: cst.ImportFrom) -> str:
+    """The module that names are imported from; a relative one keeps its dots."""
+    return "." * len(statement.relative) + (dotted(statement.module) or "" if statement.module is not None else "")
 
 
 def _plain(alias: cst.ImportAlias) -> tuple[str, str]:

@@ -1,24 +1,26 @@
 """The definitions of one file: classes with their bases and methods, functions with their enclosing class.
 
-The structure is read from names only; nothing is evaluated here. Other files enter through :class:`Imports` names that
-stay :class:`~devlint.placement.values.Reference` values: what they mean is asked of the same tables as torch's names.
+The structure is read from names only; nothing is evaluated here. What other files define enters by names that
+stay names here: what they mean is asked of the project (:mod:`devlint.placement.project`), or of the tables.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.imports import imported_names
+from devlint.placement.imports import imported_names, module_of
 from devlint.placement.known_classes import kind_of_base
 from devlint.placement.own_attributes import builders_of, stored_attributes
 from devlint.placement.syntax import FunctionNode, body_of, decorator_names, descend, dotted
 
 if TYPE_CHECKING:
+    from devlint.placement.analysis import Analysis
     from devlint.placement.values import Value
 
 
@@ -54,6 +56,8 @@ class FunctionInfo:
     """Attributes of ``self`` that the body assigns; of methods only."""
     places_itself: bool = False
     """The body calls ``.to`` or ``.cuda``: as a constructor it may leave its parameters anywhere."""
+    home: Analysis | None = None
+    """The analysis of the file it stands in, which walks it; None for a definition met inside another."""
 
     def __post_init__(self) -> None:
         if isinstance(self.node, cst.FunctionDef):
@@ -97,18 +101,54 @@ _TRANSPARENT = frozenset(
 
 @dataclass(eq=False, slots=True)
 class ClassInfo:
-    """One class. ``bases`` are qualified names; ``parents`` those of them that this file defines."""
+    """One class. A base is a class of this file, or the qualified name of one that is not."""
 
     qualname: str
     node: cst.ClassDef
-    bases: tuple[str, ...]
-    parents: tuple[ClassInfo, ...]
-    kind: ClassKind
+    bases: tuple[str | ClassInfo, ...]
     methods: dict[str, FunctionInfo]
     assigned_outside_init: frozenset[str] = frozenset()
     """Attributes that a method stores which is no part of the constructor."""
     builders: tuple[FunctionInfo, ...] = ()
     """Methods that ``__init__`` calls on ``self`` and nothing else here does: parts of the constructor."""
+    home: Analysis | None = None
+    """The analysis of the file it stands in."""
+    _resolved: tuple[str | ClassInfo, ...] | None = None
+    _kind: ClassKind | None = None
+    _order: tuple[ClassInfo, ...] | None = None
+
+    @property
+    def resolved_bases(self) -> tuple[str | ClassInfo, ...]:
+        """The bases, with the classes that other files of the project define in place of their names."""
+        if self._resolved is None:
+            if self.home is None:
+                return self.bases
+            # A base that leads back here while it is looked up stays a name.
+            self._resolved = self.bases
+            home = self.home
+            self._resolved = tuple(home.imported_class(base) if isinstance(base, str) else base for base in self.bases)
+        return self._resolved
+
+    @property
+    def parents(self) -> tuple[ClassInfo, ...]:
+        """The bases whose definition is in the project."""
+        return tuple(base for base in self.resolved_bases if isinstance(base, ClassInfo))
+
+    @property
+    def kind(self) -> ClassKind:
+        """What it is by its bases: what the tables know of them by name, else what the project's files say."""
+        if self._kind is None:
+            self._kind = ClassKind.UNKNOWN
+            self._kind = _kind(self)
+        return self._kind
+
+    @property
+    def order(self) -> tuple[ClassInfo, ...]:
+        """The class and its ancestors in the order in which methods are looked up (C3, as far as the project shows)."""
+        if self._order is None:
+            self._order = (self,)
+            self._order = (self, *_merged([list(parent.order) for parent in self.parents], list(self.parents)))
+        return self._order
 
     @property
     def name(self) -> str:
@@ -119,18 +159,19 @@ class ClassInfo:
         return self.kind in MODULE_KINDS
 
     def method(self, name: str) -> FunctionInfo | None:
-        """The method by the order of the bases, as far as this file shows them."""
-        found = self.methods.get(name)
-        if found is not None:
-            return found
-        return next((m for parent in self.parents if (m := parent.method(name)) is not None), None)
+        """The method by the order of the bases, as far as the project shows them."""
+        return next((c.methods[name] for c in self.order if name in c.methods), None)
 
     def defines(self, *names: str) -> bool:
         return any(self.method(name) is not None for name in names)
 
+    def forget(self) -> None:
+        """Drops what one analysis found out about it and its bases."""
+        self.home = self._resolved = self._kind = self._order = None
+
     @property
     def complete(self) -> bool:
-        """Every base is either here or a library's whose attributes the tables know."""
+        """Every base is either in the project or a library's whose attributes the tables know."""
         return self.kind is not ClassKind.UNKNOWN and all(parent.complete for parent in self.parents)
 
 
@@ -150,6 +191,12 @@ class FileIndex:
     """Names of definitions mentioned otherwise than as the callee of a call: anybody may call those."""
     rebound: frozenset[str]
     """Names of the module that some definition declares ``global``: what they hold depends on what has run."""
+    stars: tuple[str, ...] = ()
+    """Modules of which every public name is imported, in the order of the source."""
+    top_level: dict[str, FunctionInfo | ClassInfo] = field(default_factory=dict)
+    """The definitions of the module level by name; of several the last."""
+    bound: frozenset[str] = frozenset()
+    """Names that statements of the module level bind, other than by definitions and imports."""
 
     def qualified(self, name: str | None) -> str:
         """The qualified name of a dotted local name."""
@@ -165,9 +212,12 @@ def index_file(tree: cst.Module) -> FileIndex:
     mentions: Counter[str] = Counter()
     direct: Counter[str] = Counter()
     rebound: set[str] = set()
+    stars: list[str] = []
     for node in descend(tree):
         if isinstance(node, (cst.Import, cst.ImportFrom)):
             names.update(imported_names(node))
+            if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
+                stars.append(module_of(node))
         elif isinstance(node, cst.Name):
             mentions[node.value] += 1
         elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
@@ -180,9 +230,24 @@ def index_file(tree: cst.Module) -> FileIndex:
             if isinstance(called, cst.Name):
                 direct[called.value] += 1
     indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
-    index = FileIndex(names, {}, {}, frozenset(mentions), indirect, frozenset(rebound))
+    index = FileIndex(names, {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
+    index.bound = frozenset(_bound_names(tree))
     _index_block(tree, "", None, index, {})
+    defined: list[FunctionInfo | ClassInfo] = [*index.functions.values(), *index.classes.values()]
+    index.top_level.update({info.qualname: info for info in defined if "." not in info.qualname})
     return index
+
+
+def _bound_names(tree: cst.Module) -> Iterator[str]:
+    """Names in the targets of assignments, loops and ``with`` outside of definitions."""
+    for statement in tree.body:
+        if isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
+            continue
+        for node in descend(statement, into_definitions=False):
+            if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For)):
+                yield from (child.value for child in descend(node.target) if isinstance(child, cst.Name))
+            elif isinstance(node, cst.AsName):
+                yield from (child.value for child in descend(node.name) if isinstance(child, cst.Name))
 
 
 def _index_block(
@@ -221,12 +286,10 @@ def _index_class(node: cst.ClassDef, prefix: str, index: FileIndex, classes: dic
         dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
         for base in node.bases
     ]
-    parents = tuple(classes[name] for name in local if name and name in classes)
-    bases = tuple(index.qualified(name) for name in local if name and name not in classes)
-    info = ClassInfo(prefix + node.name.value, node, bases, parents, ClassKind.UNKNOWN, {})
+    bases = tuple(classes.get(name) or index.qualified(name) for name in local if name)
+    info = ClassInfo(prefix + node.name.value, node, bases, {})
     index.classes[id(node)] = info
     _index_block(node.body, info.qualname + ".", info, index, classes)
-    info.kind = _kind(info)
     for method in info.methods.values():
         method.stores = frozenset(stored_attributes(method))
     info.builders = builders_of(info)
@@ -236,17 +299,38 @@ def _index_class(node: cst.ClassDef, prefix: str, index: FileIndex, classes: dic
 
 
 def _kind(info: ClassInfo) -> ClassKind:
-    kinds = [kind_of_base(base) for base in info.bases]
-    found = [ClassKind(kind) for kind in kinds if kind is not None] + [parent.kind for parent in info.parents]
-    for kind in ClassKind:
-        if kind in found and kind not in (ClassKind.PLAIN, ClassKind.UNKNOWN):
-            return kind
-    if None not in kinds and ClassKind.UNKNOWN not in found:
+    """The first telling kind among the bases. A name that the tables know is taken at its word: no file is opened."""
+    named = [kind_of_base(base) for base in info.bases if isinstance(base, str)]
+    found = [ClassKind(kind) for kind in named if kind is not None]
+    if None in named or not _telling(found):
+        found += [parent.kind for parent in info.parents]
+    telling = _telling(found)
+    if telling is not None:
+        return telling
+    unknown = [base for base in info.resolved_bases if isinstance(base, str) and kind_of_base(base) is None]
+    if not unknown and ClassKind.UNKNOWN not in found:
         return ClassKind.PLAIN
     if "forward" in info.methods and not info.methods["forward"].is_static:
         # An unknown base with a forward of its own: nothing but a Module has one.
         return ClassKind.MODULE
     return ClassKind.UNKNOWN
+
+
+def _telling(kinds: list[ClassKind]) -> ClassKind | None:
+    silent = (ClassKind.PLAIN, ClassKind.UNKNOWN)
+    return next((kind for kind in ClassKind if kind in kinds and kind not in silent), None)
+
+
+def _merged(orders: list[list[ClassInfo]], parents: list[ClassInfo]) -> list[ClassInfo]:
+    """The C3 merge. Where the bases contradict each other, which Python refuses, the first order wins."""
+    lists = [order for order in [*orders, parents] if order]
+    merged: list[ClassInfo] = []
+    while lists:
+        heads = (order[0] for order in lists)
+        head = next((h for h in heads if not any(h in order[1:] for order in lists)), lists[0][0])
+        merged.append(head)
+        lists = [rest for order in lists if (rest := [c for c in order if c is not head])]
+    return merged
 
 
 def _statements(block: cst.CSTNode) -> list[cst.CSTNode]:

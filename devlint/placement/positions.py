@@ -5,7 +5,9 @@ Positions cost nineteen times a parse by :mod:`ast`, so they are resolved once, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
@@ -14,11 +16,16 @@ from devlint.finding import Place
 
 
 class Positions:
-    """Line and column of every node of one tree; 1-based, columns in code points."""
+    """Line and column of every node of one tree; 1-based, columns in code points.
 
-    def __init__(self, tree: cst.Module, path: str) -> None:
+    ``others`` are the trees of other files by their paths, for the steps of a trace that lead there.
+    """
+
+    def __init__(self, tree: cst.Module, path: str, others: Mapping[str, cst.Module] = MappingProxyType({})) -> None:
         self._tree = tree
         self._path = path
+        self._others = others
+        self._opened: dict[str, Positions] = {}
 
     @cached_property
     def _wrapper(self) -> MetadataWrapper:
@@ -33,7 +40,11 @@ class Positions:
         return dict(self._wrapper.resolve(ParentNodeProvider))
 
     def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
-        """The node's region. A node of another file, or none of the text's own, is placed at the file's first line."""
+        """The node's region in the file of that path. A node that is none of its text's is placed at its first line."""
+        if path is not None and path != self._path and path in self._others:
+            if path not in self._opened:
+                self._opened[path] = Positions(self._others[path], path)
+            return self._opened[path].place(node)
         found = self._ranges.get(node)
         if found is None:
             return Place(path or self._path, 1, 1, 1, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain import UNKNOWN, Device
@@ -153,6 +154,13 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectModule:
+    """A module of this project: its file, or the directory of a package that has no ``__init__``."""
+
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A function of this project, with its receiver when bound."""
 
@@ -199,6 +207,7 @@ Value = (
     | Container
     | Instance
     | Reference
+    | ProjectModule
     | Function
     | ClassValue
     | Truth

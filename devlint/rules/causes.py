@@ -67,4 +67,5 @@ def trace_of(event: Met) -> tuple[DraftStep, ...]:
 
 def draft_step(step: Step) -> DraftStep:
     named = f"`{step.name}`: " if step.name else ""
-    return DraftStep(step.node, step.scope, f"{named}{_WORDS[step.kind]}", describe(step.device))
+    passes_on = step.kind not in (StepKind.GIVEN, StepKind.REGISTERED, StepKind.MADE)
+    return DraftStep(step.node, step.scope, f"{named}{_WORDS[step.kind]}", describe(step.device), passes_on)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.finding import Finding, Fix, TraceStep
-from devlint.placement.analysis import analyse
+from devlint.finding import Applicability, Finding, Fix, TraceStep
+from devlint.placement.analysis import Analysis
 from devlint.placement.events import Event, Met
 from devlint.placement.positions import Positions
 from devlint.rules.causes import CAUSE_ORDER
 from devlint.rules.registry import rule_classes
-from devlint.rules.rule import Draft, DraftStep, Rule
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import libcst as cst
 
+    from devlint.placement.project import Project
     from devlint.source.role import Role
 
 SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"))
@@ -25,20 +29,26 @@ SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"
 Handler = Callable[[Event], Iterable[Draft]]
 
 
-def lint_module(tree: cst.Module, text: str, path: str, role: Role) -> list[Finding]:
-    """Every finding of every rule in one file, unfiltered, in the order of their places."""
+def lint_module(
+    tree: cst.Module, text: str, path: str, role: Role, project: Project | None = None, file: Path | None = None
+) -> list[Finding]:
+    """Every finding of every rule in one file, unfiltered, in the order of their places.
+
+    ``file`` is where the text stands in its ``project``; without one, imported names are known by the tables alone.
+    """
     if "torch" not in text:
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
-    drafts = _drafts(tree, path, role)
+    analysis = Analysis(tree, path, role, project, file)
+    drafts = [(rule, at_home) for rule, draft in _drafts(analysis) if (at_home := _brought_home(draft, path))]
     if not drafts:
         return []
-    positions = Positions(tree, path)
+    positions = Positions(tree, path, project.trees if project is not None else {})
     kept = _settle(drafts)
     return sorted((_finding(rule, draft, positions) for rule, draft in kept), key=lambda finding: finding.sort_key)
 
 
-def _drafts(tree: cst.Module, path: str, role: Role) -> list[tuple[Rule, Draft]]:
+def _drafts(analysis: Analysis) -> list[tuple[Rule, Draft]]:
     rules = [cls() for cls in rule_classes()]
     handlers = {rule: _handlers(rule) for rule in rules}
     by_event: dict[str, list[tuple[Rule, Handler]]] = {}
@@ -49,7 +59,7 @@ def _drafts(tree: cst.Module, path: str, role: Role) -> list[tuple[Rule, Draft]]
     causes = [by_code[code] for code in CAUSE_ORDER if code in by_code]
 
     drafts: list[tuple[Rule, Draft]] = []
-    for event in analyse(tree, path, role):
+    for event in analysis.events():
         for rule, handler in by_event.get(_event_name(type(event)), ()):
             drafts += ((rule, draft) for draft in handler(event))
         if isinstance(event, Met):
@@ -57,6 +67,21 @@ def _drafts(tree: cst.Module, path: str, role: Role) -> list[tuple[Rule, Draft]]
     for rule in rules:
         drafts += ((rule, draft) for draft in rule.finish())
     return drafts
+
+
+def _brought_home(draft: Draft, home: str) -> Draft | None:
+    """The draft at a place of this file: what comes from another one is told where it came in."""
+    if draft.scope.path == home:
+        return draft
+    came_in = next((step for step in draft.trace if step.passes_on and step.scope.path == home), None)
+    if came_in is None:
+        return None
+    repair = draft.repair
+    if repair is not None:
+        name, path = draft.scope.qualname, draft.scope.path
+        place = f"in `{name}` ({path})" if name else f"in {path}"
+        repair = Repair(Applicability.SUGGESTION, f"{repair.message} {place}")
+    return replace(draft, node=came_in.node, scope=came_in.scope, repair=repair)
 
 
 def _claimed(event: Met, causes: list[Rule]) -> list[tuple[Rule, Draft]]:

@@ -23,6 +23,8 @@ class DraftStep:
     scope: Scope
     message: str
     device: str | None = None
+    passes_on: bool = True
+    """Here the value is handed on; not where a value begins, as a parameter, a factory or an attribute does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,14 @@ def identity_path(file: Path) -> str:
     return file.relative_to(root).as_posix()
 
 
+def shown_path(path: str, cwd: str) -> str:
+    """Relative to the working directory, with forward slashes; absolute where there is no relative way (drives)."""
+    try:
+        return os.path.relpath(path, cwd).replace(os.sep, "/")
+    except ValueError:
+        return path.replace(os.sep, "/")
+
+
 def path_in_project(file: Path) -> PurePath:
     """The path of an absolute ``file`` as its project sees it; outside of any project, its own directory and name."""
     root = project_root(file.parent)

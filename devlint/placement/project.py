@@ -1,0 +1,139 @@
+"""The other files of the project: found by their imports, analysed when a name of theirs is asked for.
+
+A :class:`Project` serves the analysis of one file. What it says of the others is computed afresh from their text, so
+that a file's findings depend on the tree around it and on nothing that was analysed before. Only parsed trees are
+kept from one file to the next, by whoever hands in the :class:`Files`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import libcst as cst
+
+from devlint.placement.index import FileIndex
+from devlint.placement.values import ProjectModule, Value
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.analysis import Analysis
+
+MAX_FILES = 60
+"""Files of the project that one analysis looks into; names of further ones are unknown."""
+
+
+class ParsedFile(Protocol):
+    @property
+    def tree(self) -> cst.Module: ...
+    @property
+    def index(self) -> FileIndex: ...
+    @property
+    def role(self) -> Role: ...
+
+
+class Files(Protocol):
+    """The file system, as far as imports need it. All paths are absolute."""
+
+    def parsed(self, file: Path) -> ParsedFile | None:
+        """The tree of a file; None for one that cannot be read or is no Python."""
+
+    def locate(self, importer: Path, name: str) -> Path | None:
+        """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
+
+    def shown(self, file: Path) -> str:
+        """The path by which reports call a file."""
+
+
+class Project:
+    """The files around one file."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._analyses: dict[Path, Analysis | None] = {}
+        self._resolving: set[tuple[Path, str]] = set()
+        self._resolved: dict[tuple[Path, str], Value | None] = {}
+        self.running: list[int] = []
+        """Definitions being walked, in all files, by the identity of their nodes."""
+
+    def enter(self, file: Path, analysis: Analysis) -> None:
+        """The file that is analysed, so that imports that lead back to it find it."""
+        self._analyses[file] = analysis
+
+    def dissolve(self) -> None:
+        """Frees what was analysed; the parsed trees stay in the library."""
+        for analysis in self._analyses.values():
+            if analysis is not None:
+                analysis.dissolve()
+        self._analyses.clear()
+        self._resolved.clear()
+
+    @property
+    def trees(self) -> dict[str, cst.Module]:
+        """The trees that were looked into, by the path that reports show."""
+        return {analysis.path: analysis.tree for analysis in self._analyses.values() if analysis is not None}
+
+    def analysis_of(self, file: Path) -> Analysis | None:
+        """The analysis of another file; None for what cannot be read, and beyond :data:`MAX_FILES`."""
+        if file in self._analyses:
+            return self._analyses[file]
+        if file.suffix != ".py" or len(self._analyses) >= MAX_FILES:
+            return None
+        from devlint.placement.analysis import Analysis
+
+        self._analyses[file] = None
+        parsed = self._files.parsed(file)
+        if parsed is not None:
+            # It registers itself before its module level is walked, for imports may lead back to it.
+            Analysis(parsed.tree, self._files.shown(file), parsed.role, self, file, parsed.index)
+        return self._analyses[file]
+
+    def resolve(self, importer: Path, name: str) -> Value | None:
+        """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
+        key = (importer, name)
+        if key not in self._resolved:
+            if key in self._resolving:
+                return None
+            self._resolving.add(key)
+            found = self._look_up(importer, name)
+            self._resolving.discard(key)
+            self._resolved[key] = found
+        return self._resolved[key]
+
+    def _look_up(self, importer: Path, name: str) -> Value | None:
+        locate = partial(self._files.locate, importer)
+        bare = name.lstrip(".")
+        dots, parts = name[: len(name) - len(bare)], bare.split(".") if bare else []
+        if parts and not dots and locate(parts[0]) is None:
+            return None
+        for count in range(max(len(parts) - 1, 0), -1, -1):
+            module = locate(dots + ".".join(parts[:count])) if count or dots else None
+            if module is None or (module.is_dir() and count < len(parts) - 1):
+                continue
+            found = self._member_path(module, parts[count:])
+            if found is not None:
+                return found
+        whole = locate(name)
+        return None if whole is None else ProjectModule(whole)
+
+    def _member_path(self, module: Path, parts: list[str]) -> Value | None:
+        from devlint.placement.attributes import static_attribute
+
+        value: Value = ProjectModule(module)
+        for part in parts:
+            inner = self.member(value.file, part) if isinstance(value, ProjectModule) else static_attribute(value, part)
+            if inner is None:
+                return None
+            value = inner
+        return value
+
+    def member(self, module: Path, name: str) -> Value | None:
+        """An attribute of a module: a name it binds or imports, else a module inside the package."""
+        analysis = self.analysis_of(module)
+        found = analysis.exported(name) if analysis is not None else None
+        if found is not None:
+            return found
+        package = module.parent if module.name == "__init__.py" else module if module.is_dir() else None
+        inner = self._files.locate(package / "__init__.py", f".{name}") if package is not None else None
+        return None if inner is None else ProjectModule(inner)

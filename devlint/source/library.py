@@ -1,0 +1,101 @@
+"""The other files of a project, read and parsed: the file system as the analysis sees it."""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from devlint.source.decoding import Unreadable, decode
+from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
+from devlint.source.modules import ModuleFinder
+from devlint.source.project import path_in_project, shown_path
+from devlint.source.role import Role, role_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+Index = TypeVar("Index")
+
+MAX_CHARACTERS = 2_500_000
+"""Text whose trees a process keeps: about 60,000 lines, 150 MiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile(Generic[Index]):
+    tree: cst.Module
+    index: Index
+    role: Role
+    size: int
+    """Characters."""
+
+
+class Library(Generic[Index]):
+    """Parsed files, the most recently used of them, for one process; each with what ``index`` says of its tree."""
+
+    def __init__(self, index: Callable[[cst.Module], Index]) -> None:
+        self._index = index
+        self._files: OrderedDict[Path, ParsedFile[Index] | None] = OrderedDict()
+        self._size = 0
+
+    def parsed(self, file: Path) -> ParsedFile[Index] | None:
+        """The tree of a file; None for one that cannot be read or is no Python."""
+        if file in self._files:
+            self._files.move_to_end(file)
+            return self._files[file]
+        found = self._files[file] = _parse(file, self._index)
+        self._size += found.size if found is not None else 0
+        while self._size > MAX_CHARACTERS and len(self._files) > 1:
+            _, oldest = self._files.popitem(last=False)
+            self._size -= oldest.size if oldest is not None else 0
+        return found
+
+
+class Surroundings(Generic[Index]):
+    """The files around one file. ``configured`` are the directories of the ``src`` setting; paths are absolute."""
+
+    def __init__(self, library: Library[Index], cwd: str, configured: tuple[Path, ...] = ()) -> None:
+        self._library = library
+        self._cwd = cwd
+        self._configured = configured
+        self._finders: dict[Path, ModuleFinder] = {}
+
+    def parsed(self, file: Path) -> ParsedFile[Index] | None:
+        return self._library.parsed(file)
+
+    def locate(self, importer: Path, name: str) -> Path | None:
+        """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
+        finder = self._finders.get(importer)
+        if finder is None:
+            finder = self._finders[importer] = ModuleFinder(importer, self._configured)
+        return finder.locate(name)
+
+    def shown(self, file: Path) -> str:
+        """The path by which reports call a file."""
+        return shown_path(str(file), self._cwd)
+
+
+def _parse(file: Path, index: Callable[[cst.Module], Index]) -> ParsedFile[Index] | None:
+    try:
+        source = decode(file.read_bytes())
+    except (OSError, Unreadable):
+        return None
+    tree, refusal = check_syntax(source.text)
+    if (refusal is not None and refusal.final) or too_deep(source.text, tree) is not None:
+        return None
+    text = source.text
+    if tree is not None and "torch" not in text:
+        # Whatever it computes, it makes no tensor: the names it hands on are all that counts.
+        text = _imports_of(tree)
+    parsed = parse_tree(text)
+    if isinstance(parsed, Refusal):
+        return None
+    return ParsedFile(parsed, index(parsed), role_of(path_in_project(file), source.text), len(text))
+
+
+def _imports_of(tree: ast.Module) -> str:
+    statements = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return "".join(ast.unparse(statement) + "\n" for statement in statements)
