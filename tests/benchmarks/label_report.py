@@ -26,7 +26,10 @@ def line(name: str, tally: Tally, findings: int) -> str:
 
 
 def print_precision(findings: list[Finding], labels: list[Label], everything: bool) -> list[Finding]:
-    """Prints the tables and returns the findings without a label; ``everything`` lists them all."""
+    """Prints the tables and returns the findings without a label.
+
+    Errors are all read, so one without a label is new and is listed; ``everything`` lists the others too.
+    """
     if not labels:
         print("\nno labels for these releases: no precision")
         return findings
@@ -63,8 +66,8 @@ def print_new_and_gone(matched: Matched, everything: bool) -> None:
     codes = Counter(finding["code"] for finding in matched.unlabelled)
     by_rule = " ".join(f"{code}:{count}" for code, count in sorted(codes.items()))
     print(f"\nunlabelled: {len(matched.unlabelled)} findings {by_rule}")
-    if everything:
-        for finding in matched.unlabelled:
+    for finding in matched.unlabelled:
+        if everything or finding["severity"] == "error":
             place = f"{finding['package']} {finding['path']}:{finding['line']}"
             print(f"  {place} {finding['code']} {finding['severity']}: {finding['message']}")
     gone = Counter(label.label for label in matched.gone)

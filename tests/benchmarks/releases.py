@@ -121,7 +121,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the findings there")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="source", help="read the findings there; no linting")
     parser.add_argument("--labels", type=Path, default=LABELS, metavar="FILE", help="[default: %(default)s]")
-    parser.add_argument("--list", action="store_true", help="list the unlabelled findings")
+    parser.add_argument("--list", action="store_true", help="list all unlabelled findings, not only errors")
     drawing = parser.add_argument_group("a draw of findings to be read by hand")
     drawing.add_argument("--draw", type=int, default=0, metavar="N")
     drawing.add_argument("--seed", type=int, default=0)

@@ -125,7 +125,8 @@ def test_the_report_names_lost_findings_and_keeps_the_draw_as_it_was_read(capsys
         replace(LABEL, fingerprint="f2", line=20, label="false", why="a CPU index"),
         replace(LABEL, fingerprint="f3", line=30, why="lost again"),
     ]
-    assert print_precision([finding(), finding("f4", 40)], labels, everything=True) == [finding("f4", 40)]
+    new = [finding("f4", 40), finding("f5", 50, severity="warning")]
+    assert print_precision([finding(), *new], labels, everything=False) == new
     text = " ".join(capsys.readouterr().out.split())
     assert "error tier 1 0 0 100.0 % 20.7 % 100.0 % 1 of 2" in text
     assert "error-tier, as read 2 1 0 66.7 %" in text
@@ -133,3 +134,4 @@ def test_the_report_names_lost_findings_and_keeps_the_draw_as_it_was_read(capsys
     assert "gone: 2 labelled findings: 1 true (lost), 1 false (repaired), 0 unclear" in text
     assert "true: net net/net.py:30 DEV101 (lost again)" in text
     assert "net net/net.py:40 DEV101 error: message" in text
+    assert "net/net.py:50" not in text
