@@ -38,7 +38,8 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
         if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
             value = _as_tensor(value)
         walk.state.store(target.value, value)
-        walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node, walk.arms))
+        of_class = walk.in_class_body
+        walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node, walk.arms, of_class))
         if walk.info is None and not walk.in_class_body:
             walk.analysis.bind_global(target.value, value)
     elif isinstance(target, cst.Attribute):

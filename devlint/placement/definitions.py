@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from devlint.placement.syntax import body_of, descend
-from devlint.placement.values import NOTHING, ClassValue, Function, Value
+from devlint.placement.events import Defaulted
+from devlint.placement.syntax import body_of, descend, parameters_of
+from devlint.placement.values import NOTHING, ClassValue, DeviceName, Function, Value
 from devlint.placement.walk import Walk, executes
 
 
@@ -14,6 +15,7 @@ def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
     for decorator in node.decorators:
         walk.evaluate(decorator.decorator)
     walk.analysis.check_defaults(walk, node)
+    _default_devices(walk, node)
     info = walk.index.functions[id(node)]
     if walk.info is not None:
         info.closure = {**walk.closure, **walk.state.values}
@@ -31,12 +33,22 @@ def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
                 walk.state.store(item.name.value, NOTHING)
 
 
+def _default_devices(walk: Walk, node: cst.FunctionDef) -> None:
+    """Reports the devices that default arguments choose."""
+    for parameter in parameters_of(node):
+        if parameter.default is not None and "device" in parameter.name.value:
+            value = walk.evaluate_quietly(parameter.default)
+            if isinstance(value, DeviceName):
+                walk.emit(Defaulted(parameter.default, walk.scope, parameter.name.value, value))
+
+
 @executes(cst.ClassDef)
 def class_definition(walk: Walk, node: cst.ClassDef) -> None:
     info = walk.index.classes[id(node)]
     for method in info.methods.values():
         if isinstance(method.node, cst.FunctionDef):
             walk.analysis.check_defaults(walk, method.node)
+            _default_devices(walk, method.node)
     if walk.info is not None:
         closure = {**walk.closure, **walk.state.values}
         for method in info.methods.values():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.classes import ClassFacts
+    from devlint.placement.index import ClassInfo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +70,38 @@ class CallSite:
 class Event:
     node: cst.CSTNode
     scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Begun(Event):
+    """The walk of a definition begins. ``arguments`` is what its parameters hold, ``owner`` the class of a method."""
+
+    arguments: tuple[tuple[str, Value], ...]
+    owner: ClassInfo | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParameterIgnored(Event):
+    """A device parameter that the body never reads; ``overwritten`` is the assignment that replaces it, if one does."""
+
+    name: str
+    overwritten: cst.CSTNode | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Defaulted(Event):
+    """A default argument names a device; it is evaluated once, where the definition stands."""
+
+    parameter: str
+    value: DeviceName
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GlobalRead(Event):
+    """A definition reads a device that the module chose."""
+
+    name: str
+    value: DeviceName
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,6 +201,8 @@ class Stored(Event):
     value_node: cst.BaseExpression | None = None
     arms: tuple[Decided, ...] = ()
     """The conditions it stands under."""
+    of_class: bool = False
+    """A name bound in the body of a class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

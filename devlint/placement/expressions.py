@@ -12,7 +12,7 @@ from devlint.placement import conditions
 from devlint.placement.bindings import assign, item_of
 from devlint.placement.domain import SOME_INDEX, Known
 from devlint.placement.environment import join_values
-from devlint.placement.events import Tested
+from devlint.placement.events import GlobalRead, Tested
 from devlint.placement.meetings import perform
 from devlint.placement.operands import operator_operands
 from devlint.placement.subscripts import read_item
@@ -41,7 +41,12 @@ if TYPE_CHECKING:
 def name(walk: Walk, node: cst.Name) -> Value:
     if node.value in ("None", "True", "False"):
         return Constant(literal(node), node)
-    return walk.lookup(node.value)
+    value = walk.lookup(node.value)
+    if isinstance(value, DeviceName) and walk.info is not None:
+        here = node.value in walk.state.values or node.value in walk.closure
+        if not here:
+            walk.emit(GlobalRead(node, walk.scope, node.value, value))
+    return value
 
 
 @evaluates(cst.Integer, cst.Float, cst.SimpleString)

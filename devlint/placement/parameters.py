@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain import Anchor, Device, SameAs, Symbol
+from devlint.placement.events import Begun, ParameterIgnored
 from devlint.placement.evidence import Role as Holds
 from devlint.placement.evidence import roles_of, tensor_names, uses_of
+from devlint.placement.ignored_parameters import ignored_device_parameters
 from devlint.placement.index import ClassKind, FunctionInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.own_attributes import serves_constructor
@@ -99,6 +101,11 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
         walk.state.values[star.name.value] = Container((), None, rest, "tuple")
     if info.node.params.star_kwarg is not None:
         walk.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
+    named = tuple((p.name.value, walk.state.values[p.name.value]) for p in parameters)
+    walk.emit(Begun(info.node, walk.scope, named, info.owner))
+    for ignored in ignored_device_parameters(info, walk.index):
+        name = ignored.parameter.name.value
+        walk.emit(ParameterIgnored(ignored.parameter, walk.scope, name, ignored.overwritten))
 
 
 def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_module: Symbol | None) -> Value:

@@ -28,6 +28,7 @@ from devlint.semantics.rulebook import (
     method,
     module,
     operator,
+    process_setting,
     transfer,
 )
 
@@ -65,5 +66,6 @@ __all__ = [
     "module",
     "operator",
     "parse_device",
+    "process_setting",
     "transfer",
 ]

@@ -117,6 +117,13 @@ def is_device_probe(qualified: str) -> bool:
     return qualified in tables.rows("probes")
 
 
+@cache
+def process_setting(qualified: str) -> tuple[str, str] | None:
+    """What a function sets for everybody until it is set again, and which argument names the device; None: nothing."""
+    row = tables.row("settings", qualified)
+    return None if row is None else (row["sets"], row["argument"])
+
+
 def _as_called(twin: Operation, operands: tuple[str, ...]) -> Operation:
     """The function behind a module with its first parameters named as `forward` names them."""
     names = dict(zip((p.name for p in twin.parameters), operands, strict=False))

@@ -1,0 +1,182 @@
+"""A library changes the default or the current device of the whole process and never puts it back.
+
+## What it does
+
+Finds `torch.set_default_device`, `torch.set_default_tensor_type` to an accelerator's type and `torch.cuda.set_device`
+in library code: where the module is imported, or inside a function or constructor that does not restore what it found.
+
+## Why is this bad
+
+The setting belongs to the process, not to the library. After the import or the call, every factory without `device=`
+in everybody else's code allocates somewhere else, and every `.cuda()` means another GPU. What breaks is far from the
+line that did it: `DataLoader` workers, `randperm` with a CPU generator, code that relied on the CPU.
+
+## Example
+
+```python
+import torch
+
+
+class Tagger:
+    def __init__(self, device: torch.device) -> None:
+        torch.set_default_device(device)
+        self.scores = torch.zeros(8)
+```
+
+## Use instead
+
+```python
+import torch
+
+
+class Tagger:
+    def __init__(self, device: torch.device) -> None:
+        with torch.device(device):
+            self.scores = torch.zeros(8)
+```
+
+## When it is right
+
+- Context managers: `with torch.device(d):`, `with torch.cuda.device(d):`.
+- A function that sets it back, and classes with an `__exit__`.
+- Scripts, notebooks, tests and benchmarks.
+- Setting the CPU, which is what everybody expects.
+- Functions that are there to set it: low. They say so (`set_device`, `init_distributed`, `launch`, `setup_ddp`), they
+  take a rank, or they work with `torch.distributed`; one process per device needs its device set once.
+
+## Fix safety
+
+A suggestion: a context manager around the code that needs the device, or `device=` at its factories.
+
+## How a run confirms it
+
+The default and the current device are read before and after the import or the call.
+
+## Known problems
+
+A function that sets the device for a thread of its own is reported: the current device belongs to the thread, which
+is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint import semantics
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import exclude, may_be_cpu
+from devlint.placement.scope import Setting
+from devlint.placement.values import Constant, DeviceName, Reference
+from devlint.rules.rule import Draft, Repair, Rule
+from devlint.rules.wording import code_of, quoted
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Begun, Called
+    from devlint.placement.scope import Scope
+
+SETTERS = frozenset(
+    """
+    set setup init initialize launch main worker spawn rank ranks distributed dist ddp select configure loop thread
+    use seed prepare
+    """.split()
+)
+"""Words in the name of a function that is there to set the device, or that owns its process or thread."""
+
+
+class DefaultDeviceSideEffect(Rule):
+    code = "DEV307"
+    name = "default-device-side-effect"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._calls: list[Called] = []
+        self._distributed: set[str] = set()
+        """Definitions that set up or use a group of processes."""
+        self._leaves: set[str] = set()
+        """Definitions of classes that are entered and left."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        if event.owner is not None and event.owner.defines("__exit__", "__aexit__", "tearDown"):
+            self._leaves.add(event.scope.qualname)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        if event.name.startswith("torch.distributed.") or event.name.endswith("init_process_group"):
+            self._distributed.add(event.scope.qualname)
+        elif event.scope.role is Role.LIBRARY and semantics.process_setting(event.name) is not None:
+            self._calls.append(event)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for call in self._calls:
+            draft = self._draft(call)
+            if draft is not None:
+                yield draft
+
+    def _draft(self, call: Called) -> Draft | None:
+        setting = semantics.process_setting(call.name)
+        assert setting is not None
+        sets, argument = setting
+        given = call.call.argument(argument, 0)
+        if given is None or _is_harmless(given.value) or call.scope.qualname in self._leaves or self._restored(call):
+            return None
+        at_import = call.scope.setting is Setting.MODULE_LEVEL and not call.scope.qualname
+        when = "on import" if at_import else f"in `{call.scope.qualname}`"
+        clear = at_import or not self._is_set_up(call.scope, code_of(given.node))
+        sure = clear and not (call.name.endswith("tensor_type") and not _is_accelerators_type(given.value))
+        return Draft(
+            node=call.node,
+            scope=call.scope,
+            message=f"{quoted(call.node, f'`{call.name}`')} changes {sets} of the whole process {when}, and nothing "
+            "sets it back",
+            confidence=Confidence.MEDIUM if sure else Confidence.LOW,
+            repair=Repair(Applicability.SUGGESTION, _instead(call.name)),
+        )
+
+    def _restored(self, call: Called) -> bool:
+        """Another call on the same path puts back what was found, or the CPU (fixture `put_back`)."""
+        return any(
+            other is not call
+            and other.name == call.name
+            and other.scope == call.scope
+            and not exclude(other.arms, call.arms)
+            and (_puts_back(other) or _puts_back(call))
+            for other in self._calls
+        )
+
+    def _is_set_up(self, scope: Scope, device: str) -> bool:
+        """A function that exists to set the device (fixture `set_up`)."""
+        name = scope.qualname.rsplit(".", 1)[-1]
+        words = set() if name.startswith("__") else set(name.lower().strip("_").split("_"))
+        return bool(words & SETTERS) or "rank" in device.lower() or scope.qualname in self._distributed
+
+
+def _puts_back(call: Called) -> bool:
+    """Two devices spelled out are two choices; there and back needs a name for what was found, or the CPU."""
+    import libcst as cst
+
+    given = call.call.positional[0] if call.call.positional else None
+    return given is not None and (isinstance(given.node, (cst.Name, cst.Attribute)) or _is_harmless(given.value))
+
+
+def _is_harmless(value: object) -> bool:
+    """The CPU, None, and -1, which does nothing."""
+    if isinstance(value, Constant):
+        return value.value in (None, "cpu", -1) or ("cuda" not in str(value.value) and not isinstance(value.value, int))
+    if isinstance(value, Reference):
+        return "cuda" not in value.name
+    return isinstance(value, DeviceName) and may_be_cpu(value.device) and not value.chosen_by_probe
+
+
+def _is_accelerators_type(value: object) -> bool:
+    if isinstance(value, Constant):
+        return "cuda" in str(value.value)
+    return isinstance(value, Reference) and "cuda" in value.name
+
+
+def _instead(name: str) -> str:
+    if name.endswith("set_device") or "accelerator" in name:
+        return "use `with torch.cuda.device(...):`, or name the device where it is needed"
+    return "use `with torch.device(...):`, or pass `device=` to the factories"

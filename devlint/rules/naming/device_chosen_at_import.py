@@ -1,0 +1,159 @@
+"""A library chooses a device while it is imported, and its functions use that choice.
+
+## What it does
+
+Finds devices that a module picks at its top level, in a class body or in a default argument
+(`DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")`) and that its functions then use.
+
+## Why is this bad
+
+The choice is made once, before the program that imports the module has said anything: before it parsed its arguments,
+set `CUDA_VISIBLE_DEVICES` or called `torch.cuda.set_device`, and before a worker process was forked. Callers that
+keep their tensors elsewhere, on the CPU or on `cuda:1`, clash with it, and asking CUDA at import may itself set it up
+in the wrong process.
+
+## Example
+
+```python
+import torch
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
+    return torch.eye(classes, device=DEVICE)[labels]
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
+    return torch.eye(classes, device=labels.device)[labels]
+```
+
+## When it is right
+
+- A plain flag: `HAS_CUDA = torch.cuda.is_available()`.
+- Scripts, notebooks, tests and benchmarks: they are where a device is chosen.
+- The name is rebound with `global` by a function of the module: the choice is only a start.
+- Only the CPU, or `meta`, is named.
+- The choice is made in a function, when it is called.
+- A device that no function of the file reads: low. Other files may.
+
+## Fix safety
+
+A suggestion: take the device of a tensor at hand, or take it as an argument whose default is `None`.
+
+## How a run confirms it
+
+The module is imported in a process without an accelerator, or with `cuda:1` current; what its functions make is
+compared with what they are given.
+
+## Known problems
+
+A configuration module whose devices other files import is reported at confidence low only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import Known, leaves
+from devlint.placement.scope import Setting
+from devlint.placement.values import DeviceName
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Defaulted, GlobalRead, Loaded, Stored
+    from devlint.placement.scope import Scope
+
+
+@dataclass(slots=True)
+class _Choice:
+    node: cst.CSTNode
+    scope: Scope
+    reads: list[tuple[cst.CSTNode, Scope]] = field(default_factory=list)
+
+
+class DeviceChosenAtImport(Rule):
+    code = "DEV306"
+    name = "device-chosen-at-import"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._choices: dict[tuple[bool, str], _Choice] = {}
+        """By whether it is a class's own, and by name."""
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        """`DEVICE = ...` at the top level or in a class body; the first choice of a name is where the repair goes."""
+        if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
+            self._choices.setdefault((event.of_class, event.target), _Choice(event.node, event.scope))
+        return ()
+
+    def defaulted(self, event: Defaulted) -> Iterable[Draft]:
+        import libcst as cst
+
+        if not _at_import(event.scope) or not _is_choice(event.value):
+            return
+        if isinstance(event.node, cst.Name):
+            self._read((False, event.node.value), event.node, event.scope)
+            return
+        yield Draft(
+            node=event.node,
+            scope=event.scope,
+            message=f"the default of `{event.parameter}` is chosen once, when the module is imported, and not when the "
+            "function is called",
+            confidence=Confidence.MEDIUM if event.value.chosen_by_probe else Confidence.LOW,
+            repair=Repair(Applicability.SUGGESTION, "default to `None` and choose in the body, from a tensor at hand"),
+        )
+
+    def global_read(self, event: GlobalRead) -> Iterable[Draft]:
+        self._read((False, event.name), event.node, event.scope)
+        return ()
+
+    def loaded(self, event: Loaded) -> Iterable[Draft]:
+        """`self.device`, where that is the class's own and no instance's."""
+        if not isinstance(event.value, DeviceName):
+            self._read((True, event.attribute), event.node, event.scope)
+        return ()
+
+    def _read(self, key: tuple[bool, str], node: cst.CSTNode, scope: Scope) -> None:
+        choice = self._choices.get(key)
+        if choice is not None:
+            choice.reads.append((node, scope))
+
+    def finish(self) -> Iterable[Draft]:
+        for (_, name), choice in self._choices.items():
+            used = choice.reads[0] if choice.reads else None
+            where = f"`{used[1].qualname}` uses it" if used and used[1].qualname else "the functions here use it"
+            yield Draft(
+                node=choice.node,
+                scope=choice.scope,
+                message=f"`{name}` is a device chosen while the module is imported"
+                + (f"; {where} whatever device its caller works on" if used else ""),
+                confidence=Confidence.MEDIUM if used else Confidence.LOW,
+                trace=(DraftStep(used[0], used[1], "used here"),) if used else (),
+                repair=Repair(
+                    Applicability.SUGGESTION, "use the device of a tensor or module at hand, or take it as an argument"
+                ),
+            )
+
+
+def _at_import(scope: Scope) -> bool:
+    return scope.role is Role.LIBRARY and scope.setting is Setting.MODULE_LEVEL and not scope.qualname
+
+
+def _is_choice(value: object) -> bool:
+    """An accelerator, on some arm at least; no flag, and no `.type` of a device."""
+    if not isinstance(value, DeviceName) or value.is_type or value.of_tensor:
+        return False
+    return any(isinstance(leaf, Known) and leaf.type not in ("cpu", "meta") for leaf in leaves(value.device))

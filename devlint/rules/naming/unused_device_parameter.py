@@ -1,0 +1,120 @@
+"""A function takes a `device` and ignores it, or overwrites it before it looks.
+
+## What it does
+
+Finds parameters named `device` (or annotated as one) that the body never reads, or assigns anew before it reads them,
+in functions that make or move tensors.
+
+## Why is this bad
+
+The caller says where the result should be and gets it somewhere else. Nothing raises in the function itself; what the
+caller does with the result does, far away, or runs on the wrong device unnoticed.
+
+## Example
+
+```python
+import torch
+
+
+def causal_mask(size: int, device: torch.device) -> torch.Tensor:
+    return torch.ones(size, size).tril()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def causal_mask(size: int, device: torch.device) -> torch.Tensor:
+    return torch.ones(size, size, device=device).tril()
+```
+
+## When it is right
+
+- The signature is somebody else's: the method overrides one of a base class or may do so, other classes of the file
+  have a method of that name, a decorator or a registry takes the function, `*args` and `**kwargs` show that it stands
+  in for others.
+- There is nothing to do yet: abstract methods, protocols, stubs, bodies that only raise.
+- The documentation or a comment says that the parameter is ignored or deprecated.
+- A function that makes and moves nothing itself: there the confidence is low, as it is in tests.
+
+## Fix safety
+
+There is no fix: what the device was meant for is not written anywhere.
+
+## How a run confirms it
+
+Called with `cuda:1`, the function returns tensors on another device.
+
+## Known problems
+
+Functions that are called by name from another file as one of several with the same signature look like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from devlint.finding import Confidence, Severity
+from devlint.rules.rule import Draft, DraftStep, Rule
+from devlint.rules.wording import code_of
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Created, Moved, ParameterIgnored
+
+
+class UnusedDeviceParameter(Rule):
+    code = "DEV308"
+    name = "unused-device-parameter"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._ignored: list[ParameterIgnored] = []
+        self._places: set[str] = set()
+        """Definitions that decide where a tensor is."""
+
+    def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
+        self._ignored.append(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        # A sibling's device decides for `zeros_like` and `x.new_zeros` (fixture `decided_elsewhere`).
+        if event.factory.default != "self":
+            self._places.add(event.scope.qualname)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        if event.moves:
+            self._places.add(event.scope.qualname)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for event in self._ignored:
+            yield Draft(
+                node=event.node,
+                scope=event.scope,
+                message=_message(event),
+                confidence=self._confidence(event),
+                trace=_trace(event),
+            )
+
+    def _confidence(self, event: ParameterIgnored) -> Confidence:
+        if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._places:
+            return Confidence.LOW
+        return Confidence.MEDIUM
+
+
+def _message(event: ParameterIgnored) -> str:
+    function = event.scope.qualname.rsplit(".", 1)[-1]
+    if event.overwritten is not None:
+        return f"`{event.name}` is overwritten before `{function}` reads it: what the caller says has no effect"
+    return f"`{function}` never reads `{event.name}`: what it makes and moves does not follow the caller's device"
+
+
+def _trace(event: ParameterIgnored) -> tuple[DraftStep, ...]:
+    if event.overwritten is None:
+        return ()
+    return (DraftStep(event.overwritten, event.scope, f"`{code_of(event.overwritten)}` replaces it here"),)
