@@ -50,6 +50,9 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     from devlint.placement.project import Project
 
+MAX_STARS = 32
+"""Modules that a file imports whole; in an index of hundreds of them, looking one name up would read them all."""
+
 MAX_DEPTH = 12
 """How many definitions deep a question leads; beyond, the answer is unknown."""
 
@@ -245,7 +248,10 @@ class Analysis:
         found = self.exported(name)
         if found is not None:
             return found
-        return Reference(name) if hasattr(builtins, name) else NOTHING
+        if hasattr(builtins, name):
+            return Reference(name)
+        found = self.from_star(name)
+        return NOTHING if found is None else found
 
     def exported(self, name: str) -> Value | None:
         """A name that the module binds or imports; None where it does neither."""
@@ -264,7 +270,7 @@ class Analysis:
         qualified = self.index.names.get(name)
         if qualified is not None:
             return self.imported(qualified)
-        return None if name.startswith("_") else self._from_star(name)
+        return None
 
     def imported(self, qualified: str) -> Value:
         """What an imported name stands for: a value of the project, or a reference to what is outside."""
@@ -273,8 +279,9 @@ class Analysis:
             found = self.project.resolve(self.file, qualified)
         return Reference(qualified) if found is None else found
 
-    def _from_star(self, name: str) -> Value | None:
-        if self.project is None or self.file is None:
+    def from_star(self, name: str) -> Value | None:
+        """A public name that ``from module import *`` brings in; None if none does, or too many might."""
+        if self.project is None or self.file is None or name.startswith("_") or len(self.index.stars) > MAX_STARS:
             return None
         for module in self.index.stars:
             found = self.project.resolve(self.file, f"{module}{'' if module.endswith('.') else '.'}{name}")

@@ -129,11 +129,13 @@ class Project:
         return value
 
     def member(self, module: Path, name: str) -> Value | None:
-        """An attribute of a module: a name it binds or imports, else a module inside the package."""
+        """An attribute of a module: a name it binds or imports, a module inside the package, what a star brings in."""
         analysis = self.analysis_of(module)
         found = analysis.exported(name) if analysis is not None else None
         if found is not None:
             return found
         package = module.parent if module.name == "__init__.py" else module if module.is_dir() else None
         inner = self._files.locate(package / "__init__.py", f".{name}") if package is not None else None
-        return None if inner is None else ProjectModule(inner)
+        if inner is not None:
+            return ProjectModule(inner)
+        return analysis.from_star(name) if analysis is not None else None
