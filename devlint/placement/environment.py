@@ -30,6 +30,7 @@ from devlint.placement.values import (
     DeviceName,
     Evidence,
     Host,
+    Instance,
     Kind,
     Module,
     Opaque,
@@ -39,6 +40,7 @@ from devlint.placement.values import (
     Value,
 )
 from devlint.semantics import Dim, DType, Elements
+from devlint.semantics.sampling import GENERATOR
 
 
 def root_of(path: str) -> str:
@@ -170,6 +172,11 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         # Where it is called it is there.
         return a
     if isinstance(b, Module) and a == NONE:
+        return b
+    if isinstance(a, Instance) and a.type_name == GENERATOR and b == NONE:
+        # Drawn without one, nothing can be wrong with it.
+        return a
+    if isinstance(b, Instance) and b.type_name == GENERATOR and a == NONE:
         return b
     if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
         # What one arm appended may be inside afterwards; an arm that appended nothing takes nothing away.

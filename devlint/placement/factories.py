@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement import generators
 from devlint.placement.devices import device_of
 from devlint.placement.domain import CPU, UNKNOWN, Device, Known
 from devlint.placement.events import Argument, CallSite, Created, Sink
@@ -59,6 +60,7 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
         stream=walk.state.stream,
         computed_at=walk.state.epoch,
     )
+    generators.note_factory(walk, node, factory.name, call, value, named)
     in_context = walk.state.factory_device != CPU
     walk.emit(Created(node, walk.scope, factory, call, value, named, in_context))
     return value

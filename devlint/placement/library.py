@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import contexts, indirect, packed, streams
+from devlint.placement import contexts, generators, indirect, packed, streams
 from devlint.placement.bindings import item_of
 from devlint.placement.devices import device_of
 from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
@@ -288,6 +288,8 @@ FUNCTIONS: dict[str, Special] = {
     "torch.cuda.StreamContext": _stream_context,
     "torch.cuda.synchronize": _synchronize,
     "torch.accelerator.synchronize": _synchronize,
+    "torch.Generator": generators.make,
+    "torch.manual_seed": generators.default_of_cpu,
     "torch.load": _load,
     "torch.nn.utils.rnn.pack_padded_sequence": packed.pack,
     "torch.nn.utils.rnn.pad_packed_sequence": packed.unpack,
@@ -351,6 +353,8 @@ def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Val
         return Host(numpy=True)
     if name.startswith("math."):
         return Host(number=True)
+    if name.startswith("torch.utils.data."):
+        generators.note_sampling(walk, node, name, site)
     last = name.rsplit(".", 1)[-1]
     if name.startswith("torch.") and last[:1].islower() and semantics.is_device_probe(name):
         return Truth(None, about_device=True)

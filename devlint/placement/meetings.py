@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement import generators
 from devlint.placement.domain import (
     CPU,
     SOME_INDEX,
@@ -58,6 +59,9 @@ def perform(
         # Arithmetic on something of unknown type gives more of it.
         return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
     clash = _judge(walk, operation, operands, node) if len(operands) > 0 else None
+    if call is not None and operands and operands[0] is bound[0]:
+        first = operands[0]
+        generators.note_operation(walk, node, operation, MetOperand(first.role, first.value, first.node), call)
     if reads_data(operation):
         for b in operands:
             note_use(walk, node, b.value, b.node)

@@ -38,6 +38,7 @@ from devlint.placement.values import (
     Value,
 )
 from devlint.semantics import Factory
+from devlint.semantics.sampling import GENERATOR
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
@@ -194,6 +195,8 @@ def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site:
 def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
     if receiver.type_name in ("torch.cuda.Stream", "torch.cuda.Event", "torch.Stream"):
         return _of_stream(walk, node, receiver, name, site)
+    if receiver.type_name == GENERATOR and name == "manual_seed":
+        return receiver
     if receiver.info is not None:
         method = receiver.info.method(name)
         if method is not None and not receiver.info.is_module:

@@ -1,0 +1,244 @@
+"""Random numbers are drawn on one type of device with a generator of another.
+
+## What it does
+
+Finds `generator=` arguments whose generator belongs to another type of device than the numbers drawn with it, and
+samplers, loaders and splits that draw on a default device for which they have no generator.
+
+## Why is this bad
+
+A generator serves one type of device, and `torch.Generator()` without a device is the CPU's even where a default
+device is set. A draw elsewhere raises "Expected a 'cuda' device type for generator but found 'cpu'". On a CPU-only
+machine the two always agree.
+
+## Example
+
+```python
+import torch
+
+
+def jitter(x: torch.Tensor, seed: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return x + torch.randn(x.shape, device=x.device, generator=generator)
+```
+
+```python
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.set_default_device("cuda")
+
+
+def batches(samples: Dataset) -> DataLoader:
+    return DataLoader(samples, batch_size=8, shuffle=True)
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def jitter(x: torch.Tensor, seed: int) -> torch.Tensor:
+    generator = torch.Generator(device=x.device).manual_seed(seed)
+    return x + torch.randn(x.shape, device=x.device, generator=generator)
+```
+
+```python
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.set_default_device("cuda")
+
+
+def batches(samples: Dataset) -> DataLoader:
+    generator = torch.Generator(device=torch.get_default_device())
+    return DataLoader(samples, batch_size=8, shuffle=True, generator=generator)
+```
+
+## When it is right
+
+- The numbers are drawn on the CPU and moved: `torch.randn(shape, generator=generator).to(device)`.
+- Only the index differs: a generator of cuda:0 draws on cuda:1.
+- The generator was handed in, or another method may have put another one in its place: nothing is said then.
+- A bare generator and a bare draw agree as long as no default device is set. A library cannot know that: its
+  samplers are warned about where a torch sampler draws with the generator, other draws with low confidence.
+
+## Fix safety
+
+A suggestion: the stream of random numbers changes with the device. Who needs the same numbers everywhere draws on the
+CPU and moves the result.
+
+## How a run confirms it
+
+The draw raises.
+
+## Known problems
+
+A generator that is an argument is not judged, even where it is used for draws on two devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Anchor, Known, SameAs, describe, leaves
+from devlint.placement.origin import Step
+from devlint.placement.scope import Setting
+from devlint.placement.values import Instance, Self, Tensor, Value
+from devlint.rules.causes import draft_step, origin_of, steps_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import code_of, device_of, quoted, when
+from devlint.semantics.sampling import CLASH, GENERATOR, sampling
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Called, Created, Met, MetOperand, Stored
+    from devlint.placement.index import ClassInfo
+
+FOLLOWS_DEFAULT = "torch.Generator(device=torch.get_default_device())"
+SPEAKS_OF_DEFAULTS = ("torch.get_default_device", "torch.set_default_device", "torch.set_default_tensor_type")
+
+
+class GeneratorDeviceMismatch(Rule):
+    code = "DEV103"
+    name = "generator-device-mismatch"
+    severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._bare: list[Draft] = []
+        """Bare generators that meet bare draws, in a library."""
+        self._kept: list[tuple[ClassInfo, Draft]] = []
+        """Bare generators kept for the draws of a sampler's base class."""
+        self._inherits: set[str] = set()
+        """Classes that call the inherited `__iter__`."""
+        self._knows_defaults = False
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        if event.clash.kind != CLASH:
+            return
+        step = _made(event.stray.value)
+        yield Draft(
+            node=event.node if step is None else step.node,
+            scope=event.scope if step is None else step.scope,
+            message=_message(event),
+            confidence=_confidence(event, step),
+            trace=_trace(event),
+            repair=_repair(event, step),
+        )
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        """Draws that follow the default device, with a generator that does not."""
+        argument = event.call.keyword("generator")
+        if argument is None or event.named is not None or event.in_context or not event.factory.follows_context:
+            return ()
+        step = _bare_generator(argument.value)
+        if step is not None and event.scope.role is Role.LIBRARY:
+            name = quoted(event.call.node.func, "the draw")
+            self._bare.append(_default_draft(step, f"{name} draws on the default device", event))
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._knows_defaults = self._knows_defaults or event.name in SPEAKS_OF_DEFAULTS
+        if event.name == ".__iter__" and event.scope.class_name and code_of(event.call.node.func).startswith("super("):
+            self._inherits.add(event.scope.class_name)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        step = _bare_generator(event.value)
+        owner = event.owner
+        if step is None or event.attribute != "generator" or not isinstance(owner, Self):
+            return ()
+        base = next(
+            (name for c in owner.info.order for name in c.bases if isinstance(name, str) and _draws(name)), None
+        )
+        if base is not None and event.scope.role is Role.LIBRARY:
+            draws = f"`{base.rsplit('.', 1)[-1]}` draws with it on the default device"
+            self._kept.append((owner.info, _default_draft(step, draws, event)))
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for info, draft in self._kept:
+            if info.qualname in self._inherits or not info.defines("__iter__"):
+                yield draft
+        for draft in self._bare:
+            yield draft if self._knows_defaults else replace(draft, confidence=Confidence.LOW)
+
+
+def _draws(base: str) -> bool:
+    known = sampling(base)
+    return known is not None and known.inherits
+
+
+def _made(value: Value) -> Step | None:
+    origin = origin_of(value)
+    return origin.step if origin is not None else None
+
+
+def _bare_generator(value: Value) -> Step | None:
+    """The `torch.Generator()` without a device that a value is."""
+    if not isinstance(value, Instance) or value.type_name != GENERATOR:
+        return None
+    placed = dict(value.details).get("placed")
+    step = _made(placed) if isinstance(placed, Tensor) else None
+    return step if step is not None and step.bare and step.name == GENERATOR else None
+
+
+def _default_draft(step: Step, draws: str, event: Created | Stored) -> Draft:
+    return Draft(
+        node=step.node,
+        scope=step.scope,
+        severity=Severity.WARNING,
+        message=f"`torch.Generator()` is the CPU's, but {draws}; with a default device other than the CPU it raises",
+        confidence=Confidence.MEDIUM,
+        trace=(draft_step(step), DraftStep(event.node, event.scope, "drawn with here")),
+        repair=Repair(Applicability.SUGGESTION, f"`{FOLLOWS_DEFAULT}`"),
+    )
+
+
+def _message(event: Met) -> str:
+    own, theirs = device_of(event.stray.value) or CPU, device_of(event.other.value) or CPU
+    draws = f"`{event.operation.name}`"
+    if event.stray.node is event.node:
+        return f"{draws} draws on the default device, {describe(theirs)}, with a generator of the CPU; it raises"
+    generator = quoted(event.stray.node, "the generator")
+    return f"{generator} belongs to {describe(own)} but {draws} draws on {describe(theirs)}; it raises{when(theirs)}"
+
+
+def _confidence(event: Met, step: Step | None) -> Confidence:
+    both = (*leaves(device_of(event.stray.value) or CPU), *leaves(device_of(event.other.value) or CPU))
+    if all(isinstance(leaf, Known) for leaf in both):
+        return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
+    if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or event.callers_on_cpu:
+        return Confidence.LOW
+    if any(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.MODULE for leaf in both):
+        return Confidence.HIGH
+    if event.other.role != "device" and step is not None and not step.bare:
+        # A generator asked for on the CPU beside an argument: the function may well want that there too.
+        return Confidence.LOW
+    return Confidence.MEDIUM
+
+
+def _trace(event: Met) -> tuple[DraftStep, ...]:
+    operands: tuple[MetOperand, ...] = (event.stray, event.other)
+    steps = [draft_step(step) for operand in operands for step in steps_of(operand) if step.node is not event.node]
+    return (*steps, DraftStep(event.node, event.scope, "drawn here", describe(device_of(event.other.value) or CPU)))
+
+
+def _repair(event: Met, step: Step | None) -> Repair:
+    if event.stray.node is event.node:
+        return Repair(Applicability.SUGGESTION, f"pass `generator={FOLLOWS_DEFAULT}`")
+    device = device_of(event.other.value)
+    target = ""
+    if event.other.role == "device":
+        target = code_of(event.other.node)
+    elif event.other.node is not event.node and all(p.isidentifier() for p in code_of(event.other.node).split(".")):
+        target = f"{code_of(event.other.node)}.device"
+    elif isinstance(device, Known):
+        target = f'"{device}"'
+    if not target:
+        return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
+    return Repair(Applicability.SUGGESTION, f"`torch.Generator(device={target})`")
