@@ -154,7 +154,8 @@ def _guarded(walk: Walk, node: cst.BaseExpression, *, about_device: bool = False
     if len(text) > 200:
         return Condition()
     subject = _accelerator_subject(walk, node)
-    lowered = text.lower()
+    # An object that is called an accelerator has attributes of all sorts: `accelerator.is_main_process`.
+    lowered = text.lower().replace("accelerator.", "")
     about = about_device or any(word in lowered for word in _ABOUT_DEVICES)
     kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
     cpu_when = False if subject is not None or _names_accelerator_flag(node) else None

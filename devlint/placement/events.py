@@ -146,6 +146,8 @@ class Moved(Event):
     receiver_text: str = ""
     arms: tuple[Decided, ...] = ()
     """The conditions it stands under."""
+    guarded: bool = False
+    """A test for a device decides whether it runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

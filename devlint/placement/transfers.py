@@ -56,7 +56,7 @@ def transfer(
     walk.emit(
         Moved(
             node, walk.scope, method, receiver, receiver_node, result, target.device, call,
-            target.moves is not False, target.named, fate, code_of(receiver_node), walk.arms,
+            target.moves is not False, target.named, fate, code_of(receiver_node), walk.arms, walk.under_device_guard,
         )
     )  # fmt: skip
     _note(walk, node, receiver, receiver_node, target, fate)

@@ -1,0 +1,306 @@
+"""The code names `cuda` where something at hand could say which device is meant.
+
+## What it does
+
+Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
+`torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
+not move themselves.
+
+## Why is this bad
+
+The function works for callers on one kind of accelerator, and on the one that happens to be current. For a caller on
+the CPU, on `mps` or `xpu` it raises; for a caller on `cuda:1` it puts its own tensors on `cuda:0`. The caller's
+choice was there to be read.
+
+## Example
+
+```python
+import torch
+
+
+def with_noise(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.randn(x.shape, device="cuda")
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def with_noise(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.randn(x.shape, device=x.device)
+```
+
+## When it is right
+
+- A test for the device decides whether the line runs, in the function or around it.
+- The function or its class is named for CUDA or the GPU: that is its contract.
+- The function moves all it is given to `cuda`: then it is the one place that chooses.
+- Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
+  and those that move whole modules without being told where, and `torch.autocast("cuda", enabled=False)`.
+- A default argument and a command-line default: the caller can say another one.
+
+## Fix safety
+
+`.to(x.device)` and `device=x.device` are safe where one tensor says it. With several candidates, or a module, it is a
+suggestion.
+
+## How a run confirms it
+
+Run on the CPU, and on `cuda:1` with `cuda:0` current.
+
+## Known problems
+
+What a class keeps on `self` is not taken as a candidate unless the class is a Module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint import semantics
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.events import Fate, Sink
+from devlint.placement.scope import Setting
+from devlint.placement.values import Constant, Container, DeviceName, Instance, Kind, Module, Opaque, Tensor, Truth
+from devlint.rules.current_device import goes_to_current, is_current, round_trip
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import quoted
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Begun, Called, Compared, DeviceNamed, Moved, Tested
+    from devlint.placement.scope import Scope
+
+NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
+
+CONTRACT = ("cuda", "gpu", "nccl", "triton", "nvidia", "tensorrt", "trt", "xpu", "hpu", "npu", "rocm", "flash")
+"""Words in the name of a function or class that works on this accelerator and says so."""
+
+HARMLESS = ("torch.cuda.amp.", "torch.cuda.empty_cache", "torch.cuda.manual_seed", "torch.cuda.max_memory")
+"""Parts of `torch.cuda` that a function for any device may use as well."""
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """One naming of the accelerator. ``receiver`` is what a transfer moves, in the source's words."""
+
+    node: cst.CSTNode
+    scope: Scope
+    sink: str
+    text: str
+    receiver: str = ""
+    of_module: bool = False
+    weak: bool = False
+    """It only keeps an autocast out, and does nothing where there is none."""
+
+
+@dataclass(slots=True, eq=False)
+class _Definition:
+    """What one definition is handed and what it does."""
+
+    begun: Begun | None = None
+    places: list[_Place] = field(default_factory=list)
+    moved: list[tuple[str, bool]] = field(default_factory=list)
+    """What it moves to the current accelerator, in the source's words, and whether that is a module."""
+    asks: bool = False
+    """It tests for a device."""
+    of_cuda: bool = False
+    """It uses `torch.cuda` for more than moving."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What could say the device, and how that is spelled."""
+
+    name: str
+    device: str
+    is_tensor: bool = False
+    is_device: bool = False
+    node: cst.CSTNode | None = None
+
+
+class HardcodedAccelerator(Rule):
+    code = "DEV302"
+    name = "hardcoded-accelerator"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._definitions: dict[Scope, _Definition] = {}
+        self._elsewhere: set[int] = set()
+        """Literals that stand at the top level or in a comparison."""
+        self._strings: dict[int, DeviceNamed] = {}
+        """By call: `.to("cuda")`, until it is known of what."""
+
+    def _in(self, scope: Scope) -> _Definition:
+        return self._definitions.setdefault(scope, _Definition())
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._in(event.scope).begun = event
+        return ()
+
+    def tested(self, event: Tested) -> Iterable[Draft]:
+        if isinstance(event.value, Truth) and event.value.about_device:
+            self._in(event.scope).asks = True
+        return ()
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        for side in (event.left, event.right):
+            if isinstance(side, DeviceName):
+                self._in(event.scope).asks = True
+                self._elsewhere.add(id(side.node))
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        cuda = event.name.startswith(("torch.cuda.", "triton."))
+        if cuda and not event.name.startswith(HARMLESS) and not semantics.is_device_probe(event.name):
+            self._in(event.scope).of_cuda = True
+        return ()
+
+    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        if event.scope.setting is Setting.MODULE_LEVEL:
+            self._elsewhere.add(id(event.node))
+        elif event.sink in NAMED and _is_plain(event):
+            if event.sink == Sink.TRANSFER and event.call is not None and event.call.node.func is not None:
+                self._strings[id(event.call.node)] = event
+            else:
+                off = _is_switched_off(event)
+                self._in(event.scope).places.append(_Place(event.node, event.scope, event.sink, event.text, weak=off))
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        named = self._strings.pop(id(event.node), None)
+        if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
+            return ()
+        definition = self._in(event.scope)
+        of_module = isinstance(event.receiver, Module)
+        if is_current(event.target):
+            definition.moved.append((event.receiver_text, of_module))
+        if not goes_to_current(event) or event.guarded or event.fate != Fate.USED or round_trip(event) is not None:
+            return ()
+        if (event.method == "to" and named is None) or _is_anothers(event):
+            return ()
+        node = event.node if named is None else named.node
+        text = f".{event.method}()" if named is None else named.text
+        definition.places.append(_Place(node, event.scope, Sink.TRANSFER, text, event.receiver_text, of_module))
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for definition in self._definitions.values():
+            for place in definition.places:
+                if id(place.node) not in self._elsewhere and not _is_contract(place.scope):
+                    draft = _draft(definition, place)
+                    if draft is not None:
+                        yield draft
+
+
+def _is_plain(event: DeviceNamed) -> bool:
+    name = event.name
+    if name is None or not is_current(name.device) or event.guarded or name.chosen_by_probe:
+        return False
+    enabled = event.call.keyword("enabled") if event.call is not None else None
+    # `torch.autocast("cuda", enabled=x.is_cuda)` is its own test (fixture `enabled_where_it_applies`).
+    return enabled is None or not (isinstance(enabled.value, Truth) and enabled.value.about_device)
+
+
+def _is_switched_off(event: DeviceNamed) -> bool:
+    """`torch.autocast("cuda", enabled=False)`."""
+    enabled = event.call.keyword("enabled") if event.call is not None else None
+    return enabled is not None and isinstance(enabled.value, Constant) and enabled.value.value is False
+
+
+def _is_anothers(event: Moved) -> bool:
+    """A parameter that loses its registration is DEV202's, a list DEV204's; a class of its own has its own `cuda()`."""
+    unwrapped = isinstance(event.result, Tensor) and event.result.kind is Kind.UNWRAPPED
+    return unwrapped or isinstance(event.receiver, (Container, Instance))
+
+
+def _is_contract(scope: Scope) -> bool:
+    """Named for the accelerator, or a place where data is prepared (fixture `own_contract`)."""
+    return scope.setting is Setting.HOST or any(word in scope.qualname.lower() for word in CONTRACT)
+
+
+def _draft(definition: _Definition, place: _Place) -> Draft | None:
+    candidates = [c for c in _candidates(definition) if not _is_part_of(place.receiver, c.name)]
+    if not candidates:
+        return None
+    best = candidates[0]
+    named = quoted(place.node, f"`{place.text}`")
+    if place.sink == Sink.DEVICE_TYPE:
+        device = f"{best.device}.type"
+        message = f"{named} names one type of accelerator; `{best.name}` says which one is in use"
+    else:
+        device = best.device
+        message = f"{named} is the current CUDA device or none at all; `{best.name}` says where the caller works"
+    safe = best.is_tensor and len(candidates) == 1
+    return Draft(
+        node=place.node,
+        scope=place.scope,
+        message=message.replace("CUDA device", "device") if "cuda" not in place.text else message,
+        confidence=_confidence(definition, place, best),
+        trace=(DraftStep(best.node, place.scope, f"`{best.name}` comes in here"),) if best.node is not None else (),
+        repair=Repair(Applicability.SAFE if safe else Applicability.SUGGESTION, _repair(place, device)),
+    )
+
+
+def _confidence(definition: _Definition, place: _Place, best: _Candidate) -> Confidence:
+    if place.scope.role is not Role.LIBRARY or definition.asks or definition.of_cuda or place.weak:
+        return Confidence.LOW
+    if place.of_module and not best.is_device:
+        # Where a module goes is a choice, and nothing says that the others are to follow.
+        return Confidence.LOW
+    return Confidence.MEDIUM
+
+
+def _repair(place: _Place, device: str) -> str:
+    match place.sink:
+        case Sink.TRANSFER:
+            return f"`.to({device})`"
+        case Sink.ARGUMENT:
+            return f"`device={device}`"
+        case _:
+            return f"use `{device}`"
+
+
+def _candidates(definition: _Definition) -> list[_Candidate]:
+    """Devices first, then tensors, then modules; nothing that the definition itself moves to the accelerator."""
+    import libcst as cst
+
+    begun = definition.begun
+    if begun is None or not isinstance(begun.node, cst.FunctionDef):
+        return []
+    nodes = {p.name.value: p for p in (*begun.node.params.params, *begun.node.params.kwonly_params)}
+    found: list[tuple[int, _Candidate]] = []
+    for name, value in begun.arguments:
+        if _is_moved(name, definition):
+            continue
+        node = nodes.get(name)
+        if isinstance(value, DeviceName):
+            found.append((0, _Candidate(name, name, is_device=True, node=node)))
+        elif isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
+            found.append((1, _Candidate(name, f"{name}.device", is_tensor=True, node=node)))
+        elif isinstance(value, Module):
+            found.append((2, _Candidate(name, f"next({name}.parameters()).device", node=node)))
+    in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
+    if begun.owner is not None and begun.owner.is_module and in_use and not _is_moved("self", definition):
+        found.append((3, _Candidate("self", "next(self.parameters()).device")))
+    return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
+
+
+def _is_moved(name: str, definition: _Definition) -> bool:
+    """Itself, or inside a module that wraps it: `nn.DataParallel(model).cuda()`."""
+    return any(
+        text == name or (of_module and name in re.split(r"\W+", text) and "." + name not in text)
+        for text, of_module in definition.moved
+    )
+
+
+def _is_part_of(receiver: str, name: str) -> bool:
+    """`self.head.cuda()` cannot ask `self`, nor `batch[0].cuda()` the batch: that is what it moves."""
+    return receiver == name or receiver.startswith((f"{name}.", f"{name}["))
