@@ -128,7 +128,9 @@ def _with_item(owner: Container, key: object, value: Value) -> Container:
         return replace(owner, rest=value if owner.rest is None else join_values(None, owner.rest, value))
     else:
         items = tuple(join_values(None, item, value) for item in owner.items)
-        return replace(owner, items=items, rest=value if owner.rest is None and not items else NOTHING)
+        if items:
+            return replace(owner, items=items, rest=NOTHING)
+        return replace(owner, rest=value if owner.rest is None else join_values(None, owner.rest, value))
     return replace(owner, items=(*owner.items[:position], value, *owner.items[position + 1 :]))
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import contexts, factories, library, methods, transfers
+from devlint.placement import contexts, factories, frameworks, library, methods, transfers
 from devlint.placement.attributes import attribute_of
 from devlint.placement.domain import CPU
 from devlint.placement.events import Argument, Called, CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
 from devlint.placement.index import ClassKind
+from devlint.placement.indirect import call_partial
 from devlint.placement.meetings import call_unknown_loss, perform
 from devlint.placement.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
 from devlint.placement.operands import bind
@@ -29,6 +30,7 @@ from devlint.placement.values import (
     Instance,
     Module,
     Opaque,
+    Partial,
     ProjectModule,
     Reference,
     Self,
@@ -51,14 +53,14 @@ def call(walk: Walk, node: cst.Call) -> Value:
         if isinstance(receiver, (Reference, ProjectModule)):
             return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
         site = arguments(walk, node)
-        result = _call_method(walk, node, receiver, function, site)
+        result = frameworks.encoding(walk, node, site) or _call_method(walk, node, receiver, function, site)
         walk.emit(Called(node, walk.scope, f".{function.attr.value}", site, receiver, result, walk.arms))
         return result
     callee = walk.evaluate(function)
     if isinstance(callee, Reference):
         return _call_reference(walk, node, callee)
     site = arguments(walk, node)
-    result = _call_value(walk, node, callee, site)
+    result = frameworks.encoding(walk, node, site) or call_value(walk, node, callee, site)
     walk.emit(Called(node, walk.scope, dotted(function) or "", site, None, result, walk.arms))
     return result
 
@@ -82,7 +84,7 @@ def arguments(walk: Walk, node: cst.Call) -> CallSite:
 def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
     site = arguments(walk, node)
     if not isinstance(callee, Reference):
-        result = _call_value(walk, node, callee, site)
+        result = call_value(walk, node, callee, site)
         walk.emit(Called(node, walk.scope, dotted(node.func) or "", site, None, result, walk.arms))
         return result
     result = _library_call(walk, node, callee.name, site)
@@ -139,7 +141,8 @@ _NO_MODULES = (
 )  # fmt: skip
 
 
-def _call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:
+def call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:
+    """What a call of this value gives back."""
     match callee:
         case Function() if callee.info.name in contexts.META_CONTEXTS:
             return Instance(callee.info.name, node=node)
@@ -152,6 +155,10 @@ def _call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Va
             return construct(walk, node, callee, site)
         case Module():
             return call_module(walk, node, callee, node.func, site)
+        case Partial():
+            return call_partial(walk, node, callee, site)
+        case Reference():
+            return _library_call(walk, node, callee.name, site)
         case Self():
             return call_self(walk, node, callee, "forward", site)
         case Opaque() | UnknownValue() if _is_named_as_loss(node.func):

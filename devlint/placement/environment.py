@@ -183,6 +183,9 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
         items = tuple(join_values(guard, x, y) for x, y in zip(a.items, b.items, strict=True))
         return Container(items, a.keys, rest, a.type, a.node)
+    if isinstance(a, Container) and isinstance(b, Container) and a.type != b.type:
+        # A dict here and a list there: no tensor in either arm.
+        return Container((), None, NOTHING, "tuple")
     if _placed(a) or _placed(b):
         return _join_placed(guard, a, b)
     return NOTHING

@@ -243,6 +243,7 @@ class Sink:
     OPTION = "command-line default"
     CONTEXT = "device context"
     DEVICE_TYPE = "device_type="
+    MAP_LOCATION = "map_location="
     COMPARISON = "comparison"
 
 

@@ -6,6 +6,7 @@ Python containers, loggers and configuration objects share.
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 import libcst as cst
@@ -64,6 +65,7 @@ class Role(Enum):
 
     TENSOR = "tensor"
     TENSORS = "tensors"
+    TENSORS_BY_NAME = "tensors by name"
     MODULE = "module"
     DEVICE = "device"
     NUMPY = "numpy"
@@ -91,7 +93,7 @@ def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
     if (name == "device" or name.endswith("_device")) and not uses & {"tensor", "module"}:
         return Role.DEVICE
     if param.annotation is not None:
-        by_annotation = _annotated(code_of(param.annotation.annotation), index)
+        by_annotation = annotated(code_of(param.annotation.annotation), index)
         if by_annotation is not None:
             return by_annotation
     if _is_number(param.default):
@@ -127,9 +129,18 @@ _HOST_TYPES = frozenset(
 )
 
 
-def _annotated(text: str, index: FileIndex) -> Role | None:
+_BY_NAME = re.compile(
+    r"(?:\w+\.)*(?:Dict|dict|Mapping|MutableMapping|OrderedDict)\[\s*str\s*,\s*(?:\w+\.)*\w*Tensor\s*\]"
+)
+
+
+def annotated(text: str, index: FileIndex) -> Role | None:
     """The role an annotation states; None when it names nothing this analysis knows."""
     text = text.strip("'\"")
+    if _BY_NAME.fullmatch(text):
+        return Role.TENSORS_BY_NAME
+    if module_class(text, index):
+        return Role.MODULE
     words = set(_words(text))
     if "device" in words or "Device" in words or "DeviceLikeType" in words:
         return Role.DEVICE
@@ -161,6 +172,12 @@ def _annotated(text: str, index: FileIndex) -> Role | None:
     return None
 
 
+def module_class(text: str, index: FileIndex) -> str:
+    """The ``torch.nn`` class that an annotation names; empty when it names another or none."""
+    qualified = index.qualified(text)
+    return qualified if qualified.startswith("torch.nn.") and semantics.module(qualified) is not None else ""
+
+
 def _words(text: str) -> list[str]:
     word, found = "", []
     for character in text + " ":
@@ -178,7 +195,10 @@ def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
     weak: dict[str, int] = {}
     body: cst.CSTNode = node.body
     for child in descend(body):
-        if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
+        if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Subscript):
+            if child.attr.value in TENSOR_ATTRIBUTES:
+                found.setdefault(code_of(child.value), set()).add("tensor")
+        elif isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
             name, attribute = child.value.value, child.attr.value
             if attribute == "device":
                 found.setdefault(name, set()).add("placed")
@@ -193,9 +213,14 @@ def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
         elif isinstance(child, cst.Call):
             method = child.func
             if isinstance(method, cst.Attribute) and method.attr.value in TENSOR_METHODS:
-                found.setdefault(dotted(method.value) or "", set()).add("tensor")
+                found.setdefault(_called_by(method.value), set()).add("tensor")
             _call_uses(child, index, found)
     return {name: frozenset(signs) for name, signs in found.items()}
+
+
+def _called_by(node: cst.BaseExpression) -> str:
+    """What a method is called by: a name, or an item written like ``batch[key]``."""
+    return code_of(node) if isinstance(node, cst.Subscript) else dotted(node) or ""
 
 
 _CONVERSIONS = {"torch.from_numpy": "numpy", "torch.tensor": "data", "torch.as_tensor": "data"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,11 +18,13 @@ from devlint.placement.meetings import perform
 from devlint.placement.operands import operator_operands
 from devlint.placement.subscripts import read_item
 from devlint.placement.syntax import code_of, literal, path_of
+from devlint.placement.typed_fields import ITEMS
 from devlint.placement.values import (
     NOTHING,
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Function,
     Host,
     Module,
@@ -263,9 +266,9 @@ def subscript(walk: Walk, node: cst.Subscript) -> Value:
     path = path_of(node)
     if path is not None and path in walk.state.values:
         return walk.state.values[path]
-    if isinstance(value, Opaque) and _constant_key(node) is not None:
-        return value
-    if isinstance(value, (Tensor, Opaque)):
+    if isinstance(value, Opaque):
+        return _item_of_opaque(walk, node, value)
+    if isinstance(value, Tensor):
         return read_item(walk, node, value)
     for element in node.slice:
         _evaluate_slice(walk, element.slice)
@@ -274,6 +277,21 @@ def subscript(walk: Walk, node: cst.Subscript) -> Value:
             return Container((), None, item_of(walk, value, None)) if isinstance(value, Container) else value
         return item_of(walk, value, _constant_key(node))
     return NOTHING
+
+
+def _item_of_opaque(walk: Walk, node: cst.Subscript, value: Opaque) -> Value:
+    """One item of something of unknown type; how the definition uses it elsewhere may show that it is a tensor."""
+    key = _constant_key(node)
+    item: Value = value if key is not None else read_item(walk, node, value)
+    if isinstance(key, str) and ITEMS in value.fields:
+        return Tensor(value.device, evidence=Evidence.LIKELY, origin=value.origin)
+    if not isinstance(item, Opaque):
+        return item
+    if isinstance(key, str):
+        item = replace(item, moved=False)
+    if not item.tensorlike and walk.tensor_items and code_of(node) in walk.tensor_items:
+        return replace(item, tensorlike=True)
+    return item
 
 
 def _constant_key(node: cst.Subscript) -> object | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import contexts, generators, indirect, packed, streams
+from devlint.placement import contexts, frameworks, generators, indirect, packed, streams
 from devlint.placement.bindings import item_of
 from devlint.placement.devices import device_of
 from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
@@ -132,6 +132,9 @@ def _stream_context(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 
 def _synchronize(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    argument = site.argument("device", 0)
+    if argument is not None:
+        device_of(walk, argument.value, argument.node, Sink.CONTEXT, site)
     streams.synchronise(walk)
     return NOTHING
 
@@ -149,7 +152,7 @@ def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     location = site.argument("map_location", 1)
     if location is None or (isinstance(location.value, Constant) and location.value.value is None):
         return NOTHING
-    device = device_of(walk, location.value, location.node)
+    device = device_of(walk, location.value, location.node, Sink.MAP_LOCATION, site)
     return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
 
 
@@ -291,6 +294,7 @@ FUNCTIONS: dict[str, Special] = {
     "torch.Generator": generators.make,
     "torch.manual_seed": generators.default_of_cpu,
     "torch.load": _load,
+    "torch.jit.load": _load,
     "torch.nn.utils.rnn.pack_padded_sequence": packed.pack,
     "torch.nn.utils.rnn.pad_packed_sequence": packed.unpack,
     "torch.utils.checkpoint.checkpoint": indirect.checkpoint,
@@ -339,6 +343,9 @@ FUNCTIONS: dict[str, Special] = {
     "einops.reduce": _reinterpreted,
     "einops.einsum": indirect.contraction,
     "einops.pack": _plain,
+    "accelerate.Accelerator": frameworks.accelerator,
+    "accelerate.accelerator.Accelerator": frameworks.accelerator,
+    "tensordict.TensorDict": frameworks.tensordict,
 }
 
 HOST_LIBRARIES = ("numpy.", "scipy.", "sklearn.", "matplotlib.", "PIL.", "cv2.", "pandas.", "skimage.")

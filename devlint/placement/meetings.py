@@ -109,7 +109,7 @@ def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
         return True
     if not isinstance(value, Opaque):
         return False
-    if value.tensorlike or bound.strict:
+    if value.tensorlike or value.moved or bound.strict:
         return True
     if bound.role in operation.cpu_arguments and is_accelerator(value.device):
         # A list of lengths has no device: what was moved there is a tensor.

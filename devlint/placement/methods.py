@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import factories, streams
+from devlint.placement import factories, frameworks, streams
 from devlint.placement.bindings import item_of
 from devlint.placement.domain import SameAs
 from devlint.placement.environment import join_values
@@ -21,6 +21,7 @@ from devlint.placement.operands import bind
 from devlint.placement.origin import StepKind
 from devlint.placement.project_calls import call_function, call_self
 from devlint.placement.syntax import code_of, path_of
+from devlint.placement.typed_fields import ITEMS
 from devlint.placement.values import (
     NOTHING,
     Constant,
@@ -51,7 +52,7 @@ def of_tensor(walk: Walk, node: cst.Call, receiver: Tensor, function: cst.Attrib
         return Host(numpy=True, origin=receiver.origin)
     if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
         return Host(number=True)
-    if name == "data_ptr" or name == "backward":
+    if name == "data_ptr" or (name == "backward" and not site.arguments):
         return NOTHING
     known = semantics.method(name)
     if isinstance(known, Factory):
@@ -76,6 +77,8 @@ def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attrib
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
+        if name == "get" and ITEMS in receiver.fields:
+            return Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
     if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
         tensor = Tensor(
@@ -122,7 +125,7 @@ def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attrib
 
 def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     """``self.name(...)``: registration, a method of the class, or an attribute that is called."""
-    if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
+    if name in ("register_buffer", "register_parameter", "add_module", "register_module", "add_state"):
         return _register(walk, node, receiver, name, site)
     method = receiver.info.method(name)
     if method is not None:
@@ -144,22 +147,29 @@ def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSit
         return receiver
     function = node.func
     value = walk.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
-    from devlint.placement.calls import _call_value
+    from devlint.placement.calls import call_value
 
-    return _call_value(walk, node, value, site)
+    return call_value(walk, node, value, site)
+
+
+_REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}
+"""The parameter of each registering method that holds what is registered; of the others it is the module."""
 
 
 def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     key = site.argument("name", 0)
-    value = site.argument({"register_buffer": "tensor", "register_parameter": "param"}.get(name, "module"), 1)
+    value = site.argument(_REGISTERED_AS.get(name, "module"), 1)
     if key is None or value is None or not isinstance(key.value, Constant):
         walk.analysis.note_dynamic_registration(receiver, site)
         return NOTHING
     stored = value.value
-    if name == "register_buffer":
+    if name == "add_state" and not isinstance(stored, Tensor):
+        # The states of a metric that are lists are moved with it too.
+        return NOTHING
+    if name in ("register_buffer", "add_state"):
         walk.analysis.note_buffer(receiver, str(key.value.value))
     if isinstance(stored, Tensor):
-        stored = replace(stored, kind=Kind.BUFFER if name == "register_buffer" else Kind.PARAMETER)
+        stored = replace(stored, kind=Kind.PARAMETER if name == "register_parameter" else Kind.BUFFER)
     walk.analysis.note_attribute(walk, receiver, str(key.value.value), stored, node)
     walk.state.store(f"self.{key.value.value}", stored)
     return NOTHING
@@ -195,6 +205,8 @@ def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site:
 def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
     if receiver.type_name in ("torch.cuda.Stream", "torch.cuda.Event", "torch.Stream"):
         return _of_stream(walk, node, receiver, name, site)
+    if receiver.type_name == frameworks.ACCELERATOR:
+        return frameworks.of_accelerator(walk, node, receiver, name, site)
     if receiver.type_name == GENERATOR and name == "manual_seed":
         return receiver
     if receiver.info is not None:

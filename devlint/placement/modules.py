@@ -9,12 +9,14 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement import operands
+from devlint.placement.built_here import built_here
 from devlint.placement.devices import device_of
 from devlint.placement.domain import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
-from devlint.placement.events import CallSite, Met, MetOperand, Sink
+from devlint.placement.events import CallSite, DeviceNamed, Met, MetOperand, Sink
 from devlint.placement.meetings import perform
 from devlint.placement.operands import Bound
 from devlint.placement.origin import StepKind
+from devlint.placement.scope import Setting
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
@@ -38,6 +40,9 @@ WRAPPERS = {
     "torch.nn.parallel.DataParallel": "scatters",
     "torch.nn.parallel.DistributedDataParallel": "scatters",
     "torch.nn.parallel.distributed.DistributedDataParallel": "scatters",
+    "torch.distributed.fsdp.FullyShardedDataParallel": "scatters",
+    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": "scatters",
+    "torch.distributed.fsdp.fully_shard": "",
     "torch.compile": "",
     "torch.jit.script": "",
     "torch.nn.utils.weight_norm": "",
@@ -118,6 +123,9 @@ def _wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
         return inner
     device_ids = site.argument("device_ids", 1)
     first = _first_device(walk, device_ids.value, device_ids.node, site) if device_ids is not None else None
+    placed = site.keyword("device_id")
+    if placed is not None and name.endswith("FullyShardedDataParallel"):
+        inner = replace(inner, device=device_of(walk, placed.value, placed.node, Sink.ARGUMENT, site))
     if first is not None and walk.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
         _report_wrapper(walk, node, site, inner, first)
     return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
@@ -126,11 +134,27 @@ def _wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
 def _first_device(walk: Walk, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
     if not isinstance(value, Container):
         return None
+    count = _counted(node)
+    if count:
+        last = f"cuda:{count - 1}"
+        walk.emit(DeviceNamed(node, walk.scope, last, Sink.DEVICE_IDS, None, site, walk.under_device_guard, walk.arms))
+        return Known("cuda", 0)
     devices = [
         device_of(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
         for item in value.items
     ]
     return devices[0] if devices else None
+
+
+def _counted(node: cst.BaseExpression) -> int:
+    """The number in ``range(2)`` and ``list(range(2))``; 0 for anything else."""
+    while isinstance(node, cst.Call) and len(node.args) == 1 and isinstance(node.func, cst.Name):
+        if node.func.value == "range" and isinstance(node.args[0].value, cst.Integer):
+            return int(node.args[0].value.value, 0)
+        if node.func.value not in ("list", "tuple"):
+            return 0
+        node = node.args[0].value
+    return 0
 
 
 WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="data_parallel")
@@ -240,7 +264,7 @@ def _meet_module(
         else:
             items = [b]
         for item in items:
-            if _input_apart(walk, own.device, item.value):
+            if _input_apart(walk, module, module_node, item.value):
                 sides = (MetOperand("module", own, module_node), MetOperand(item.role, item.value, item.node))
                 # The one left on the CPU is the one to bring over.
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
@@ -260,14 +284,17 @@ def _placed_on_purpose(module: Module) -> bool:
     return not isinstance(module.device, Unknown)
 
 
-def _input_apart(walk: Walk, own: Device, value: Value) -> bool:
-    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and _moved(value)):
+def _input_apart(walk: Walk, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
+    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (_moved(value) or value.tensorlike)):
         return False
     assert isinstance(value, (Tensor, Opaque))
-    if own == CPU and not (is_accelerator(value.device) or _moved(value)):
-        # Built here and never moved, called with what the caller gives: another rule's matter.
+    moved = is_accelerator(value.device) or _moved(value)
+    if not moved and isinstance(value, Opaque) and walk.scope.setting is not Setting.FORWARD:
         return False
-    return walk.relate(own, value.device) is Relation.DIFFERENT
+    if module.device == CPU and not moved and not built_here(walk, module, module_node):
+        # Never moved as far as this definition tells, called with what the caller gives.
+        return False
+    return walk.relate(module.device, value.device) is Relation.DIFFERENT
 
 
 def _moved(value: Tensor | Opaque) -> bool:

@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.domain import Anchor, Device, SameAs, Symbol
 from devlint.placement.events import Begun, ParameterIgnored
 from devlint.placement.evidence import Role as Holds
-from devlint.placement.evidence import roles_of, tensor_names, uses_of
+from devlint.placement.evidence import module_class, roles_of, tensor_names, uses_of
 from devlint.placement.ignored_parameters import ignored_device_parameters
 from devlint.placement.index import ClassKind, FunctionInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.own_attributes import serves_constructor
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import symbol_key
-from devlint.placement.syntax import parameters_of
+from devlint.placement.syntax import code_of, parameters_of
+from devlint.placement.typed_fields import tensor_fields
 from devlint.placement.values import (
     NOTHING,
     ClassValue,
@@ -84,6 +86,7 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
         walk.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
     uses = uses_of(info.node, walk.index)
     walk.tensor_names = tensor_names(uses)
+    walk.tensor_items = frozenset(name for name in walk.tensor_names if "[" in name)
     roles = roles_of(info, walk.index, uses)
     with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
@@ -119,9 +122,16 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
         case Holds.TENSORS:
             origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Container((), None, Tensor(device, evidence=Evidence.LIKELY, origin=origin), "list")
+        case Holds.TENSORS_BY_NAME:
+            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Container((), (), Tensor(device, evidence=Evidence.LIKELY, origin=origin), "dict")
         case Holds.MODULE:
             own = SameAs(symbol)
-            return Module(own, origin=walk.step(StepKind.GIVEN, parameter, own, symbol.name))
+            annotation = parameter.annotation
+            type_name = module_class(code_of(annotation.annotation), walk.index) if annotation is not None else ""
+            origin = walk.step(StepKind.GIVEN, parameter, own, symbol.name)
+            info = semantics.module(type_name) if type_name else None
+            return Module(own, type_name, origin=origin, holds_state=info.holds_state if info is not None else None)
         case Holds.DEVICE:
             return DeviceName(SameAs(symbol), None, symbol.name)
         case Holds.NUMPY:
@@ -130,4 +140,5 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
             return Host()
         case _:
             origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
-            return Opaque(device, origin, tensorlike=with_module is not None)
+            fields = tensor_fields(walk, parameter)
+            return Opaque(device, origin, tensorlike=with_module is not None and not fields, fields=fields)

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain import CPU, UNKNOWN
+from devlint.placement.domain import CPU, UNKNOWN, SameAs
 from devlint.placement.events import CallSite
 from devlint.placement.index import ClassKind
 from devlint.placement.origin import StepKind
-from devlint.placement.summaries import bind_arguments, returned
+from devlint.placement.specialised import call_with_values
+from devlint.placement.summaries import bind_arguments, handed_back, returned
 from devlint.placement.syntax import code_of
+from devlint.placement.transfers import comes_in_a_batch
 from devlint.placement.values import (
     NOTHING,
     ClassValue,
     Function,
     Instance,
     Module,
+    Opaque,
     Self,
+    Tensor,
     Value,
 )
 
@@ -35,7 +39,22 @@ def call_function(walk: Walk, node: cst.Call, function: Function, site: CallSite
     summary = walk.analysis.summary(info)
     if summary is None:
         return NOTHING
-    return returned(walk, node, info, summary, substitution)
+    seen = call_with_values(walk, node, info, site, function.receiver)
+    result = returned(walk, node, info, summary, substitution) if seen is None else handed_back(walk, node, seen[0])
+    _note_moved(walk, site, result)
+    return result
+
+
+def _note_moved(walk: Walk, site: CallSite, result: Value) -> None:
+    """An item of a batch that a helper moved: its siblings stay behind, as with a transfer written out."""
+    if not isinstance(result, (Tensor, Opaque)) or result.device in (CPU, UNKNOWN) or result.origin is None:
+        return
+    if result.origin.find(StepKind.MOVED) is None:
+        return
+    for argument in site.positional[:1]:
+        device = getattr(argument.value, "device", UNKNOWN)
+        if isinstance(device, SameAs) and comes_in_a_batch(device.symbol, argument.node) and device != result.device:
+            walk.state.moved_groups[device.symbol.key] = result.device
 
 
 def call_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:

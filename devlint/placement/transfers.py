@@ -132,7 +132,8 @@ def _moved(
             return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
         stream, epoch = walk.state.stream, walk.state.epoch
-        return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch)
+        sure = target.moves is True and method != "pin_memory"
+        return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch, moved=sure)
     if isinstance(receiver, Module):
         if target.moves is False:
             return receiver
@@ -144,7 +145,7 @@ def _moved(
         return receiver
     if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()")
-        return Opaque(target.device, origin, stream=walk.state.stream, computed_at=walk.state.epoch)
+        return Opaque(target.device, origin, stream=walk.state.stream, computed_at=walk.state.epoch, moved=True)
     return NOTHING
 
 
@@ -205,11 +206,11 @@ def _note(
         return
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
-        if _comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
+        if comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
             walk.state.moved_groups[symbol.key] = target.device
 
 
-def _comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
+def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
     """An item of a loader's batch, or of an argument that is named as one."""
     if symbol.anchor is Anchor.PARAMETER:
         is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name

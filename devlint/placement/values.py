@@ -14,6 +14,7 @@ from devlint.semantics import Dim, DType, Elements
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.events import Argument
     from devlint.placement.index import ClassInfo, FunctionInfo
 
 
@@ -69,6 +70,10 @@ class Opaque:
     stream: str | None = field(default=None, compare=False)
     computed_at: int = field(default=0, compare=False)
     """As of a Tensor."""
+    fields: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of its fields that are tensors by its class; ``[]`` for all that is kept under a string key."""
+    moved: bool = field(default=False, compare=False)
+    """A transfer gave it: what takes part in arithmetic afterwards is a tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +175,14 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Partial:
+    """``functools.partial(callee, ...)``: a call with some of its arguments."""
+
+    callee: Value
+    arguments: tuple[Argument, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ClassValue:
     info: ClassInfo = field(compare=False)
     key: str = ""
@@ -209,6 +222,7 @@ Value = (
     | Reference
     | ProjectModule
     | Function
+    | Partial
     | ClassValue
     | Truth
     | Self

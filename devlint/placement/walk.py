@@ -64,10 +64,14 @@ class Walk:
         self.fates: dict[int, str] = {}
         """What becomes of a call's result, by the identity of its node, set by the statement around it."""
         self._muted = 0
+        self.depth = 0
+        """Of a walk for one call: how many calls it stands in. 0: the walk that speaks for the definition."""
         self.in_class_body = False
         """The statements walked are those of a class: what they bind is no name of the module."""
         self.tensor_names: frozenset[str] = frozenset()
         """Local names that the definition uses as only tensors can be."""
+        self.tensor_items: frozenset[str] = frozenset()
+        """Items, as the source writes them (``batch[key]``), that are used so."""
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 

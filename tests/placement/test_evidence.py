@@ -21,7 +21,7 @@ def held(parameter: str, body: str = "pass") -> Value:
         ("Tensor | None", Tensor),
         ("Optional[torch.LongTensor]", Tensor),
         ("list[torch.Tensor]", Container),
-        ("Dict[str, Tensor]", Opaque),
+        ("Dict[str, Tensor]", Container),
         ("List[Tensor]", Container),
         ("Union[Tensor, np.ndarray]", Opaque),
         ("Union[float, Tensor]", Opaque),

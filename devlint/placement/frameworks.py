@@ -1,0 +1,81 @@
+"""Objects of libraries around PyTorch that place tensors: accelerators, tokenizers, tensordicts.
+
+Source: accelerate 1.8 (``Accelerator.prepare``: models and batches go to ``accelerator.device``), transformers
+(``return_tensors="pt"`` gives CPU tensors) and tensordict 0.15.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain import CPU, Anchor, SameAs, Symbol
+from devlint.placement.events import CallSite
+from devlint.placement.origin import StepKind
+from devlint.placement.syntax import code_of
+from devlint.placement.values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Instance,
+    Module,
+    Opaque,
+    UnknownValue,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+ACCELERATOR = "accelerate.Accelerator"
+
+
+def accelerator(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``Accelerator()``: its ``device`` is wherever the process runs, the CPU only where there is nothing else."""
+    kept_on_cpu = site.keyword("cpu")
+    if site.unpacks or (kept_on_cpu is not None and kept_on_cpu.value != Constant(False)):
+        return NOTHING
+    name = "accelerator.device"
+    device = SameAs(Symbol(Anchor.EXPRESSION, name, f"{walk.scope.qualname}:{name}@{id(node)}"))
+    return Instance(ACCELERATOR, device=device, node=node, details=(("device", DeviceName(device, None, name)),))
+
+
+def of_accelerator(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
+    """``prepare`` gives back what it is given, placed; what a prepared loader yields is placed too."""
+    if name == "prepare":
+        if site.unpacks or site.keyword("device_placement") is not None:
+            return NOTHING
+        placed = [_prepared(walk, node, receiver, a.value) for a in site.positional]
+        return placed[0] if len(placed) == 1 else Container(tuple(placed), None, None, "tuple")
+    if name in ("prepare_model", "prepare_data_loader") and site.positional:
+        return _prepared(walk, node, receiver, site.positional[0].value)
+    if name == "unwrap_model" and site.positional:
+        return site.positional[0].value
+    return NOTHING
+
+
+def _prepared(walk: Walk, node: cst.Call, receiver: Instance, value: Value) -> Value:
+    if not isinstance(value, (Module, Opaque, UnknownValue)):
+        return value
+    origin = walk.step(StepKind.MOVED, node, receiver.device, f"{code_of(node.func)}()", getattr(value, "origin", None))
+    if isinstance(value, Module):
+        return replace(value, device=receiver.device, origin=origin)
+    return Opaque(receiver.device, origin)
+
+
+def tensordict(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``TensorDict({...})``: a transfer gives another one."""
+    return Instance("tensordict.TensorDict", node=node)
+
+
+def encoding(walk: Walk, node: cst.Call, site: CallSite) -> Value | None:
+    """``tokenizer(text, return_tensors="pt")``: a dict of tensors on the CPU; None for another call."""
+    wanted = site.keyword("return_tensors")
+    if wanted is None or not isinstance(wanted.value, Constant) or wanted.value.value != "pt":
+        return None
+    if site.keyword("device") is not None or site.unpacks:
+        return None
+    return Opaque(CPU, walk.step(StepKind.MADE, node, CPU, code_of(node.func)))
