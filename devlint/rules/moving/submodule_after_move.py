@@ -1,0 +1,236 @@
+"""A part is added to a module that was moved before, and stays on the CPU.
+
+## What it does
+
+Finds layers, parameters and buffers that are added to a module after its `.to(device)` in the same function.
+
+## Why is this bad
+
+`Module.to` moves what the module has at that moment. What is added later is made on the CPU, and the first batch that
+reaches it raises "Expected all tensors to be on the same device". On a CPU-only machine the order does not matter.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+def finetuned(net: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Tensor:
+    net.to(device)
+    net.head = nn.Linear(512, 10)
+    return net(x.to(device))
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+def finetuned(net: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Tensor:
+    net.head = nn.Linear(512, 10)
+    net.to(device)
+    return net(x.to(device))
+```
+
+## When it is right
+
+- The module is moved again afterwards, or the new part is moved or made where the module is.
+- The part holds no parameter and no buffer: an activation, a loss, `nn.Identity()`.
+- A device context or default decides where the part is made.
+- The module is handed to something that may move it (a trainer, `accelerator.prepare`): the confidence is low.
+
+## Fix safety
+
+A suggestion: the part is added before the move, or moved itself.
+
+## How a run confirms it
+
+`parameters()` and `buffers()` are on more than one device.
+
+## Known problems
+
+A function that only adds a part and leaves the move to its caller is right; it is warned about if it moves before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Decided, exclude
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.values import Kind, Module, Opaque, Self, Tensor, Value
+from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import called, code_of, failing, stands
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Called, Event, Met, Moved, Stored
+
+ADDING = {".add_module": 1, ".register_module": 1, ".register_parameter": 1, ".register_buffer": 1, ".append": 0}
+"""Methods that add a part, and the position of it."""
+
+
+@dataclass(slots=True, eq=False)
+class _Added:
+    """A part on the CPU of a module that is elsewhere."""
+
+    event: Event
+    owner: str
+    name: str
+    made: Step
+    move: Called
+    arms: tuple[Decided, ...]
+    used: DraftStep | None = None
+    handed_on: bool = False
+
+
+class SubmoduleAfterMove(Rule):
+    code = "DEV206"
+    name = "submodule-after-move"
+    severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._moved: dict[tuple[str, str], Called] = {}
+        """By definition and name: the move that put the module on an accelerator."""
+        self._added: dict[str, list[_Added]] = {}
+        """By definition."""
+        self._transfers: dict[int, Moved] = {}
+        self._calls: dict[int, Called] = {}
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._transfers[id(event.node)] = event
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        scope = event.scope.qualname
+        transfer = self._transfers.get(id(event.node))
+        names = moved_names(event, transfer)
+        for name in names:
+            self._forget(scope, name)
+            if not goes_to_cpu(event, transfer):
+                self._moved[scope, name] = event
+        if names:
+            self._calls[id(event.node)] = event
+        elif event.name in ADDING:
+            self._adds(event)
+        self._uses(event)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        scope, target = event.scope.qualname, event.target
+        move = self._calls.get(id(event.value_node))
+        if move is not None and isinstance(event.value, (Module, Opaque)):
+            # `net = Net().to(device)`: known by this name from here on.
+            self._moved[scope, target] = move
+            return ()
+        if event.value_node is not None and not mentions(event.value_node, target):
+            self._forget(scope, target)
+        owner = target.rsplit(".", 1)[0]
+        if event.attribute is not None and owner != target:
+            self._add(event, owner, target, event.value, event.arms)
+        return ()
+
+    def _forget(self, scope: str, name: str) -> None:
+        """Moved anew, or another object: what was added before needs no word."""
+        self._moved = {key: m for key, m in self._moved.items() if key[0] != scope or not is_part(key[1], name)}
+        if scope in self._added:
+            self._added[scope] = [part for part in self._added[scope] if not is_part(part.name, name)]
+
+    def _adds(self, event: Called) -> None:
+        import libcst as cst
+
+        function = event.call.node.func
+        part = event.call.argument("module", ADDING[event.name])
+        part = part or event.call.keyword("tensor") or event.call.keyword("param")
+        if part is None or not isinstance(function, cst.Attribute):
+            return
+        if isinstance(event.receiver, (Module, Self)):
+            owner = code_of(function.value)
+            value = part.value
+            if event.name == ".register_buffer" and isinstance(value, Tensor):
+                value = replace(value, kind=Kind.BUFFER)
+            self._add(event, owner, f"{owner}.{event.name}", value, event.arms)
+
+    def _add(self, event: Event, owner: str, name: str, value: Value, arms: tuple[Decided, ...]) -> None:
+        scope = event.scope.qualname
+        step = _left_on_the_cpu(value)
+        if step is None or step.scope.qualname != scope:
+            return
+        for (where, moved), move in self._moved.items():
+            if where == scope and is_part(owner, moved) and not exclude(move.arms, arms):
+                self._added.setdefault(scope, []).append(_Added(event, moved, name, step, move, arms))
+                return
+
+    def _uses(self, event: Called) -> None:
+        for part in self._added.get(event.scope.qualname, []):
+            if exclude(part.arms, event.arms):
+                continue
+            callee = code_of(event.call.node.func)
+            if callee in (part.owner, f"{part.owner}.forward") and part.used is None:
+                part.used = DraftStep(event.node, event.scope, f"`{part.owner}` is called here")
+            elif any(code_of(argument.node) == part.owner for argument in event.call.arguments):
+                part.handed_on = True
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        for mine in (event.stray, event.other):
+            step = _made(mine.value)
+            for parts in self._added.values():
+                for part in parts:
+                    if step is not None and part.made.node is step.node:
+                        part.used = DraftStep(event.node, event.scope, "they meet here")
+                        part.handed_on = False
+                        consequence = f"{called(mine)} {stands(mine)}; {failing(event)} fails"
+                        yield _draft(part, consequence, (*_before(part), *trace_of(event)))
+                        return
+
+    def finish(self) -> Iterable[Draft]:
+        for parts in self._added.values():
+            for part in parts:
+                used = (part.used,) if part.used is not None else ()
+                yield _draft(part, "so it stays on the CPU", (*_before(part), draft_step(part.made), *used))
+
+
+def _made(value: Value) -> Step | None:
+    origin = origin_of(value)
+    return origin.find(StepKind.MADE, StepKind.MOVED) if origin is not None else None
+
+
+def _left_on_the_cpu(value: Value) -> Step | None:
+    """Where a part with state was made without a device; None for anything else."""
+    step = _made(value)
+    if step is None or step.kind is not StepKind.MADE or getattr(value, "device", None) != CPU:
+        return None
+    if isinstance(value, Module):
+        return step if value.holds_state else None
+    if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER):
+        return step if step.bare else None
+    return None
+
+
+def _before(part: _Added) -> tuple[DraftStep, ...]:
+    return (DraftStep(part.move.node, part.move.scope, f"`{part.owner}` is moved here"),)
+
+
+def _draft(part: _Added, consequence: str, trace: tuple[DraftStep, ...]) -> Draft:
+    confidence = Confidence.HIGH if part.used is not None else Confidence.MEDIUM
+    return Draft(
+        node=part.event.node,
+        scope=part.event.scope,
+        severity=None if part.used is not None else Severity.WARNING,
+        message=f"{_name(part)} is added after `{part.owner}` was moved; {consequence}"
+        + (f" and `{part.owner}` fails on an accelerator" if part.used is not None and consequence[:2] == "so" else ""),
+        confidence=Confidence.LOW if part.handed_on else confidence,
+        trace=trace,
+        repair=Repair(Applicability.SUGGESTION, f"add it before `{part.owner}` is moved, or move it as well"),
+    )
+
+
+def _name(part: _Added) -> str:
+    return f"`{part.name}`" if "(" not in part.name and ".." not in part.name else "a part"
