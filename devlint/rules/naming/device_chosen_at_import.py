@@ -73,7 +73,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Defaulted, GlobalRead, Loaded, Stored
+    from devlint.placement.events import Compared, Defaulted, GlobalRead, Loaded, Stored
     from devlint.placement.scope import Scope
 
 
@@ -92,6 +92,8 @@ class DeviceChosenAtImport(Rule):
     def __init__(self) -> None:
         self._choices: dict[tuple[bool, str], _Choice] = {}
         """By whether it is a class's own, and by name."""
+        self._asked: set[int] = set()
+        """Sides of comparisons."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`DEVICE = ...` at the top level or in a class body; the first choice of a name is where the repair goes."""
@@ -120,6 +122,11 @@ class DeviceChosenAtImport(Rule):
         self._read((False, event.name), event.node, event.scope)
         return ()
 
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        """`if DEVICE.type == "cuda":` asks what the machine has and puts nothing there."""
+        self._asked.update((id(event.left_node), id(event.right_node)))
+        return ()
+
     def loaded(self, event: Loaded) -> Iterable[Draft]:
         """`self.device`, where that is the class's own and no instance's."""
         if not isinstance(event.value, DeviceName):
@@ -133,7 +140,7 @@ class DeviceChosenAtImport(Rule):
 
     def finish(self) -> Iterable[Draft]:
         for (_, name), choice in self._choices.items():
-            used = choice.reads[0] if choice.reads else None
+            used = next((read for read in choice.reads if id(read[0]) not in self._asked), None)
             where = f"`{used[1].qualname}` uses it" if used and used[1].qualname else "the functions here use it"
             yield Draft(
                 node=choice.node,

@@ -39,7 +39,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without being told where, and `torch.autocast("cuda", enabled=False)`.
-- A default argument and a command-line default: the caller can say another one.
+- A default argument, a command-line default, and what a device argument gets where the caller left it out.
 
 ## Fix safety
 
@@ -57,7 +57,6 @@ What a class keeps on `self` is not taken as a candidate unless the class is a M
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -66,8 +65,19 @@ from devlint import semantics
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.events import Fate, Sink
 from devlint.placement.scope import Setting
-from devlint.placement.values import Constant, Container, DeviceName, Instance, Kind, Module, Opaque, Tensor, Truth
+from devlint.placement.values import (
+    NONE,
+    Constant,
+    Container,
+    DeviceName,
+    Instance,
+    Kind,
+    Module,
+    Tensor,
+    Truth,
+)
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
+from devlint.rules.naming.devices_at_hand import Candidate, candidates_of, is_part_of
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import quoted
 from devlint.source.role import Role
@@ -75,7 +85,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Called, Compared, DeviceNamed, Moved, Tested
+    from devlint.placement.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.scope import Scope
 
 NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
@@ -109,21 +119,12 @@ class _Definition:
     places: list[_Place] = field(default_factory=list)
     moved: list[tuple[str, bool]] = field(default_factory=list)
     """What it moves to the current accelerator, in the source's words, and whether that is a module."""
+    filled_in: set[tuple[int, str]] = field(default_factory=set)
+    """Nodes of what is assigned to a device argument, with the argument's name."""
     asks: bool = False
     """It tests for a device."""
     of_cuda: bool = False
     """It uses `torch.cuda` for more than moving."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """What could say the device, and how that is spelled."""
-
-    name: str
-    device: str
-    is_tensor: bool = False
-    is_device: bool = False
-    node: cst.CSTNode | None = None
 
 
 class HardcodedAccelerator(Rule):
@@ -145,13 +146,26 @@ class HardcodedAccelerator(Rule):
         self._in(event.scope).begun = event
         return ()
 
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
+        definition = self._in(event.scope)
+        arguments = definition.begun.arguments if definition.begun is not None else ()
+        if event.value_node is not None and any(
+            name == event.target and isinstance(value, DeviceName) for name, value in arguments
+        ):
+            from devlint.placement.syntax import descend
+
+            definition.filled_in.update((id(node), event.target) for node in descend(event.value_node))
+        return ()
+
     def tested(self, event: Tested) -> Iterable[Draft]:
         if isinstance(event.value, Truth) and event.value.about_device:
             self._in(event.scope).asks = True
         return ()
 
     def compared(self, event: Compared) -> Iterable[Draft]:
-        for side in (event.left, event.right):
+        sides = (event.left, event.right)
+        for side in sides if NONE not in sides else ():
             if isinstance(side, DeviceName):
                 self._in(event.scope).asks = True
                 self._elsewhere.add(id(side.node))
@@ -227,7 +241,12 @@ def _is_contract(scope: Scope) -> bool:
 
 
 def _draft(definition: _Definition, place: _Place) -> Draft | None:
-    candidates = [c for c in _candidates(definition) if not _is_part_of(place.receiver, c.name)]
+    candidates = [
+        candidate
+        for candidate in candidates_of(definition.begun, definition.moved)
+        if not is_part_of(place.receiver, candidate.name)
+        and (id(place.node), candidate.name) not in definition.filled_in
+    ]
     if not candidates:
         return None
     best = candidates[0]
@@ -249,7 +268,7 @@ def _draft(definition: _Definition, place: _Place) -> Draft | None:
     )
 
 
-def _confidence(definition: _Definition, place: _Place, best: _Candidate) -> Confidence:
+def _confidence(definition: _Definition, place: _Place, best: Candidate) -> Confidence:
     if place.scope.role is not Role.LIBRARY or definition.asks or definition.of_cuda or place.weak:
         return Confidence.LOW
     if place.of_module and not best.is_device:
@@ -266,41 +285,3 @@ def _repair(place: _Place, device: str) -> str:
             return f"`device={device}`"
         case _:
             return f"use `{device}`"
-
-
-def _candidates(definition: _Definition) -> list[_Candidate]:
-    """Devices first, then tensors, then modules; nothing that the definition itself moves to the accelerator."""
-    import libcst as cst
-
-    begun = definition.begun
-    if begun is None or not isinstance(begun.node, cst.FunctionDef):
-        return []
-    nodes = {p.name.value: p for p in (*begun.node.params.params, *begun.node.params.kwonly_params)}
-    found: list[tuple[int, _Candidate]] = []
-    for name, value in begun.arguments:
-        if _is_moved(name, definition):
-            continue
-        node = nodes.get(name)
-        if isinstance(value, DeviceName):
-            found.append((0, _Candidate(name, name, is_device=True, node=node)))
-        elif isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
-            found.append((1, _Candidate(name, f"{name}.device", is_tensor=True, node=node)))
-        elif isinstance(value, Module):
-            found.append((2, _Candidate(name, f"next({name}.parameters()).device", node=node)))
-    in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    if begun.owner is not None and begun.owner.is_module and in_use and not _is_moved("self", definition):
-        found.append((3, _Candidate("self", "next(self.parameters()).device")))
-    return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
-
-
-def _is_moved(name: str, definition: _Definition) -> bool:
-    """Itself, or inside a module that wraps it: `nn.DataParallel(model).cuda()`."""
-    return any(
-        text == name or (of_module and name in re.split(r"\W+", text) and "." + name not in text)
-        for text, of_module in definition.moved
-    )
-
-
-def _is_part_of(receiver: str, name: str) -> bool:
-    """`self.head.cuda()` cannot ask `self`, nor `batch[0].cuda()` the batch: that is what it moves."""
-    return receiver == name or receiver.startswith((f"{name}.", f"{name}["))

@@ -1,0 +1,67 @@
+"""What a definition is handed that says a device: a device itself, a tensor, a module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devlint.placement.scope import Setting
+from devlint.placement.values import DeviceName, Module, Opaque, Tensor
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.events import Begun
+
+Moves = Sequence[tuple[str, bool]]
+"""What is moved to the current accelerator, in the source's words, and whether that is a module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What could say the device, and how that is spelled."""
+
+    name: str
+    device: str
+    is_tensor: bool = False
+    is_device: bool = False
+    node: cst.CSTNode | None = None
+
+
+def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
+    """Devices first, then tensors, then modules; nothing that the definition itself moves to the accelerator."""
+    import libcst as cst
+
+    if begun is None or not isinstance(begun.node, cst.FunctionDef):
+        return []
+    nodes = {p.name.value: p for p in (*begun.node.params.params, *begun.node.params.kwonly_params)}
+    found: list[tuple[int, Candidate]] = []
+    for name, value in begun.arguments:
+        if _is_moved(name, moved):
+            continue
+        node = nodes.get(name)
+        if isinstance(value, DeviceName):
+            found.append((0, Candidate(name, name, is_device=True, node=node)))
+        elif isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
+            found.append((1, Candidate(name, f"{name}.device", is_tensor=True, node=node)))
+        elif isinstance(value, Module):
+            found.append((2, Candidate(name, f"next({name}.parameters()).device", node=node)))
+    in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
+    if begun.owner is not None and begun.owner.is_module and in_use and not _is_moved("self", moved):
+        found.append((3, Candidate("self", "next(self.parameters()).device")))
+    return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
+
+
+def _is_moved(name: str, moved: Moves) -> bool:
+    """Itself, or inside a module that wraps it: `nn.DataParallel(model).cuda()`."""
+    return any(
+        text == name or (of_module and name in re.split(r"\W+", text) and "." + name not in text)
+        for text, of_module in moved
+    )
+
+
+def is_part_of(receiver: str, name: str) -> bool:
+    """`self.head.cuda()` cannot ask `self`, nor `batch[0].cuda()` the batch: that is what it moves."""
+    return receiver == name or receiver.startswith((f"{name}.", f"{name}["))
