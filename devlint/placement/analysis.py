@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,16 +134,19 @@ class Analysis:
         """One call of a definition of this file: what the parameter of this symbol key was given."""
         self._arguments.setdefault(key, []).append(value)
 
-    def _by_callers(self, event: Event) -> Event | None:
-        """A clash with an argument in the light of the calls in this file; None where those are all there can be."""
+    def _by_callers(self, event: Event, scope: Scope) -> Event | None:
+        """A clash with an argument in the light of the calls in this file; None where those are all there can be.
+
+        ``scope`` is the definition that was walked; the clash may stand in one that it calls.
+        """
         if not isinstance(event, Met) or not any(self._gets_cpu(o.value) for o in (event.stray, event.other)):
             return event
-        name = event.scope.qualname.rsplit(".", 1)[-1]
+        name = scope.qualname.rsplit(".", 1)[-1]
         private = name.startswith("_") and not name.startswith("__")
-        nested = event.scope.class_name is None and "." in event.scope.qualname
+        nested = scope.class_name is None and "." in scope.qualname
         if (private or nested) and name not in self.index.indirect:
             return None
-        return replace(event, callers_on_cpu=private or event.scope.class_name is not None)
+        return replace(event, callers_on_cpu=private or scope.class_name is not None)
 
     def _gets_cpu(self, value: Value) -> bool:
         """Whether every call in the file gives the parameter this value follows a CPU tensor."""
@@ -181,7 +185,7 @@ class Analysis:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            judged = self._by_callers(event)
+            judged = self._by_callers(event, walk.scope)
             if judged is not None:
                 yield judged
 
@@ -206,21 +210,32 @@ class Analysis:
         found = self._walks.get(key)
         if found is not None:
             return found
-        if key in self._running or len(self._running) >= MAX_DEPTH:
+        if self.is_running(info):
             return None
-        self._running.append(key)
         walk = Walk(self, scope_of(info, self.path, self.role), info)
         walk.state.default_device = self._default
         bind_parameters(walk, info)
-        if isinstance(info.node, cst.Lambda):
-            walk.returned.append((walk.evaluate(info.node.body), ()))
-        else:
-            walk.run(iter(list(body_of(info.node.body))))
-            if walk.env is not None and walk.returned:
-                walk.returned.append((Constant(None), ()))
-        self._running.pop()
+        with self.running(info):
+            if isinstance(info.node, cst.Lambda):
+                walk.returned.append((walk.evaluate(info.node.body), ()))
+            else:
+                walk.run(iter(list(body_of(info.node.body))))
+                if walk.env is not None and walk.returned:
+                    walk.returned.append((Constant(None), ()))
         self._walks[key] = walk
         return walk
+
+    @contextmanager
+    def running(self, info: FunctionInfo) -> Iterator[None]:
+        """While a definition is walked, what is asked of it again has no answer yet."""
+        self._running.append(id(info.node))
+        try:
+            yield
+        finally:
+            self._running.pop()
+
+    def is_running(self, info: FunctionInfo) -> bool:
+        return id(info.node) in self._running or len(self._running) >= MAX_DEPTH
 
     def defer(self, info: FunctionInfo) -> None:
         """A definition found inside another, to be walked after it."""

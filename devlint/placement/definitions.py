@@ -17,7 +17,7 @@ def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
     walk.analysis.check_defaults(walk, node)
     _default_devices(walk, node)
     info = walk.index.functions[id(node)]
-    if walk.info is not None:
+    if walk.info is not None and walk.depth == 0:
         info.closure = {**walk.closure, **walk.state.values}
         walk.analysis.defer(info)
     value: Value = Function(info, f"{walk.scope.path}:{info.qualname}")
@@ -49,7 +49,7 @@ def class_definition(walk: Walk, node: cst.ClassDef) -> None:
         if isinstance(method.node, cst.FunctionDef):
             walk.analysis.check_defaults(walk, method.node)
             _default_devices(walk, method.node)
-    if walk.info is not None:
+    if walk.info is not None and walk.depth == 0:
         closure = {**walk.closure, **walk.state.values}
         for method in info.methods.values():
             method.closure = closure

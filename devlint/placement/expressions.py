@@ -338,6 +338,9 @@ def yielded(walk: Walk, node: cst.Yield) -> Value:
 def anonymous(walk: Walk, node: cst.Lambda) -> Value:
     from devlint.placement.index import FunctionInfo
 
+    if walk.depth:
+        # What it closes over here holds for one call only.
+        return NOTHING
     info = FunctionInfo(f"{walk.scope.qualname}.<lambda>".lstrip("."), node)
     info.closure = {**walk.closure, **walk.state.values}
     walk.analysis.defer(info)

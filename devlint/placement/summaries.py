@@ -58,15 +58,12 @@ def symbol_key(info: FunctionInfo, parameter: str) -> str:
 
 def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
     """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
-    parameters = parameters_of(info.node)
+    parameters = own_parameters(info, receiver)
     substitution: Substitution = {}
-    bound = info.owner is not None and not info.is_static and receiver is not None
-    if bound and parameters:
-        parameters = parameters[1:]
-        if info.owner is not None and receiver is not None:
-            from devlint.placement.attributes import module_symbol
+    if info.owner is not None and receiver is not None and not info.is_static:
+        from devlint.placement.attributes import module_symbol
 
-            substitution[module_symbol(info.owner).key] = receiver
+        substitution[module_symbol(info.owner).key] = receiver
     positional = list(site.positional)
     hidden = site.unpacks
     for position, parameter in enumerate(parameters):
@@ -79,14 +76,21 @@ def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Val
         elif hidden:
             value = NOTHING
         else:
-            value = _default(parameter)
+            value = default_of(parameter)
         substitution[symbol_key(info, name)] = value
-        if not walk.muted:
+        if not walk.muted and walk.depth == 0:
             walk.analysis.note_argument(symbol_key(info, name), value)
     return substitution
 
 
-def _default(parameter: cst.Param) -> Value:
+def own_parameters(info: FunctionInfo, receiver: Value | None) -> list[cst.Param]:
+    """The parameters that a call's arguments stand for: without ``self`` where there is a receiver."""
+    parameters = parameters_of(info.node)
+    return parameters[1:] if info.owner is not None and not info.is_static and receiver is not None else parameters
+
+
+def default_of(parameter: cst.Param) -> Value:
+    """What a parameter holds that no argument is given for, as far as a literal says."""
     from devlint.placement.syntax import literal
 
     if parameter.default is None:
@@ -99,7 +103,11 @@ def _default(parameter: cst.Param) -> Value:
 
 def returned(walk: Walk, node: cst.Call, info: FunctionInfo, summary: Summary, substitution: Substitution) -> Value:
     """What the call gives back; its way leads through the function."""
-    value = substitute(summary.value, substitution, walk, node)
+    return handed_back(walk, node, substitute(summary.value, substitution, walk, node))
+
+
+def handed_back(walk: Walk, node: cst.Call, value: Value) -> Value:
+    """The value of a call in the caller's eyes: its way leads through the call."""
     if isinstance(value, (Tensor, Opaque)) and value.origin is not None:
         origin = walk.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.origin)
         return replace(value, origin=origin)

@@ -73,13 +73,34 @@ def test_the_side_left_on_the_cpu_is_the_stray_one() -> None:
     assert event.other.role == "input"
 
 
-def test_a_module_built_here_and_called_with_what_the_caller_gives_is_another_matter() -> None:
+def test_a_module_built_here_is_on_the_cpu_whatever_the_caller_gives() -> None:
     program = """
     def f(x: torch.Tensor):
         model = nn.Linear(3, 3)
         return model(x)
     """
+    assert clashes(program) == ["model(x)"]
+
+
+def test_a_module_built_here_may_be_moved_by_what_it_is_handed_to() -> None:
+    program = """
+    def f(x: torch.Tensor, trainer):
+        model = nn.Linear(3, 3)
+        trainer.prepare(model)
+        return model(x)
+    """
     assert clashes(program) == []
+
+
+def test_a_norm_without_affine_parameters_holds_no_state() -> None:
+    program = """
+    def f(x: torch.Tensor, affine: bool):
+        nn.LayerNorm(3, elementwise_affine=False)(x)
+        nn.LayerNorm(3, elementwise_affine=affine)(x)
+        nn.InstanceNorm2d(3)(x)
+        nn.InstanceNorm2d(3, affine=True)(x)
+    """
+    assert clashes(program) == ["nn.InstanceNorm2d(3, affine=True)(x)"]
 
 
 def test_forwards_inputs_sit_with_the_modules_parameters() -> None:
@@ -168,7 +189,8 @@ def test_a_module_of_ones_own_meets_its_first_input_only() -> None:
         net(torch.ones(3))
         net(torch.ones(3).cuda(), torch.ones(3))
     """
-    assert clashes(program) == ["net(torch.ones(3))"]
+    # The clash is told where it shows first, and inside, where its trace ends.
+    assert clashes(program) == ["net(torch.ones(3))", "self.layer(x)"]
 
 
 def test_data_parallel_takes_inputs_from_anywhere() -> None:

@@ -1,0 +1,125 @@
+"""Calls that hand a CPU tensor on: the callee is walked once more with the values it really gets.
+
+A summary says what a definition returns wherever its arguments are. Whether a mask made on the CPU by the caller meets
+the callee's other arguments inside of it depends on both, so that is asked at each such call. Only clashes of what was
+handed in are told: the rest is the callee's own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain import may_be_cpu
+from devlint.placement.events import CallSite, Met
+from devlint.placement.index import FunctionInfo
+from devlint.placement.origin import Origin, Step, StepKind
+from devlint.placement.parameters import bind_parameters, scope_of
+from devlint.placement.summaries import default_of, own_parameters
+from devlint.placement.syntax import body_of, parameters_of
+from devlint.placement.values import (
+    Constant,
+    Container,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from devlint.placement.walk import Walk
+
+MAX_DEPTH = 4
+"""Calls inside calls that a value handed in is followed through."""
+
+
+def call_with_values(
+    walk: Walk, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Value | None
+) -> tuple[Value] | None:
+    """What the call returns, by its actual arguments; None where no argument asks for a look inside.
+
+    The clashes of arguments inside are emitted in the caller's walk.
+    """
+    handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
+    if not handed or walk.muted or walk.depth >= MAX_DEPTH or info.is_generator:
+        return None
+    if not isinstance(info.node, cst.FunctionDef) or info.home is None or info.home.is_running(info):
+        return None
+    inner = _walk(walk, info, info.node, site, receiver)
+    for event in inner.events:
+        if isinstance(event, Met) and _is_about(event, handed):
+            walk.emit(event)
+    return (inner.result(),)
+
+
+def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: CallSite, receiver: Value | None) -> Walk:
+    home = info.home
+    assert home is not None
+    inner = type(walk)(home, scope_of(info, home.path, home.role), info)
+    inner.depth = walk.depth + 1
+    inner.state.default_device = walk.state.default_device
+    inner.state.context_device = walk.state.context_device
+    bind_parameters(inner, info)
+    first = parameters_of(definition)[:1]
+    if first and receiver is not None and info.owner is not None and not info.is_static:
+        inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
+    for name, value in _bound(info, site, receiver):
+        inner.state.values[name] = value
+    with home.running(info):
+        inner.run(iter(list(body_of(definition.body))))
+    if inner.env is not None and inner.returned:
+        inner.returned.append((Constant(None), ()))
+    return inner
+
+
+def _as_self(receiver: Value, usual: Value) -> Value:
+    """``self`` of the class the object really has; a module that is kept is seen from inside as its class says."""
+    if isinstance(receiver, Self):
+        return receiver
+    if isinstance(receiver, Module) and receiver.info is not None and isinstance(usual, Self):
+        return Self(receiver.info, usual.key)
+    return usual
+
+
+def _bound(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:
+    positional = list(site.positional)
+    for position, parameter in enumerate(own_parameters(info, receiver)):
+        name = parameter.name.value
+        found = site.keyword(name)
+        if found is None and position < len(positional):
+            found = positional[position]
+        if found is not None:
+            yield name, found.value
+        else:
+            yield name, UnknownValue() if site.unpacks else default_of(parameter)
+
+
+def _made_on_cpu(value: Value) -> Iterator[Step]:
+    """The creations by which a value, or an item of it, is on the CPU though nobody chose that."""
+    if isinstance(value, Container):
+        for item in (*value.items, *((value.rest,) if value.rest is not None else ())):
+            yield from _made_on_cpu(item)
+    elif isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device):
+        made = _creation(value.origin)
+        if made is not None:
+            yield made
+
+
+def _creation(origin: Origin | None) -> Step | None:
+    for step in origin or ():
+        if step.kind in (StepKind.MADE, StepKind.STORED):
+            return step if step.bare or step.kind is StepKind.STORED else None
+        if step.kind is StepKind.MOVED:
+            return None
+    return None
+
+
+def _is_about(event: Met, handed: list[Step]) -> bool:
+    """Whether a side of the clash is, or was computed from, what was handed in."""
+    values = [operand.value for operand in (event.stray, event.other)]
+    placed = [value for value in values if isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device)]
+    return any(step is given for value in placed for step in value.origin or () for given in handed)
