@@ -17,6 +17,7 @@ from devlint.placement.meetings import perform
 from devlint.placement.operands import Bound
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
+from devlint.placement.scope import Setting
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
@@ -72,7 +73,7 @@ def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> 
     else:
         device = UNKNOWN if site.unpacks and named is None and not info.container else walk.state.factory_device
     children = _children(site) if name in CONTAINERS else ()
-    holds_state: bool | None = info.holds_state
+    holds_state = _state_by_arguments(info, site)
     if name in CONTAINERS:
         holds_state = _any_holds_state(children)
     weight = site.keyword("weight") or site.keyword("pos_weight")
@@ -80,6 +81,19 @@ def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> 
         device, holds_state = weight.value.device, True
     origin = walk.step(StepKind.MADE, node, device, name)
     return Module(device, name, None, origin, children, holds_state)
+
+
+def _state_by_arguments(info: ModuleInfo, site: CallSite) -> bool | None:
+    """``LayerNorm(d, elementwise_affine=False)`` holds none, ``InstanceNorm2d(c, affine=True)`` holds some."""
+    given = {a.keyword: a.value for a in site.arguments if a.keyword in info.state_with | info.stateless_without}
+    told = {name: value.value for name, value in given.items() if isinstance(value, Constant)}
+    if info.holds_state and info.stateless_without:
+        if given.keys() == info.stateless_without and not any(told.get(name, True) for name in given):
+            return False
+        return None if len(told) < len(given) or len(site.positional) > 2 else True
+    if not info.holds_state and any(told.get(name) is True for name in given):
+        return True
+    return info.holds_state
 
 
 def _any_holds_state(children: tuple[Value, ...]) -> bool | None:
