@@ -41,7 +41,7 @@ def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
 - The name is rebound with `global` by a function of the module: the choice is only a start.
 - Only the CPU, or `meta`, is named.
 - The choice is made in a function, when it is called.
-- A device that no function of the file reads: low. Other files may.
+- A device that no function of the file puts anything on: low. Other files may.
 
 ## Fix safety
 
@@ -73,8 +73,11 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Compared, Defaulted, GlobalRead, Loaded, Stored
+    from devlint.placement.events import Called, Created, Defaulted, GlobalRead, Loaded, Moved, Stored
     from devlint.placement.scope import Scope
+
+
+DEVICE_ARGUMENTS = frozenset({"device", "map_location", "output_device", "torch_device"})
 
 
 @dataclass(slots=True)
@@ -92,11 +95,13 @@ class DeviceChosenAtImport(Rule):
     def __init__(self) -> None:
         self._choices: dict[tuple[bool, str], _Choice] = {}
         """By whether it is a class's own, and by name."""
-        self._asked: set[int] = set()
-        """Sides of comparisons."""
+        self._placing: set[int] = set()
+        """Expressions that say where something goes."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`DEVICE = ...` at the top level or in a class body; the first choice of a name is where the repair goes."""
+        if event.value_node is not None and event.scope.qualname:
+            self._placing.add(id(event.value_node))
         if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
             self._choices.setdefault((event.of_class, event.target), _Choice(event.node, event.scope))
         return ()
@@ -107,6 +112,7 @@ class DeviceChosenAtImport(Rule):
         if not _at_import(event.scope) or not _is_choice(event.value):
             return
         if isinstance(event.node, cst.Name):
+            self._placing.add(id(event.node))
             self._read((False, event.node.value), event.node, event.scope)
             return
         yield Draft(
@@ -122,9 +128,21 @@ class DeviceChosenAtImport(Rule):
         self._read((False, event.name), event.node, event.scope)
         return ()
 
-    def compared(self, event: Compared) -> Iterable[Draft]:
-        """`if DEVICE.type == "cuda":` asks what the machine has and puts nothing there."""
-        self._asked.update((id(event.left_node), id(event.right_node)))
+    def created(self, event: Created) -> Iterable[Draft]:
+        if event.named is not None:
+            self._placing.add(id(event.named.node))
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        if event.named is not None:
+            self._placing.add(id(event.named.node))
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        """Handed on as a device; what else is done with it, a comparison for one, puts nothing anywhere."""
+        for argument in event.call.arguments:
+            if argument.keyword in DEVICE_ARGUMENTS or event.name == "torch.device":
+                self._placing.add(id(argument.node))
         return ()
 
     def loaded(self, event: Loaded) -> Iterable[Draft]:
@@ -140,7 +158,7 @@ class DeviceChosenAtImport(Rule):
 
     def finish(self) -> Iterable[Draft]:
         for (_, name), choice in self._choices.items():
-            used = next((read for read in choice.reads if id(read[0]) not in self._asked), None)
+            used = next((read for read in choice.reads if id(read[0]) in self._placing), None)
             where = f"`{used[1].qualname}` uses it" if used and used[1].qualname else "the functions here use it"
             yield Draft(
                 node=choice.node,

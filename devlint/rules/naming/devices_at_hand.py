@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devlint.placement.known_classes import kind_of_base
 from devlint.placement.scope import Setting
 from devlint.placement.values import DeviceName, Module, Opaque, Tensor
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.events import Begun
+    from devlint.placement.index import ClassInfo
 
 Moves = Sequence[tuple[str, bool]]
 """What is moved to the current accelerator, in the source's words, and whether that is a module."""
@@ -49,9 +51,15 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
         elif isinstance(value, Module):
             found.append((2, Candidate(name, f"next({name}.parameters()).device", node=node)))
     in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    if begun.owner is not None and begun.owner.is_module and in_use and not _is_moved("self", moved):
+    if begun.owner is not None and _is_known_module(begun.owner) and in_use and not _is_moved("self", moved):
         found.append((3, Candidate("self", "next(self.parameters()).device")))
     return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
+
+
+def _is_known_module(owner: ClassInfo) -> bool:
+    """By a base that the tables know: that something of an unknown base has a `forward` is not enough to ask it."""
+    bases = [base for cls in owner.order for base in cls.bases if isinstance(base, str)]
+    return owner.is_module and any(kind_of_base(base) is not None for base in bases)
 
 
 def _is_moved(name: str, moved: Moves) -> bool:

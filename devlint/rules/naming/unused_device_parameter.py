@@ -37,6 +37,7 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
   in for others.
 - There is nothing to do yet: abstract methods, protocols, stubs, bodies that only raise.
 - The documentation or a comment says that the parameter is ignored or deprecated.
+- A tensor made without the device already clashes there: that is DEV101, which is repaired with the parameter.
 - A function that makes and moves nothing itself: there the confidence is low, as it is in tests.
 
 ## Fix safety
@@ -59,11 +60,11 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence, Severity
 from devlint.rules.rule import Draft, DraftStep, Rule
-from devlint.rules.wording import code_of
+from devlint.rules.wording import bare_creation, code_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Created, Moved, ParameterIgnored
+    from devlint.placement.events import Created, Met, Moved, ParameterIgnored
 
 
 class UnusedDeviceParameter(Rule):
@@ -75,6 +76,8 @@ class UnusedDeviceParameter(Rule):
         self._ignored: list[ParameterIgnored] = []
         self._places: set[str] = set()
         """Definitions that decide where a tensor is."""
+        self._clashing: set[str] = set()
+        """Definitions where a tensor made without a device meets another."""
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
         self._ignored.append(event)
@@ -91,8 +94,18 @@ class UnusedDeviceParameter(Rule):
             self._places.add(event.scope.qualname)
         return ()
 
+    def met(self, event: Met) -> Iterable[Draft]:
+        """A creation that clashes is DEV101's, and its repair uses the parameter (fixture `beside_a_clash`)."""
+        for operand in (event.stray, event.other):
+            step = bare_creation(operand.value)
+            if step is not None:
+                self._clashing.add(step.scope.qualname)
+        return ()
+
     def finish(self) -> Iterable[Draft]:
         for event in self._ignored:
+            if event.scope.qualname in self._clashing:
+                continue
             yield Draft(
                 node=event.node,
                 scope=event.scope,
