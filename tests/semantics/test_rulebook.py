@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
@@ -25,6 +26,7 @@ from devlint.semantics import (
     method,
     module,
     operator,
+    process_setting,
     tables,
     transfer,
 )
@@ -253,6 +255,13 @@ def test_transfers_know_their_receiver() -> None:
 def test_every_probe_of_torch_is_a_function(name: str) -> None:
     assert is_device_probe(name)
     assert callable(lookup(name))
+
+
+@pytest.mark.parametrize("name", [n for n in tables.rows("settings") if not n.startswith("torch.npu")])
+def test_every_setting_of_torch_takes_what_it_is_set_to(name: str) -> None:
+    setting = process_setting(name)
+    assert setting is not None
+    assert setting[1] in inspect.signature(lookup(name)).parameters
 
 
 @pytest.mark.parametrize("name", tables.rows("attributes"))
