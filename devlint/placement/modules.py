@@ -17,7 +17,6 @@ from devlint.placement.meetings import perform
 from devlint.placement.operands import Bound
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
-from devlint.placement.scope import Setting
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
