@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain import UNKNOWN, Anchor, Device, Known, SameAs, Symbol
-from devlint.placement.events import CallSite, DeviceNamed
+from devlint.placement.events import CallSite, DeviceNamed, Sink
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     Constant,
@@ -83,10 +83,19 @@ def _device_of_literal(
     return UNKNOWN
 
 
+def name_default(walk: Walk, value: Value, node: cst.BaseExpression) -> None:
+    """A string that names a device as the default of a field."""
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        device_of(walk, value, node, Sink.DEFAULT)
+
+
 def _name_literal(walk: Walk, value: DeviceName, sink: str, call: CallSite | None) -> None:
     """A name that went through a variable is reported where it is spelled, once it reaches torch."""
     if value.node is None or not value.text or not isinstance(value.node, (cst.SimpleString, cst.Integer)):
         return
+    if isinstance(value.device, SameAs):
+        # An argument: the literal is its default.
+        sink = Sink.DEFAULT
     _emit(walk, value.node, value.text, sink, value, call, value.chosen_by_probe)
 
 

@@ -29,6 +29,7 @@ from devlint.placement.values import (
     Host,
     Module,
     Opaque,
+    Reference,
     Tensor,
     Truth,
     UnknownValue,
@@ -210,6 +211,9 @@ def boolean(walk: Walk, node: cst.BooleanOperation) -> Value:
     if isinstance(left, Constant):
         return left if bool(left.value) is is_or else walk.evaluate(node.right)
     right = walk.evaluate(node.right)
+    if isinstance(right, Reference):
+        # A function where a truth value is wanted.
+        walk.emit(Tested(node.right, walk.scope, right))
     if isinstance(left, Truth) and isinstance(right, Truth):
         return Truth(None, about_device=left.about_device or right.about_device)
     if not is_or:

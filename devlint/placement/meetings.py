@@ -26,6 +26,7 @@ from devlint.placement.domain import (
     leaves,
 )
 from devlint.placement.events import Argument, CallSite, Met, MetOperand
+from devlint.placement.host_reads import host_read
 from devlint.placement.origin import Origin, StepKind
 from devlint.placement.streams import note_use, reads_data
 from devlint.placement.syntax import code_of
@@ -40,7 +41,7 @@ from devlint.semantics import Clash, Dim, Operand, Operation
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
 from devlint.placement.operands import Bound, device_of, left_behind, origin_of
-from devlint.placement.results import result_of
+from devlint.placement.results import result_of, shares_memory
 
 
 def perform(
@@ -65,6 +66,9 @@ def perform(
     if reads_data(operation):
         for b in operands:
             note_use(walk, node, b.value, b.node)
+            if isinstance(b.value, Tensor) and b.value.copied_at is not None and not _writes_only(operation):
+                # The CPU computes at once, with whatever the copy has brought by then.
+                host_read(walk, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
     if clash is not None and walk.muted and not walk.is_dead:
         walk.first_iteration_clashes.add(id(node))
     if clash is not None:
@@ -85,6 +89,11 @@ def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         return Opaque(device_of(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
     return perform(walk, node, operation, bound, callee="loss", callee_node=node.func, call=site)
+
+
+def _writes_only(operation: Operation) -> bool:
+    """Whether the first operand's data is of no account: a view of it, or something else written there."""
+    return shares_memory(operation) or operation.name in ("Tensor.copy_", "Tensor.zero_", "Tensor.fill_")
 
 
 def _is_whole(argument: Argument) -> bool:

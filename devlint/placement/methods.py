@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement import factories, frameworks, streams
+from devlint.placement import factories, frameworks, streams, transfers
 from devlint.placement.bindings import item_of
-from devlint.placement.domain import SameAs
+from devlint.placement.domain import CPU, SameAs, is_accelerator
 from devlint.placement.environment import join_values
 from devlint.placement.events import CallSite, Fate
 from devlint.placement.evidence import TENSOR_ONLY
@@ -64,9 +64,21 @@ def of_tensor(walk: Walk, node: cst.Call, receiver: Tensor, function: cst.Attrib
         return Host(number=True)
     result = perform(walk, node, known, bind(known, site, (receiver, function.value)), call=site)
     path = path_of(function.value)
+    if name == "copy_" and path is not None:
+        _filled(walk, node, receiver, path, site)
     if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
         return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
     return result
+
+
+def _filled(walk: Walk, node: cst.Call, receiver: Tensor, path: str, site: CallSite) -> None:
+    """``pinned.copy_(x, non_blocking=True)`` is queued; into pageable memory the host waits for it."""
+    source = site.positional[0].value if site.positional else NOTHING
+    if not (receiver.pinned and receiver.device == CPU and transfers.is_asynchronous(site)):
+        return
+    if isinstance(source, (Tensor, Opaque)) and is_accelerator(source.device):
+        origin = walk.step(StepKind.MOVED, node, CPU, ".copy_()", receiver.origin)
+        walk.state.values[path] = replace(receiver, copied_at=walk.state.synchronisation, origin=origin)
 
 
 _CERTAIN = TENSOR_ONLY | {"view", "size", "numpy", "item", "tolist"}

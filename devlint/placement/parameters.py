@@ -133,6 +133,9 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
             info = semantics.module(type_name) if type_name else None
             return Module(own, type_name, origin=origin, holds_state=info.holds_state if info is not None else None)
         case Holds.DEVICE:
+            default = parameter.default
+            if isinstance(default, cst.Integer) and symbol.name == "device":
+                return DeviceName(SameAs(symbol), default, default.value)
             return DeviceName(SameAs(symbol), None, symbol.name)
         case Holds.NUMPY:
             return Host(numpy=True)

@@ -111,9 +111,24 @@ def _placed_result(
         kind,
         Evidence.LIKELY if likely else Evidence.CERTAIN,
         origin_of(value),
+        copied_at=_copied_at(operation, value),
         stream=walk.state.stream,
         computed_at=walk.state.epoch,
     )
+
+
+_VIEWS = frozenset({"detach", "view", "reshape", "squeeze", "unsqueeze", "flatten", "permute", "transpose", "t", "T"})
+"""Methods whose result shares its memory with the tensor."""
+
+
+def _copied_at(operation: Operation, value: Value) -> int | None:
+    """A look at memory that a copy still writes to."""
+    return value.copied_at if shares_memory(operation) and isinstance(value, Tensor) else None
+
+
+def shares_memory(operation: Operation) -> bool:
+    """Whether the result is a look at the operand's memory."""
+    return operation.name.removeprefix("Tensor.") in _VIEWS
 
 
 def _likely(value: Value) -> bool:

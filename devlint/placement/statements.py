@@ -9,6 +9,7 @@ import libcst as cst
 from devlint.placement import conditions, contexts
 from devlint.placement.bindings import assign, bind_loop_target, delete, reads_of
 from devlint.placement.conditions import Condition
+from devlint.placement.devices import name_default
 from devlint.placement.domain import Guard, GuardKind
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import Fate, Returned
@@ -50,7 +51,10 @@ def _is_unread(walk: Walk, node: cst.Assign) -> bool:
 @executes(cst.AnnAssign)
 def annotated_assignment(walk: Walk, node: cst.AnnAssign) -> None:
     if node.value is not None:
-        assign(walk, node.target, walk.evaluate(node.value), node.value)
+        value = walk.evaluate(node.value)
+        if walk.in_class_body and isinstance(node.target, cst.Name) and "device" in node.target.value:
+            name_default(walk, value, node.value)
+        assign(walk, node.target, value, node.value)
 
 
 _AUGMENTED = {

@@ -126,7 +126,7 @@ def _moved(
     if isinstance(receiver, Opaque):
         if target.moves is False:
             return receiver
-        if target.device == CPU and is_accelerator(receiver.device) and _is_asynchronous(call):
+        if target.device == CPU and is_accelerator(receiver.device) and is_asynchronous(call):
             # Nobody queues the copy of a module and reads that: followed as the tensor it must be.
             tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
             return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
@@ -167,7 +167,7 @@ def _moved_tensor(
     was_parameter = receiver.kind in (Kind.PARAMETER, Kind.UNWRAPPED)
     unwrapped = was_parameter and target.device not in (receiver.device, CPU)
     step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
-    to_host = target.device == CPU and _is_asynchronous(call) and receiver.device != CPU
+    to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A copy that blocks ends after every copy that was queued before it.
         walk.state.synchronisation += 1
@@ -183,7 +183,8 @@ def _moved_tensor(
     )
 
 
-def _is_asynchronous(call: CallSite) -> bool:
+def is_asynchronous(call: CallSite) -> bool:
+    """``non_blocking=True``."""
     non_blocking = call.keyword("non_blocking")
     return non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
 

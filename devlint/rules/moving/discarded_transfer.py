@@ -41,7 +41,8 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
   its own.
 - Nothing is known of the receiver. Nothing is said then.
-- The transfer goes where the tensor is already, so nothing is lost.
+- The transfer goes where the tensor is already, so nothing is lost. An attribute of `self` that a statement means to
+  keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
 - The receiver is an expression without a name (`torch.zeros(1).cuda()` to start CUDA): there is nothing to keep.
 
 ## Fix safety
@@ -98,6 +99,7 @@ class DiscardedTransfer(Rule):
                 message=_message(event),
                 confidence=confidence,
                 trace=_trace(event),
+                severity=Severity.WARNING if _stays_by_luck(event) else None,
                 repair=_repair(event.receiver_text, code_of(event.call.node)),
             )
         return ()
@@ -130,7 +132,7 @@ def _confidence(event: Moved) -> Confidence | None:
     if event.fate not in (Fate.DISCARDED, Fate.UNREAD) or not event.moves or not _has_a_name(event):
         return None
     sure = _is_moved_by_value(event.receiver, event.method)
-    if sure is None or _goes_nowhere(event):
+    if sure is None or (_goes_nowhere(event) and not _stays_by_luck(event)):
         return None
     if event.target == UNKNOWN:
         # `x.to(*args)` may be about the dtype alone; the result is lost all the same.
@@ -174,7 +176,16 @@ def _goes_nowhere(event: Moved) -> bool:
     return event.method != "pin_memory" and relate(device, event.target) is Relation.SAME
 
 
+def _stays_by_luck(event: Moved) -> bool:
+    """`self.table.cpu()` of a table on the CPU: wanted to keep it there, it keeps nothing (fixture `attributes`)."""
+    on_cpu = getattr(event.receiver, "device", UNKNOWN) == CPU and event.target == CPU
+    return on_cpu and event.method != "pin_memory" and event.receiver_text.startswith("self.")
+
+
 def _message(event: Moved) -> str:
+    if _stays_by_luck(event):
+        call = quoted(event.call.node, f"`.{event.method}(...)`")
+        return f"{call} as a statement keeps nothing on the CPU: `{event.receiver_text}` is where it was last assigned"
     call = quoted(event.call.node, f"`.{event.method}(...)`")
     how = "is assigned to a name that nothing reads" if event.fate == Fate.UNREAD else "is thrown away"
     kept = f"`{event.receiver_text}`"
