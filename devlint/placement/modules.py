@@ -17,6 +17,7 @@ from devlint.placement.meetings import perform
 from devlint.placement.operands import Bound
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
+from devlint.placement.specialised import call_with_values
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
@@ -215,6 +216,9 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(walk, node, module, module_node, bound or _first_input(module, site))
+    forward = module.info.method("forward") if module.info is not None else None
+    if forward is not None:
+        call_with_values(walk, node, forward, site, module)
     device = _output_device(walk, module, [a.value for a in inputs])
     if module.assumed and not any(operands.device_of(a.value) == device for a in inputs):
         return NOTHING
