@@ -54,15 +54,19 @@ def call(walk: Walk, node: cst.Call) -> Value:
             return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
         site = arguments(walk, node)
         result = frameworks.encoding(walk, node, site) or _call_method(walk, node, receiver, function, site)
-        walk.emit(Called(node, walk.scope, f".{function.attr.value}", site, receiver, result, walk.arms))
+        _tell(walk, node, f".{function.attr.value}", site, receiver, result)
         return result
     callee = walk.evaluate(function)
     if isinstance(callee, Reference):
         return _call_reference(walk, node, callee)
     site = arguments(walk, node)
     result = frameworks.encoding(walk, node, site) or call_value(walk, node, callee, site)
-    walk.emit(Called(node, walk.scope, dotted(function) or "", site, None, result, walk.arms))
+    _tell(walk, node, dotted(function) or "", site, None, result)
     return result
+
+
+def _tell(walk: Walk, node: cst.Call, name: str, site: CallSite, receiver: Value | None, result: Value) -> None:
+    walk.emit(Called(node, walk.scope, name, site, receiver, result, walk.arms, walk.in_cpu_world))
 
 
 def arguments(walk: Walk, node: cst.Call) -> CallSite:
@@ -85,11 +89,11 @@ def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
     site = arguments(walk, node)
     if not isinstance(callee, Reference):
         result = call_value(walk, node, callee, site)
-        walk.emit(Called(node, walk.scope, dotted(node.func) or "", site, None, result, walk.arms))
+        _tell(walk, node, dotted(node.func) or "", site, None, result)
         return result
     result = _library_call(walk, node, callee.name, site)
     _name_index(walk, callee.name, site)
-    walk.emit(Called(node, walk.scope, callee.name, site, None, result, walk.arms))
+    _tell(walk, node, callee.name, site, None, result)
     return result
 
 

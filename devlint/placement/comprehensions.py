@@ -9,6 +9,7 @@ import libcst as cst
 from devlint.placement import conditions
 from devlint.placement.bindings import assign, iterated
 from devlint.placement.environment import root_of
+from devlint.placement.events import LoopEntered, LoopLeft
 from devlint.placement.syntax import descend
 from devlint.placement.values import (
     Container,
@@ -22,18 +23,19 @@ if TYPE_CHECKING:
 
 @evaluates(cst.ListComp, cst.SetComp, cst.GeneratorExp)
 def comprehension(walk: Walk, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
-    value = _comprehend(walk, node.for_in, [node.elt])[0]
+    value = _comprehend(walk, node, [node.elt])[0]
     return Container((), None, value, "list", node)
 
 
 @evaluates(cst.DictComp)
 def dict_comprehension(walk: Walk, node: cst.DictComp) -> Value:
-    _, value = _comprehend(walk, node.for_in, [node.key, node.value])
+    _, value = _comprehend(walk, node, [node.key, node.value])
     return Container((), (), value, "dict", node)
 
 
-def _comprehend(walk: Walk, clause: cst.CompFor | None, elements: list[cst.BaseExpression]) -> list[Value]:
+def _comprehend(walk: Walk, node: cst.BaseComp, elements: list[cst.BaseExpression]) -> list[Value]:
     """The values of a comprehension's elements; its names do not leave it."""
+    clause: cst.CompFor | None = node.for_in
     outer = dict(walk.state.values)
     own: set[str] = set()
     while clause is not None:
@@ -43,7 +45,9 @@ def _comprehend(walk: Walk, clause: cst.CompFor | None, elements: list[cst.BaseE
         for condition in clause.ifs:
             conditions.test(walk, condition.test)
         clause = clause.inner_for_in
+    walk.emit(LoopEntered(node, walk.scope))
     values = [walk.evaluate(element) for element in elements]
+    walk.emit(LoopLeft(node, walk.scope))
     # What a walrus binds stays.
     inner = walk.state.values
     walk.state.values = {path: value for path, value in inner.items() if root_of(path) not in own}

@@ -180,6 +180,22 @@ class Met(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class MetUncertain(Event):
+    """Operands of a method of a Module: some are where the module is, others where it was told, and nothing more."""
+
+    operation: Operation
+    operands: tuple[MetOperand, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexedFromHost(Event):
+    """A tensor is read with an index on the CPU, which PyTorch copies to the tensor's device."""
+
+    value: Tensor | Opaque
+    index: MetOperand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Called(Event):
     """Any call whose callee has a name. ``name`` is the qualified name (``torch.load``), or for methods ``.name``."""
 
@@ -189,6 +205,8 @@ class Called(Event):
     result: Value
     arms: tuple[Decided, ...] = ()
     """The conditions it stands under."""
+    on_cpu: bool = False
+    """Reached only where nothing is on an accelerator."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,6 +236,19 @@ class Loaded(Event):
 @dataclass(frozen=True, slots=True, eq=False)
 class Returned(Event):
     value: Value
+    value_node: cst.BaseExpression | None = None
+    guarded: bool = False
+    """A test for a device decides whether it is reached."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopEntered(Event):
+    """What follows happens in every iteration of the loop ``node``, up to its :class:`LoopLeft`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopLeft(Event):
+    """The end of the body of the loop ``node``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,6 +13,7 @@ from devlint.placement import generators
 from devlint.placement.domain import (
     CPU,
     SOME_INDEX,
+    UNKNOWN,
     Anchor,
     Choice,
     Device,
@@ -25,7 +26,7 @@ from devlint.placement.domain import (
     is_device_choice,
     leaves,
 )
-from devlint.placement.events import Argument, CallSite, Met, MetOperand
+from devlint.placement.events import Argument, CallSite, Met, MetOperand, MetUncertain
 from devlint.placement.host_reads import host_read
 from devlint.placement.origin import Origin, StepKind
 from devlint.placement.streams import note_use, reads_data
@@ -69,6 +70,9 @@ def perform(
             if isinstance(b.value, Tensor) and b.value.copied_at is not None and not _writes_only(operation):
                 # The CPU computes at once, with whatever the copy has brought by then.
                 host_read(walk, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
+    if clash is None and _follow_module_or_name(walk, operands):
+        met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
+        walk.emit(MetUncertain(node, walk.scope, operation, met))
     if clash is not None and walk.muted and not walk.is_dead:
         walk.first_iteration_clashes.add(id(node))
     if clash is not None:
@@ -89,6 +93,16 @@ def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         return Opaque(device_of(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
     return perform(walk, node, operation, bound, callee="loss", callee_node=node.func, call=site)
+
+
+def _follow_module_or_name(walk: Walk, operands: Sequence[Bound]) -> bool:
+    """Whether some operands are where the module is and others where something else says."""
+    owner = walk.info.owner if walk.info is not None else None
+    if owner is None or not owner.is_module or len(operands) < 2:
+        return False
+    devices = [device_of(b.value) for b in operands]
+    follow = [isinstance(d, SameAs) and d.symbol.anchor is Anchor.MODULE for d in devices]
+    return any(follow) and any(not f and d not in (CPU, UNKNOWN) for f, d in zip(follow, devices, strict=True))
 
 
 def _writes_only(operation: Operation) -> bool:

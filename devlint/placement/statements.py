@@ -12,7 +12,7 @@ from devlint.placement.conditions import Condition
 from devlint.placement.devices import name_default
 from devlint.placement.domain import Guard, GuardKind
 from devlint.placement.environment import Environment, join
-from devlint.placement.events import Fate, Returned
+from devlint.placement.events import Fate, LoopEntered, LoopLeft, Returned
 from devlint.placement.expressions import binary_operation
 from devlint.placement.syntax import body_of
 from devlint.placement.transfers import METHODS
@@ -77,7 +77,7 @@ def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
 @executes(cst.Return)
 def return_statement(walk: Walk, node: cst.Return) -> None:
     value = NONE if node.value is None else walk.evaluate(node.value)
-    walk.emit(Returned(node, walk.scope, value))
+    walk.emit(Returned(node, walk.scope, value, node.value, walk.under_device_guard))
     if not walk.muted:
         walk.returned.append((value, tuple(walk.decided)))
     walk.exits.append(walk.state)
@@ -208,7 +208,9 @@ def _loop(
         start = join(first, before.copy(), after) or before
     else:
         start = before
+    walk.emit(LoopEntered(node, walk.scope))
     end = _round(walk, start.copy(), enter, body)
+    walk.emit(LoopLeft(node, walk.scope))
     walk.env = end if end is not None else start
     if orelse is not None:
         walk.run(body_of(orelse.body))

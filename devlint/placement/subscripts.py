@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.domain import CPU, UNKNOWN
+from devlint.placement.events import IndexedFromHost, MetOperand
 from devlint.placement.values import (
     Opaque,
     Tensor,
@@ -19,7 +21,7 @@ from devlint.semantics import Dim, Elements
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
 from devlint.placement.meetings import perform
-from devlint.placement.operands import Bound, dim_of
+from devlint.placement.operands import Bound, device_of, dim_of
 
 
 def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
@@ -29,6 +31,9 @@ def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
         return _viewed(node, value, indices)
     operation = semantics.operator("[]")
     bound = [Bound("self", value, node.value, strict=True), *indices]
+    for index in indices:
+        if device_of(index.value) == CPU and device_of(value) not in (CPU, UNKNOWN):
+            walk.emit(IndexedFromHost(node, walk.scope, value, MetOperand(index.role, index.value, index.node)))
     result = perform(walk, node, operation, bound)
     if isinstance(result, Tensor):
         return replace(result, dim=Dim.NONZERO if _all_nonzero(indices) else Dim.UNKNOWN)

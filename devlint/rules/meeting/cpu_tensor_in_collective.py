@@ -1,0 +1,278 @@
+"""A tensor made on the CPU is sent to other processes by a backend that may carry accelerator tensors only.
+
+## What it does
+
+Finds tensors made without a device that are given to a collective of `torch.distributed` (`all_reduce`, `broadcast`,
+`all_gather`, `send` ...) or of accelerate (`gather`, `gather_for_metrics`, `reduce`, `pad_across_processes`), at once
+or through a function of the same file. It is an error where the file sets up NCCL and a warning where the backend is
+not in sight. A tensor that was put on the CPU on purpose is reported where NCCL is.
+
+The finding stands at the creation.
+
+## Why is this bad
+
+NCCL, the backend of every training run on several GPUs, knows no CPU tensors. The call raises
+"No backend type associated with device type cpu", and on the other ranks the job hangs. A run with one process skips
+the collective or never fails, so it shows on the cluster first.
+
+## Example
+
+```python
+import torch
+import torch.distributed as dist
+
+
+def mean_over_ranks(losses: list[float]) -> float:
+    summary = torch.tensor([sum(losses), len(losses)])
+    dist.all_reduce(summary)
+    return (summary[0] / summary[1]).item()
+```
+
+## Use instead
+
+```python
+import torch
+import torch.distributed as dist
+
+
+def mean_over_ranks(losses: list[float], device: torch.device) -> float:
+    summary = torch.tensor([sum(losses), len(losses)], device=device)
+    dist.all_reduce(summary)
+    return (summary[0] / summary[1]).item()
+```
+
+## When it is right
+
+- The backend carries CPU tensors: `gloo`, `mpi`, "cpu:gloo,cuda:nccl", or none was named, which gives every device one.
+- A `group=` is given: it may have a backend of its own. The confidence is low.
+- The tensor is moved before, also under a condition such as `dist.get_backend() == "nccl"`.
+- A branch for the CPU.
+
+## Fix safety
+
+A suggestion: any device of the process will do, `device=x.device` where a tensor of the model is at hand. What the
+collective gives back is on that device as well.
+
+## How a run confirms it
+
+The collective raises in a run with NCCL. Simulated devices have no backend: there the tensor born at this place reaches
+the collective on the CPU while other tensors are on the accelerator.
+
+## Known problems
+
+A backend that is named in another file is not seen. Helpers of other files are not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Anchor, SameAs
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.scope import Setting
+from devlint.placement.values import Constant, Container, Instance, Tensor
+from devlint.rules.causes import origin_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import bare_creation, code_of, device_of, quoted
+from devlint.semantics.collective import Collective, carries_cpu_tensors, collective
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Argument, Begun, Called
+    from devlint.placement.values import Value
+
+ACCELERATOR = "accelerate.Accelerator"
+_SETS_BACKEND = ("torch.distributed.init_process_group", "torch.distributed.new_group")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sent:
+    """A CPU tensor on its way to a collective: the call that sends it, and the one in it where that is a helper's."""
+
+    step: Step
+    call: Called
+    inner: Called
+    grouped: bool
+
+
+class CpuTensorInCollective(Rule):
+    code = "DEV406"
+    name = "cpu-tensor-in-collective"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._backends: list[str | None] = []
+        """Those the file sets up; None where no name is given. What cannot be read is left out."""
+        self._sent: list[_Sent] = []
+        self._calls: list[Called] = []
+        """Of functions by name with a CPU tensor in them: the function may be a helper."""
+        self._positions: dict[str, dict[str, int]] = {}
+        """By definition: the keys of its parameters' symbols and their positions."""
+        self._helpers: dict[str, list[tuple[int, str, Called, bool]]] = {}
+        """By definition: which of its parameters it sends."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        keys = {}
+        for position, (name, value) in enumerate(event.arguments):
+            device = device_of(value)
+            if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER:
+                keys[f"{device.symbol.key}:{name}"] = position
+        self._positions[event.scope.qualname] = keys
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        if event.name in _SETS_BACKEND:
+            self._note_backend(event)
+        if event.on_cpu or _chosen_by_backend(event):
+            return ()
+        found = _collective(event)
+        if found is not None:
+            self._note_sent(event, found)
+        elif not event.name.startswith("torch.") and any(_on_cpu(a.value) for a in event.call.arguments):
+            self._calls.append(event)
+        return ()
+
+    def _note_backend(self, event: Called) -> None:
+        backend = event.call.argument("backend", 0 if event.name.endswith("init_process_group") else 2)
+        if backend is None or (isinstance(backend.value, Constant) and backend.value.value is None):
+            if event.name.endswith("init_process_group"):
+                self._backends.append(None)
+        elif isinstance(backend.value, Constant) and isinstance(backend.value.value, str):
+            self._backends.append(backend.value.value)
+
+    def _note_sent(self, event: Called, found: Collective) -> None:
+        group = event.call.argument("group", found.group)
+        grouped = group is not None and not (isinstance(group.value, Constant) and group.value.value is None)
+        keys = self._positions.get(event.scope.qualname, {})
+        for argument in _tensors(event, found):
+            for value in _parts(argument.value):
+                step = _on_cpu(value)
+                if step is not None:
+                    self._sent.append(_Sent(step, event, event, grouped))
+                device = device_of(value)
+                if isinstance(value, Tensor) and isinstance(device, SameAs):
+                    given = origin_of(value)
+                    name = given.first.name if given is not None and given.first.kind is StepKind.GIVEN else ""
+                    position = keys.get(f"{device.symbol.key}:{name}")
+                    if position is not None:
+                        helper = self._helpers.setdefault(event.scope.qualname, [])
+                        helper.append((position, name, event, grouped))
+
+    def finish(self) -> Iterable[Draft]:
+        if self._backends and all(carries_cpu_tensors(backend) for backend in self._backends):
+            return
+        certain = bool(self._backends) and not any(carries_cpu_tensors(backend) for backend in self._backends)
+        for sent in (*self._sent, *self._through_helpers()):
+            if not sent.step.bare and not certain:
+                # Who put it on the CPU on purpose knows a backend that carries it (fixture `carried`).
+                continue
+            confidence = _confidence(sent, certain)
+            yield Draft(
+                node=sent.step.node,
+                scope=sent.step.scope,
+                severity=Severity.ERROR if certain and confidence is Confidence.HIGH else None,
+                message=_message(sent, certain),
+                confidence=confidence,
+                trace=_trace(sent),
+                repair=Repair(Applicability.SUGGESTION, _repair(sent.step)),
+            )
+
+    def _through_helpers(self) -> Iterator[_Sent]:
+        for call in self._calls:
+            for position, name, inner, grouped in self._helpers.get(call.name, ()):
+                argument = call.call.argument(name, position)
+                step = _on_cpu(argument.value) if argument is not None else None
+                if step is not None:
+                    yield _Sent(step, call, inner, grouped)
+
+
+def _collective(event: Called) -> Collective | None:
+    if not event.name.startswith("."):
+        return collective(event.name)
+    receiver = event.receiver
+    known = isinstance(receiver, Instance) and receiver.type_name == ACCELERATOR
+    return collective(ACCELERATOR + event.name) if known or _is_named_accelerator(event) else None
+
+
+def _is_named_accelerator(event: Called) -> bool:
+    """`self.accelerator.gather(...)`: `gather` alone is a tensor's method too."""
+    import libcst as cst
+
+    function = event.call.node.func
+    return isinstance(function, cst.Attribute) and code_of(function.value).rsplit(".", 1)[-1] == "accelerator"
+
+
+def _tensors(event: Called, found: Collective) -> Iterator[Argument]:
+    for name, position in found.tensors:
+        argument = event.call.argument(name, position)
+        if argument is not None:
+            yield argument
+
+
+def _parts(value: Value) -> tuple[Value, ...]:
+    if not isinstance(value, Container):
+        return (value,)
+    return value.items if value.rest is None else (*value.items, value.rest)
+
+
+def _on_cpu(value: Value) -> Step | None:
+    """Where a tensor was made or put that is on the CPU for certain."""
+    origin = origin_of(value)
+    if not isinstance(value, Tensor) or value.device != CPU or origin is None:
+        return None
+    step = bare_creation(value)
+    # Read from an attribute, it may have been replaced since.
+    return step if step is not None and origin.find(StepKind.STORED) is None else _placed(value)
+
+
+def _placed(value: Tensor) -> Step | None:
+    """The creation with `device="cpu"`, or the move to the CPU."""
+    for step in origin_of(value) or ():
+        if step.kind is StepKind.STORED:
+            return None
+        if step.kind in (StepKind.MOVED, StepKind.MADE):
+            return step
+    return None
+
+
+def _chosen_by_backend(event: Called) -> bool:
+    """`if backend == "gloo":` is a branch for tensors on the CPU."""
+    texts = [d.guard.text.lower() for d in event.arms if d.holds]
+    return any("gloo" in text or "cpu" in text for text in texts)
+
+
+def _confidence(sent: _Sent, certain: bool) -> Confidence:
+    if sent.grouped or sent.step.scope.role is Role.TEST or sent.call.scope.setting is Setting.HOST:
+        return Confidence.LOW
+    if certain:
+        # accelerate chooses its own backend.
+        return Confidence.HIGH if sent.inner.name.startswith("torch.") else Confidence.MEDIUM
+    return Confidence.MEDIUM
+
+
+def _message(sent: _Sent, certain: bool) -> str:
+    made = quoted(sent.step.node, f"`{sent.step.name}`")
+    call = quoted(sent.call.call.node.func, "a collective")
+    verb = "is created on" if sent.step.kind is StepKind.MADE else "is on"
+    if certain:
+        return f"{made} {verb} the CPU and sent by {call}; NCCL, set up here, carries accelerator tensors only"
+    return f"{made} {verb} the CPU and sent by {call}; it fails with NCCL, which carries accelerator tensors only"
+
+
+def _trace(sent: _Sent) -> tuple[DraftStep, ...]:
+    first = DraftStep(sent.step.node, sent.step.scope, f"`{sent.step.name}`: put on the CPU here", "cpu")
+    steps = [first, DraftStep(sent.call.node, sent.call.scope, "sent to the other processes here")]
+    if sent.inner is not sent.call:
+        steps[1] = DraftStep(sent.call.node, sent.call.scope, "handed on here")
+        steps.append(DraftStep(sent.inner.node, sent.inner.scope, "sent to the other processes here"))
+    return tuple(steps)
+
+
+def _repair(step: Step) -> str:
+    factory = step.factory
+    if step.kind is StepKind.MOVED or factory is None or not factory.takes_device or factory.legacy:
+        return "move it to the process's accelerator with `.to(device)` before it is sent"
+    return f"pass `device=` to `{step.name}`: the device of the process, or that of a tensor at hand"

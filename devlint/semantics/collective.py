@@ -1,0 +1,35 @@
+"""Collectives: calls that send tensors from process to process, by a backend that may know only one kind of device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from devlint.semantics import tables
+
+_ON_HOST = ("gloo", "mpi", "ucc")
+"""Backends that carry CPU tensors (the table of backends in PyTorch's documentation of torch.distributed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """``tensors``: the parameters that hold what is sent or received, with their positions.
+
+    ``group`` is the position of the process group; None where none can be given.
+    """
+
+    name: str
+    tensors: tuple[tuple[str, int], ...]
+    group: int | None
+
+
+@cache
+def collective(qualified: str) -> Collective | None:
+    """What is known of a collective by its full name; None when it is none."""
+    row = tables.row("collectives", qualified)
+    return None if row is None else Collective(qualified, tuple(row["tensors"].items()), row.get("group"))
+
+
+def carries_cpu_tensors(backend: str | None) -> bool:
+    """Whether a process group of this backend takes CPU tensors. Without a name every device gets a backend."""
+    return backend is None or any(name in backend.lower() for name in _ON_HOST)
