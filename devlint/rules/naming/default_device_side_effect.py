@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 SETTERS = frozenset(
     """
     set setup init initialize launch main worker spawn rank ranks distributed dist ddp select configure loop thread
-    use seed prepare
+    use seed prepare bind
     """.split()
 )
 """Words in the name of a function that is there to set the device, or that owns its process or thread."""
@@ -100,6 +100,8 @@ class DefaultDeviceSideEffect(Rule):
     def begun(self, event: Begun) -> Iterable[Draft]:
         if event.owner is not None and event.owner.defines("__exit__", "__aexit__", "tearDown"):
             self._leaves.add(event.scope.qualname)
+        if any("rank" in name.lower() for name, _ in event.arguments):
+            self._distributed.add(event.scope.qualname)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
