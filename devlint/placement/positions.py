@@ -5,12 +5,13 @@ Positions cost nineteen times a parse by :mod:`ast`, so they are resolved once, 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from devlint.finding import Place
 
@@ -35,10 +36,6 @@ class Positions:
     def _ranges(self) -> dict[cst.CSTNode, CodeRange]:
         return dict(self._wrapper.resolve(PositionProvider))
 
-    @cached_property
-    def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        return dict(self._wrapper.resolve(ParentNodeProvider))
-
     def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
         """The node's region in the file of that path. A node that is none of its text's is placed at its first line."""
         if path is not None and path != self._path and path in self._others:
@@ -56,13 +53,35 @@ class Positions:
 
     def statement_lines(self, node: cst.CSTNode) -> tuple[int, ...]:
         """The lines of the simple statement, or of the header of the compound statement, that holds the node."""
-        current: cst.CSTNode | None = node
-        while current is not None and not isinstance(current, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
-            current = self._parents.get(current)
-        if current is None:
+        found = self._ranges.get(node)
+        if found is None or isinstance(node, cst.Module):
             return ()
-        whole = self._ranges[current]
-        last = whole.end.line
-        if isinstance(current, cst.BaseCompoundStatement):
-            last = max(self._ranges[current.body].start.line - 1, whole.start.line)
-        return tuple(range(whole.start.line, last + 1))
+        place = (found.start.line, found.start.column)
+        # The last one that begins before the node and ends behind its start is the innermost.
+        for index in range(bisect_right(self._starts, place) - 1, -1, -1):
+            first, end, last = self._statements[index]
+            if place < end:
+                return tuple(range(first, last + 1))
+        return ()
+
+    @cached_property
+    def _starts(self) -> list[tuple[int, int]]:
+        return [start for start, _ in self._in_order]
+
+    @cached_property
+    def _statements(self) -> list[tuple[int, tuple[int, int], int]]:
+        """Of every statement in order: its first line, where it ends, and the last line of it or of its header."""
+        found = []
+        for _, statement in self._in_order:
+            whole = self._ranges[statement]
+            last = whole.end.line
+            if isinstance(statement, cst.BaseCompoundStatement):
+                last = max(self._ranges[statement.body].start.line - 1, whole.start.line)
+            found.append((whole.start.line, (whole.end.line, whole.end.column), last))
+        return found
+
+    @cached_property
+    def _in_order(self) -> list[tuple[tuple[int, int], cst.CSTNode]]:
+        kinds = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+        ranges = [(place.start, node) for node, place in self._ranges.items() if isinstance(node, kinds)]
+        return sorted((((start.line, start.column), node) for start, node in ranges), key=lambda pair: pair[0])
