@@ -126,10 +126,10 @@ class CreationWithoutDevice(Rule):
         self._placed: set[str] = set()
         """Definitions seen working on tensors that the caller placed."""
         self._handed_out: list[tuple[str, Draft]] = []
-        self._undecided: list[tuple[str, Draft]] = []
+        self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument; said again, surer, where nothing shows that the definition works on the host."""
-        self._on_host: set[str] = set()
-        """Definitions that hand an argument, or what came of it, to numpy as it is."""
+        self._on_host: dict[str, set[str]] = {}
+        """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
 
     def called(self, event: Called) -> Iterable[Draft]:
         values = (event.receiver, event.result, *(argument.value for argument in event.call.arguments))
@@ -152,14 +152,14 @@ class CreationWithoutDevice(Rule):
                 repair=_repair(step, mine, theirs),
             )
             if draft.confidence is Confidence.MEDIUM:
-                self._undecided.append((event.scope.qualname, draft))
+                self._undecided.append((event.scope.qualname, _places_of_caller(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
             yield draft
             return
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
-        if event.reader == ".numpy()" and _movable(event.value):
-            self._on_host.add(event.scope.qualname)
+        if event.reader == ".numpy()":
+            self._on_host.setdefault(event.scope.qualname, set()).update(_places_of_caller(event.value))
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
@@ -190,7 +190,9 @@ class CreationWithoutDevice(Rule):
     def finish(self) -> Iterable[Draft]:
         """What only the whole file tells: a forward that takes no tensor has no place to return to."""
         yield from (draft for forward, draft in self._handed_out if forward in self._placed)
-        yield from (draft for definition, draft in self._undecided if definition not in self._on_host)
+        for definition, arguments, draft in self._undecided:
+            if arguments.isdisjoint(self._on_host.get(definition, ())):
+                yield draft
 
 
 def _parts(value: Value) -> tuple[Value, ...]:
@@ -202,6 +204,12 @@ def _elsewhere(device: Device | None) -> bool:
     if device is None:
         return False
     return any(isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu) for leaf in leaves(device))
+
+
+def _places_of_caller(value: Value) -> frozenset[str]:
+    """What the caller decides about the value's place."""
+    device = device_of(value) if isinstance(value, (Tensor, Opaque)) else None
+    return frozenset(leaf.symbol.key for leaf in leaves(device or CPU) if isinstance(leaf, SameAs))
 
 
 def _movable(value: Value | None) -> bool:
