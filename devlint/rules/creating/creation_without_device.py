@@ -4,7 +4,8 @@
 
 Finds factory calls (`torch.zeros`, `torch.arange`, `torch.tensor`, `torch.from_numpy` and every other function that
 makes a tensor) without `device=`, in functions that work on tensors of their caller, where the new tensor then meets
-one of those tensors in an operation that needs one device, or is returned from `forward`.
+one of those tensors in an operation that needs one device, or is returned from `forward` or from a method of a Module
+that is called in its place (`predict`, `encode`, `sample`, `score`, `calculate_loss` and the like).
 
 The finding stands at the creation. Its trace leads to the operation that fails.
 
@@ -66,6 +67,8 @@ decides without looking.
 - A device context (`with torch.device(d):`) or a default device is in force.
 - Its neighbours are CPU-only too: numpy, scipy, PIL, data loading. In a Dataset, a transform or a collate function the
   confidence is low.
+- It is made of an array that `forward` computed on the host and hands back. The confidence is low, unless the inputs
+  are brought there with `.cpu()`, which says that they are expected elsewhere.
 
 ## Fix safety
 
@@ -83,6 +86,7 @@ inputs are on the accelerator.
 A function that is only ever called with CPU tensors cannot be told from one that is not. Where the other operand is an
 argument of a function that is not `forward`, the confidence is medium. It is low where the function stands inside
 another one, where the creation is at module level, and where the file hands a helper of its own CPU tensors only.
+Which methods are called in place of `forward` is known by their names only.
 """
 
 from __future__ import annotations
@@ -95,9 +99,10 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
-from devlint.placement.values import Container, Opaque, Tensor, Value
+from devlint.placement.values import Opaque, Tensor, Value
 from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.creating.handed_out import HandedOut
+from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import (
     bare_creation,
     called,
@@ -110,11 +115,10 @@ from devlint.rules.wording import (
     to_device_of,
     when,
 )
-from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, HostRead, Met, MetOperand, Returned
+    from devlint.placement.events import Begun, Called, HostRead, Met, MetOperand, Returned
 
 
 class CreationWithoutDevice(Rule):
@@ -123,18 +127,18 @@ class CreationWithoutDevice(Rule):
     severity = Severity.ERROR
 
     def __init__(self) -> None:
-        self._placed: set[str] = set()
-        """Definitions seen working on tensors that the caller placed."""
-        self._handed_out: list[tuple[str, Draft]] = []
+        self._handed_out = HandedOut()
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument; said again, surer, where nothing shows that the definition works on the host."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
 
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._handed_out.begun(event)
+        return ()
+
     def called(self, event: Called) -> Iterable[Draft]:
-        values = (event.receiver, event.result, *(argument.value for argument in event.call.arguments))
-        if any(_movable(value) for value in values):
-            self._placed.add(event.scope.qualname)
+        self._handed_out.called(event)
         return ()
 
     def claim(self, event: Met) -> Iterable[Draft]:
@@ -152,51 +156,27 @@ class CreationWithoutDevice(Rule):
                 repair=_repair(step, mine, theirs),
             )
             if draft.confidence is Confidence.MEDIUM:
-                self._undecided.append((event.scope.qualname, _places_of_caller(theirs.value), draft))
+                self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
             yield draft
             return
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
         if event.reader == ".numpy()":
-            self._on_host.setdefault(event.scope.qualname, set()).update(_places_of_caller(event.value))
+            self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value))
+        self._handed_out.host_read(event)
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
-        """What `forward` hands back is expected where its inputs are."""
-        if event.scope.setting is not Setting.FORWARD or event.scope.role is Role.TEST:
-            return ()
-        for value in _parts(event.value):
-            step = bare_creation(value)
-            if step is None or not isinstance(value, Tensor) or value.device != CPU or value.dim is not Dim.NONZERO:
-                continue
-            if value.origin is not None and value.origin.find(StepKind.STORED):
-                continue
-            name = quoted(step.node, f"`{step.name}`")
-            draft = Draft(
-                node=step.node,
-                scope=step.scope,
-                severity=Severity.WARNING,
-                message=f"{name} is created on the CPU and returned from `forward`; "
-                "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
-                confidence=Confidence.LOW if _reads_host_data(step) else Confidence.MEDIUM,
-                trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
-                       DraftStep(event.node, event.scope, "returned here")),
-                repair=Repair(Applicability.SUGGESTION, "create it on the inputs' device"),
-            )  # fmt: skip
-            self._handed_out.append((event.scope.qualname, draft))
+        self._handed_out.returned(event)
         return ()
 
     def finish(self) -> Iterable[Draft]:
-        """What only the whole file tells: a forward that takes no tensor has no place to return to."""
-        yield from (draft for forward, draft in self._handed_out if forward in self._placed)
+        """What only the whole file tells."""
+        yield from self._handed_out.finish()
         for definition, arguments, draft in self._undecided:
             if arguments.isdisjoint(self._on_host.get(definition, ())):
                 yield draft
-
-
-def _parts(value: Value) -> tuple[Value, ...]:
-    return value.items if isinstance(value, Container) else (value,)
 
 
 def _elsewhere(device: Device | None) -> bool:
@@ -206,16 +186,10 @@ def _elsewhere(device: Device | None) -> bool:
     return any(isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu) for leaf in leaves(device))
 
 
-def _places_of_caller(value: Value) -> frozenset[str]:
+def _given(value: Value) -> frozenset[str]:
     """What the caller decides about the value's place."""
     device = device_of(value) if isinstance(value, (Tensor, Opaque)) else None
     return frozenset(leaf.symbol.key for leaf in leaves(device or CPU) if isinstance(leaf, SameAs))
-
-
-def _movable(value: Value | None) -> bool:
-    """Whether the caller decides where the value is."""
-    device = device_of(value) if isinstance(value, (Tensor, Opaque)) else None
-    return device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device))
 
 
 def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
@@ -236,11 +210,6 @@ def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
         # A helper that this file only ever hands CPU tensors (fixture `contracts`).
         return Confidence.LOW
     return Confidence.MEDIUM
-
-
-def _reads_host_data(step: Step) -> bool:
-    """`from_numpy` and its kin: the computation before it ran on the CPU."""
-    return step.factory is not None and not step.factory.takes_device
 
 
 def _message(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> str:

@@ -1,0 +1,111 @@
+"""Results that are left on the CPU: what `forward`, or a method in its place, hands back is expected beside its inputs.
+
+This is the part of DEV101 for which no operation fails in the code at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, SameAs, leaves
+from devlint.placement.inference import stands_for_forward
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.scope import Scope, Setting
+from devlint.placement.values import Container, Opaque, Tensor, Value
+from devlint.rules.causes import origin_of
+from devlint.rules.rule import Draft, DraftStep, Repair
+from devlint.rules.wording import bare_creation, quoted
+from devlint.semantics import Dim
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Begun, Called, HostRead, Returned
+
+
+@dataclass(slots=True)
+class HandedOut:
+    """What the methods of one file hand back. A method that takes no tensor has no place to return to."""
+
+    _instead: set[str] = field(default_factory=set)
+    """Methods that stand for `forward`."""
+    _placed: set[str] = field(default_factory=set)
+    """Definitions seen working on tensors that the caller placed."""
+    _brought_home: set[str] = field(default_factory=set)
+    """Definitions that take what the caller placed to the CPU, for numpy."""
+    _drafts: list[tuple[str, Draft]] = field(default_factory=list)
+
+    def begun(self, event: Begun) -> None:
+        method = event.scope.qualname
+        if event.scope.setting is Setting.METHOD and stands_for_forward(event.owner, method.rsplit(".", 1)[-1]):
+            self._instead.add(method)
+        if any(isinstance(value, Tensor) and movable(value) for _, value in event.arguments):
+            self._placed.add(method)
+
+    def called(self, event: Called) -> None:
+        arguments = [argument.value for argument in event.call.arguments]
+        values = [event.receiver, event.result, *arguments]
+        if event.scope.setting is not Setting.FORWARD:
+            # Any of the arguments may be a number; what has methods or a length may hold tensors.
+            tensors = [value for value in values if isinstance(value, Tensor)]
+            values = [event.receiver, *tensors, *(arguments if event.name == "len" else ())]
+        if any(movable(value) for value in values):
+            self._placed.add(event.scope.qualname)
+
+    def host_read(self, event: HostRead) -> None:
+        if event.wants_cpu and _came_home(event.value):
+            self._brought_home.add(event.scope.qualname)
+
+    def returned(self, event: Returned) -> None:
+        scope = event.scope
+        if scope.role is Role.TEST or (scope.setting is not Setting.FORWARD and scope.qualname not in self._instead):
+            return
+        method = scope.qualname.rsplit(".", 1)[-1]
+        for value in event.value.items if isinstance(event.value, Container) else (event.value,):
+            step = bare_creation(value)
+            if step is None or not isinstance(value, Tensor) or value.device != CPU or _may_be_scalar(value, step):
+                continue
+            if value.origin is not None and value.origin.find(StepKind.STORED):
+                continue
+            name = quoted(step.node, f"`{step.name}`")
+            draft = Draft(
+                node=step.node,
+                scope=step.scope,
+                severity=Severity.WARNING,
+                message=f"{name} is created on the CPU and returned from `{method}`; "
+                "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
+                confidence=self._confidence(step, scope),
+                trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
+                       DraftStep(event.node, scope, "returned here")),
+                repair=Repair(Applicability.SUGGESTION, "create it on the inputs' device"),
+            )  # fmt: skip
+            self._drafts.append((scope.qualname, draft))
+
+    def finish(self) -> Iterator[Draft]:
+        yield from (draft for method, draft in self._drafts if method in self._placed)
+
+    def _confidence(self, step: Step, scope: Scope) -> Confidence:
+        """`from_numpy` and its kin: the computation before it ran on the CPU, unless the method brought it there."""
+        reads_host_data = step.factory is not None and not step.factory.takes_device
+        return Confidence.LOW if reads_host_data and scope.qualname not in self._brought_home else Confidence.MEDIUM
+
+
+def movable(value: Value | None) -> bool:
+    """Whether the caller decides where the value is."""
+    return isinstance(value, (Tensor, Opaque)) and any(isinstance(leaf, SameAs) for leaf in leaves(value.device))
+
+
+def _may_be_scalar(value: Tensor, step: Step) -> bool:
+    """What was made in a size and squeezed since keeps a dimension for some input; other data may have none."""
+    made_in_size = step.factory is not None and step.factory.default == "default_device"
+    return value.dim is Dim.ZERO or (value.dim is Dim.UNKNOWN and not made_in_size)
+
+
+def _came_home(value: Value) -> bool:
+    """Whether the caller's tensor was moved to the CPU, and is there now."""
+    origin = origin_of(value)
+    moved = origin.find(StepKind.MOVED) if origin is not None else None
+    given = origin is not None and origin.find(StepKind.GIVEN) is not None
+    return given and moved is not None and moved.device == CPU == getattr(value, "device", None)
