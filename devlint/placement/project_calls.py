@@ -8,10 +8,10 @@ import libcst as cst
 
 from devlint.placement.domain import CPU, UNKNOWN, SameAs
 from devlint.placement.events import CallSite
-from devlint.placement.index import ClassKind
+from devlint.placement.index import ClassInfo, ClassKind, FunctionInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.specialised import call_with_values
-from devlint.placement.summaries import bind_arguments, handed_back, returned
+from devlint.placement.summaries import bind_arguments, handed_back, returned, substitute
 from devlint.placement.syntax import code_of
 from devlint.placement.transfers import comes_in_a_batch
 from devlint.placement.values import (
@@ -19,6 +19,7 @@ from devlint.placement.values import (
     ClassValue,
     Function,
     Instance,
+    Kind,
     Module,
     Opaque,
     Self,
@@ -74,7 +75,7 @@ def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) ->
         if site.keyword("device") is not None or site.unpacks:
             device = UNKNOWN
         init = info.method("__init__")
-        if device == CPU and init is not None and init.places_itself:
+        if device == CPU and init is not None and (init.places_itself or _follows_arguments(walk, info, init, site)):
             device = UNKNOWN
         holds_state = _holds_state(walk, callee)
         origin = walk.step(StepKind.MADE, node, device, code_of(node.func))
@@ -82,6 +83,18 @@ def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) ->
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node)
+
+
+def _follows_arguments(walk: Walk, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
+    """Buffers and parameters computed from the constructor's arguments are where those are."""
+    values = [fact.value for fact in walk.analysis.facts(info).attributes.values()]
+    state = [value for value in values if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)]
+    elsewhere = [value for value in state if value.device != CPU]
+    if not elsewhere:
+        return False
+    substitution = bind_arguments(walk, init, site, Module(UNKNOWN))
+    placed = [substitute(value, substitution, walk, site.node) for value in elsewhere]
+    return any(getattr(value, "device", UNKNOWN) != CPU for value in placed)
 
 
 def _holds_state(walk: Walk, callee: ClassValue) -> bool | None:

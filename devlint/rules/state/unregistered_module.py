@@ -72,15 +72,16 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.origin import StepKind
 from devlint.placement.values import Container, Kind, Module, Tensor, Value
 from devlint.rules.causes import trace_of
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.state.unregistered_tensor import stored_step
-from devlint.rules.wording import called, device_of, failing, stands, when
+from devlint.rules.wording import called, code_of, device_of, failing, stands, when
 
 if TYPE_CHECKING:
     from devlint.placement.classes import AttributeFact
-    from devlint.placement.events import ClassWalked, Met
+    from devlint.placement.events import Called, ClassWalked, Event, Met, Stored
 
 CONSTRUCTOR = "__init__"
 
@@ -105,16 +106,48 @@ class UnregisteredModule(Rule):
             )
             return
 
+    def __init__(self) -> None:
+        self._filled: dict[tuple[str, str], Event] = {}
+        """By class and attribute: where a method other than the constructor puts a module of its own making."""
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        """`self.tables[name] = nn.Embedding(...)`, wherever that stands."""
+        attribute, bracket, _ = event.target.removeprefix("self.").partition("[")
+        if bracket and event.target.startswith("self."):
+            self._fill(event, attribute, event.value)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        """`self.layers.append(nn.Linear(...))`."""
+        if event.name == ".append" and event.call.positional and event.scope.class_name is not None:
+            receiver = code_of(event.call.node.func).removesuffix(".append")
+            if receiver.startswith("self."):
+                self._fill(event, receiver.removeprefix("self."), event.call.positional[0].value)
+        return ()
+
+    def _fill(self, event: Event, attribute: str, value: Value) -> None:
+        made = isinstance(value, Module) and value.holds_state and value.origin is not None
+        if made and event.scope.class_name is not None and not event.scope.qualname.endswith(f".{CONSTRUCTOR}"):
+            first = value.origin.first if isinstance(value, Module) and value.origin is not None else None
+            # A module kept elsewhere as well, a compiled one say, is registered there.
+            if first is not None and first.kind is StepKind.MADE and first.scope == event.scope:
+                self._filled.setdefault((event.scope.class_name, attribute), event)
+
     def class_walked(self, event: ClassWalked) -> Iterable[Draft]:
         facts = event.facts
         if not facts.info.is_module:
             return
         for fact in facts.attributes.values():
-            if not isinstance(fact.value, Container) or fact.registered or not fact.loaded_in - {CONSTRUCTOR}:
+            readers = fact.loaded_in - {CONSTRUCTOR}
+            if not isinstance(fact.value, Container) or fact.registered or not readers:
                 continue
             kept = _kept(fact.value)
+            filled = self._filled.get((facts.info.qualname, fact.name))
             if kept:
-                yield _draft(fact, kept, fact.value.keys is not None)
+                yield _draft(fact, kept, fact.value.keys is not None, readers)
+            elif filled is not None and readers - {filled.scope.qualname.rsplit(".", 1)[-1]}:
+                readers -= {filled.scope.qualname.rsplit(".", 1)[-1]}
+                yield _draft(fact, "modules", fact.value.keys is not None, readers, filled)
 
 
 def _kept(container: Container) -> str:
@@ -139,15 +172,18 @@ def _is_state(value: Value) -> bool:
     return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind is Kind.PARAMETER)
 
 
-def _draft(fact: AttributeFact, kept: str, keyed: bool) -> Draft:
+def _draft(fact: AttributeFact, kept: str, keyed: bool, readers: frozenset[str], filled: Event | None = None) -> Draft:
     holder = {"modules": "Module", "parameters": "Parameter"}[kept] + ("Dict" if keyed else "List")
-    readers = ", ".join(f"`{name}`" for name in sorted(fact.loaded_in - {CONSTRUCTOR}))
+    names = ", ".join(f"`{name}`" for name in sorted(readers))
+    trace = [DraftStep(fact.node, fact.scope, "kept in a plain container here", "cpu")]
+    if filled is not None:
+        trace.append(DraftStep(filled.node, filled.scope, "a module is put into it here"))
     return Draft(
         node=fact.node,
         scope=fact.scope,
         message=f"`self.{fact.name}` keeps {kept} in a plain container: `.to()` does not move them and `parameters()` "
-        f"does not name them; {readers} fails when the model is on an accelerator",
+        f"does not name them; {names} fails when the model is on an accelerator",
         confidence=Confidence.HIGH,
-        trace=(DraftStep(fact.node, fact.scope, "kept in a plain container here", "cpu"),),
+        trace=tuple(trace),
         repair=Repair(Applicability.UNSAFE, f"`self.{fact.name} = nn.{holder}(...)` (adds keys to `state_dict`)"),
     )
