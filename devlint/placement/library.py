@@ -12,8 +12,8 @@ from devlint import semantics
 from devlint.placement import contexts, frameworks, generators, indirect, packed, streams
 from devlint.placement.bindings import item_of
 from devlint.placement.devices import device_of
-from devlint.placement.domain import SOME_INDEX, UNKNOWN, Known
-from devlint.placement.events import CallSite, DeviceNamed, Sink
+from devlint.placement.domain import SOME_INDEX, UNKNOWN, Device, Known
+from devlint.placement.events import Argument, CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
 from devlint.placement.index import ClassInfo
 from devlint.placement.origin import StepKind
@@ -104,9 +104,16 @@ def _current_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return DeviceName(Known("cuda", walk.state.current_index), None, "torch.cuda.current_device()")
 
 
+def _device_or_current(walk: Walk, argument: Argument | None, site: CallSite) -> Device:
+    """The device an optional argument names; the current one, with its index where a path set it, otherwise."""
+    if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
+        return Known("cuda", walk.state.current_index)
+    return device_of(walk, argument.value, argument.node, Sink.CONTEXT, site)
+
+
 def _stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     argument = site.argument("device", 0)
-    device = device_of(walk, argument.value, argument.node, Sink.CONTEXT, site) if argument is not None else UNKNOWN
+    device = _device_or_current(walk, argument, site)
     return Instance(
         "torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(f"stream@{id(node)}")),)
     )
@@ -117,7 +124,8 @@ def _event(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 
 def _current_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return Instance("torch.cuda.Stream", node=node, details=(("stream", Reference(walk.state.stream)),))
+    device = _device_or_current(walk, site.argument("device", 0), site)
+    return Instance("torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(walk.state.stream)),))
 
 
 def _default_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
