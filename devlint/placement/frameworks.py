@@ -6,12 +6,13 @@ Source: accelerate 1.8 (``Accelerator.prepare``: models and batches go to ``acce
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain import CPU, Anchor, SameAs, Symbol
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, SameAs, Symbol
 from devlint.placement.events import CallSite
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of
@@ -69,6 +70,22 @@ def _prepared(walk: Walk, node: cst.Call, receiver: Instance, value: Value) -> V
 def tensordict(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     """``TensorDict({...})``: a transfer gives another one."""
     return Instance("tensordict.TensorDict", node=node)
+
+
+def pretrained(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+    """``AutoModel.from_pretrained(...)``: a Module on the CPU, unless a device map spreads it; None for another call.
+
+    Only ``BertModel`` and ``BertForMaskedLM`` are taken for one: tokenizers and processors are loaded the same way.
+    """
+    owner, _, method = name.rpartition(".")
+    if method != "from_pretrained" or not owner.startswith("transformers."):
+        return None
+    last = owner.rsplit(".", 1)[-1]
+    if not (last.startswith("AutoModel") or last.endswith("Model") or re.search("[a-z]For[A-Z]", last)):
+        return None
+    spread = site.unpacks or site.keyword("device_map") is not None or site.keyword("quantization_config") is not None
+    device = UNKNOWN if spread else walk.state.factory_device
+    return Module(device, owner, None, walk.step(StepKind.MADE, node, device, name), holds_state=True)
 
 
 def encoding(walk: Walk, node: cst.Call, site: CallSite) -> Value | None:

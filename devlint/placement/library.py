@@ -362,6 +362,9 @@ HOST_LIBRARIES = ("numpy.", "scipy.", "sklearn.", "matplotlib.", "PIL.", "cv2.",
 
 def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
     """A call that is in no table: host libraries read their arguments, the rest is unknown."""
+    loaded = frameworks.pretrained(walk, node, name, site)
+    if loaded is not None:
+        return loaded
     if name.startswith(HOST_LIBRARIES):
         for argument in site.arguments:
             host_read(walk, node, name, argument.value, wants_cpu=True, expression=argument.node)

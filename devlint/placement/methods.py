@@ -125,7 +125,7 @@ def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attrib
         return Opaque(receiver.device, receiver.origin)
     if name in ("children", "modules"):
         return Container((), None, Module(receiver.device, origin=receiver.origin))
-    if name == "forward":
+    if name == "forward" or (name == "generate" and receiver.type_name.startswith("transformers.")):
         return call_module(walk, node, receiver, function.value, site)
     if receiver.info is not None:
         method = receiver.info.method(name)

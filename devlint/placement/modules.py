@@ -215,7 +215,7 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
-        _meet_module(walk, node, module, module_node, bound or _first_input(module, site))
+        _meet_module(walk, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)])
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
         call_with_values(walk, node, forward, site, module)
@@ -257,6 +257,17 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
         return []
     return [Bound("input", a.value, a.node, strict=True) for a in site.positional[:1]]
+
+
+def _encoded(module: Module, site: CallSite) -> list[Bound]:
+    """What a tokenizer made and nobody moved: ``model(**inputs)``, or a part of it given to a pretrained model."""
+    pretrained = module.type_name.startswith("transformers.")
+    return [
+        Bound("input", Tensor(CPU, Dim.NONZERO, origin=a.value.origin), a.node, strict=True)
+        for a in site.arguments
+        if a.star == "**" or (pretrained and not a.star)
+        if isinstance(a.value, Opaque) and a.value.device == CPU and not a.value.tensorlike
+    ]
 
 
 def _looks_like_data(site: CallSite) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain import Anchor, Device, Known, SameAs, leaves
+from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
 from devlint.rules.causes import origin_of, trace_of
 from devlint.rules.rule import Draft, Repair
@@ -45,7 +46,7 @@ def confidence(event: Met) -> Confidence:
         return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.stray, event.other)):
         return Confidence.HIGH
-    if event.scope.role is Role.TEST or not _of_one_source(event):
+    if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event)):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
         return Confidence.LOW
     return Confidence.MEDIUM
@@ -55,6 +56,13 @@ def _of_one_source(event: Met) -> bool:
     """Whether both operands come from one argument: then no caller can make them agree."""
     first = [origin.first.node for operand in (event.stray, event.other) if (origin := origin_of(operand.value))]
     return len(first) == 2 and first[0] is first[1]
+
+
+def _made_here(event: Met) -> bool:
+    """Whether the definition made both operands: the caller says at most where one of them goes."""
+    ways = [origin_of(operand.value) for operand in (event.stray, event.other)]
+    firsts = [way.first for way in ways if way is not None]
+    return len(firsts) == 2 and all(step.kind is StepKind.MADE and step.scope == event.scope for step in firsts)
 
 
 def _seen(device: Device | None) -> bool:
