@@ -144,6 +144,8 @@ def _mix(walk: Walk, target: cst.Subscript, owner: Tensor | Opaque, value: Value
 
 
 def _unpack(walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None) -> None:
+    from devlint.placement.subscripts import is_edge_index
+
     literal_values = (
         [element.value for element in value_node.elements]
         if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(target.elements)
@@ -152,8 +154,11 @@ def _unpack(walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: 
     for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):
         if isinstance(element, cst.StarredElement):
             assign(walk, element.value, item_of(walk, value, None), None)
-        else:
-            assign(walk, element.value, item_of(walk, value, position), node)
+            continue
+        item = item_of(walk, value, position)
+        if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
+            item = replace(item, dim=Dim.NONZERO)
+        assign(walk, element.value, item, node)
 
 
 def item_of(walk: Walk, value: Value, key: object | None) -> Value:

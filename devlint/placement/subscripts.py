@@ -59,7 +59,15 @@ def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound
     dim = Dim.NONZERO if adds or any(isinstance(e.slice, cst.Slice) for e in node.slice) else Dim.UNKNOWN
     if only_slices and not adds:
         dim = value.dim
+    if is_edge_index(node.value) and len(node.slice) == 1:
+        dim = Dim.NONZERO
     return replace(value, dim=dim, elements=Elements.UNKNOWN)
+
+
+def is_edge_index(node: cst.BaseExpression) -> bool:
+    """``edge_index``, ``data.edge_index``: PyTorch Geometric's name for sources and targets, two rows of nodes."""
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return isinstance(name, cst.Name) and name.value == "edge_index"
 
 
 def _keeps_dimension_by_none(node: cst.Subscript) -> bool:
