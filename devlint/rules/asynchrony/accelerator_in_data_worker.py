@@ -129,7 +129,7 @@ class AcceleratorInDataWorker(Rule):
         return ()
 
     def _use(self, event: Event, device: Device) -> None:
-        if is_accelerator(device) or isinstance(device, SameAs):
+        if is_accelerator(device) or _is_told(device):
             self._uses.append((event, device))
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -221,6 +221,14 @@ def _run_by_workers(event: Begun) -> str:
 
 def _named_bases(bases: Iterable[object]) -> list[str]:
     return [base if isinstance(base, str) else getattr(base, "name", "") for base in bases]
+
+
+def _is_told(device: Device) -> bool:
+    """A device that somebody hands over as such; not that of another tensor of the sample."""
+    if not isinstance(device, SameAs):
+        return False
+    owner, _, attribute = device.symbol.name.rpartition(".")
+    return attribute.endswith("device") and owner in ("", "self", "args", "cfg", "config", "opt")
 
 
 def _is_expression(device: Device) -> bool:
