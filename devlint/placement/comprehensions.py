@@ -41,11 +41,13 @@ def _comprehend(walk: Walk, node: cst.BaseComp, elements: list[cst.BaseExpressio
     while clause is not None:
         own.update(node.value for node in descend(clause.target) if isinstance(node, cst.Name))
         iterable = walk.evaluate(clause.iter)
+        if clause is node.for_in:
+            # What runs over and over begins behind the first iterable.
+            walk.emit(LoopEntered(node, walk.scope))
         assign(walk, clause.target, iterated(walk, iterable, clause.target, clause.iter), None)
         for condition in clause.ifs:
             conditions.test(walk, condition.test)
         clause = clause.inner_for_in
-    walk.emit(LoopEntered(node, walk.scope))
     values = [walk.evaluate(element) for element in elements]
     walk.emit(LoopLeft(node, walk.scope))
     # What a walrus binds stays.

@@ -318,6 +318,8 @@ class HostRead(Event):
     """The value is a non-blocking copy to the host that nothing has waited for."""
     expression: cst.BaseExpression | None = None
     """The tensor's own expression."""
+    arms: tuple[Decided, ...] = ()
+    """The conditions it stands under."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
