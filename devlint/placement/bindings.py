@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain import CPU, UNKNOWN, Anchor, SameAs, Symbol
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, Choice, SameAs, Symbol, Unknown
 from devlint.placement.events import Stored
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of, descend, literal, path_of
@@ -208,7 +208,7 @@ def bind_loop_target(walk: Walk, target: cst.BaseExpression, iterable: Value, no
 
 def iterated(walk: Walk, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
     """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
-    if isinstance(iterable, UnknownValue) or _is_loader(iterable):
+    if isinstance(iterable, UnknownValue) or _is_loader(iterable) or _is_called_loader(iterable, node):
         symbol = Symbol(Anchor.BATCH, code_of(target), f"{walk.scope.qualname}:batch:{id(node)}", code_of(node))
         device = SameAs(symbol)
         return Opaque(device, walk.step(StepKind.GIVEN, target, device, code_of(target)))
@@ -225,6 +225,12 @@ def _is_loader(value: Value) -> bool:
         and isinstance(value.device, SameAs)
         and value.device.symbol.anchor is Anchor.PARAMETER
     )
+
+
+def _is_called_loader(value: Value, node: cst.BaseExpression) -> bool:
+    """What is called so and cannot be placed: an argument in one arm, made of it in the other."""
+    unplaced = isinstance(value, Opaque) and not value.tensorlike and isinstance(value.device, (Choice, Unknown))
+    return unplaced and "loader" in code_of(node).lower()
 
 
 def delete(walk: Walk, target: cst.BaseExpression) -> None:

@@ -197,7 +197,9 @@ def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
     for child in descend(body):
         if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Subscript):
             if child.attr.value in TENSOR_ATTRIBUTES:
-                found.setdefault(code_of(child.value), set()).add("tensor")
+                # Models kept by name have a device as well.
+                sign = "placed" if child.attr.value == "device" else "tensor"
+                found.setdefault(code_of(child.value), set()).add(sign)
         elif isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
             name, attribute = child.value.value, child.attr.value
             if attribute == "device":

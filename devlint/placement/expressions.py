@@ -11,7 +11,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement import conditions
 from devlint.placement.bindings import assign, item_of
-from devlint.placement.domain import SOME_INDEX, Known
+from devlint.placement.domain import SOME_INDEX, Anchor, Known, SameAs
 from devlint.placement.environment import join_values
 from devlint.placement.events import GlobalRead, Tested
 from devlint.placement.meetings import perform
@@ -293,8 +293,11 @@ def _item_of_opaque(walk: Walk, node: cst.Subscript, value: Opaque) -> Value:
         return item
     if isinstance(key, str):
         item = replace(item, moved=False)
-    if not item.tensorlike and walk.tensor_items and code_of(node) in walk.tensor_items:
-        return replace(item, tensorlike=True)
+    if not item.tensorlike and (walk.tensor_items or walk.placed_items):
+        text = code_of(node)
+        in_batch = isinstance(item.device, SameAs) and item.device.symbol.anchor is Anchor.BATCH
+        if text in walk.tensor_items or (in_batch and text in walk.placed_items):
+            return replace(item, tensorlike=True)
     return item
 
 

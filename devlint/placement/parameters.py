@@ -87,6 +87,7 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
     uses = uses_of(info.node, walk.index)
     walk.tensor_names = tensor_names(uses)
     walk.tensor_items = frozenset(name for name in walk.tensor_names if "[" in name)
+    walk.placed_items = frozenset(name for name, signs in uses.items() if "[" in name and "placed" in signs)
     roles = roles_of(info, walk.index, uses)
     with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static

@@ -72,6 +72,8 @@ class Walk:
         """Local names that the definition uses as only tensors can be."""
         self.tensor_items: frozenset[str] = frozenset()
         """Items, as the source writes them (``batch[key]``), that are used so."""
+        self.placed_items: frozenset[str] = frozenset()
+        """Items whose ``.device`` is read."""
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 

@@ -134,13 +134,19 @@ def _derived(stray: MetOperand) -> bool:
     if origin is None:
         return False
     given = origin.first
-    handed_in = given.kind is StepKind.GIVEN and (given.name == code_of(stray.node) or "len" in given.name.lower())
-    return not handed_in
+    as_it_is = given.name == code_of(stray.node) or _is_item(stray)
+    return not (given.kind is StepKind.GIVEN and (as_it_is or "len" in given.name.lower()))
+
+
+def _is_item(stray: MetOperand) -> bool:
+    """An item of an argument, handed in like the argument itself and placed apart from others: `batch["lengths"]`."""
+    origin, code = origin_of(stray.value), code_of(stray.node)
+    return origin is not None and code.startswith(f"{origin.first.name}[") and "(" not in code
 
 
 def _shares_source(event: Met, stray: MetOperand) -> bool:
     """Whether another operand of the call comes from the very same argument."""
-    first = _first(stray)
+    first = None if _is_item(stray) else _first(stray)
     return first is not None and any(
         _first(operand) is first for operand in event.operands if operand.role != stray.role
     )
