@@ -151,7 +151,10 @@ def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
         return Host()
     if name in TENSOR_ONLY:
         return NOTHING
-    return Opaque(owner.device, owner.origin, owner.tensorlike and name in ("T", "data", "grad", "mT", "logits"))
+    if name in ("logits", "last_hidden_state"):
+        # What models of transformers give back holds tensors under these names.
+        return Opaque(owner.device, owner.origin, tensorlike=True)
+    return Opaque(owner.device, owner.origin, owner.tensorlike and name in ("T", "data", "grad", "mT"))
 
 
 def _of_module(walk: Walk, owner: Module, name: str, node: cst.Attribute) -> Value:

@@ -39,9 +39,14 @@ def accelerator(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     kept_on_cpu = site.keyword("cpu")
     if site.unpacks or (kept_on_cpu is not None and kept_on_cpu.value != Constant(False)):
         return NOTHING
-    name = "accelerator.device"
-    device = SameAs(Symbol(Anchor.EXPRESSION, name, f"{walk.scope.qualname}:{name}@{id(node)}"))
-    return Instance(ACCELERATOR, device=device, node=node, details=(("device", DeviceName(device, None, name)),))
+    return made_accelerator(walk, node, "accelerator")
+
+
+def made_accelerator(walk: Walk, node: cst.CSTNode, name: str) -> Instance:
+    """An Accelerator by its place in the source; two of them may be anywhere."""
+    text = f"{name}.device"
+    device = SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}@{id(node)}"))
+    return Instance(ACCELERATOR, device=device, node=node, details=(("device", DeviceName(device, None, text)),))
 
 
 def of_accelerator(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:

@@ -12,6 +12,7 @@ from devlint.placement.events import Begun, ParameterIgnored
 from devlint.placement.evidence import Role as Holds
 from devlint.placement.evidence import module_class, roles_of, tensor_names, uses_of
 from devlint.placement.ignored_parameters import ignored_device_parameters
+from devlint.placement.frameworks import ACCELERATOR, made_accelerator
 from devlint.placement.index import ClassKind, FunctionInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.own_attributes import serves_constructor
@@ -144,5 +145,8 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
             return Host()
         case _:
             origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            annotation = parameter.annotation
+            if annotation is not None and walk.index.qualified(code_of(annotation.annotation)) == ACCELERATOR:
+                return made_accelerator(walk, parameter, symbol.name)
             fields = tensor_fields(walk, parameter)
             return Opaque(device, origin, tensorlike=with_module is not None and not fields, fields=fields)
