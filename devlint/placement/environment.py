@@ -21,7 +21,7 @@ from devlint.placement.domain import (
     choose,
     leaves,
 )
-from devlint.placement.origin import Origin, StepKind
+from devlint.placement.origin import Origin, StepKind, beside
 from devlint.placement.values import (
     NONE,
     NOTHING,
@@ -322,7 +322,10 @@ def _telling_dim(a: Tensor, b: Tensor) -> Dim:
 
 
 def _telling_origin(a: Tensor | Opaque, b: Tensor | Opaque) -> Origin | None:
-    """The way of the arm that may be on the CPU: that is the one a report is about."""
-    if CPU in leaves(b.device) and CPU not in leaves(a.device):
-        return b.origin
+    """The way of the arm that may be on the CPU: that is the one a report is about. Both, where both may be."""
+    on_cpu = [value.origin for value in (a, b) if CPU in leaves(value.device) and value.origin is not None]
+    if len(on_cpu) == 2:
+        return beside(*on_cpu)
+    if on_cpu:
+        return on_cpu[0]
     return a.origin or b.origin

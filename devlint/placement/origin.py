@@ -7,7 +7,7 @@ are equal whatever way they took.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,8 @@ class Origin:
     step: Step
     previous: Origin | None = None
     length: int = 1
+    others: tuple[Origin, ...] = ()
+    """Where a branch ends: the ways by which the value came in the other arms, if they begin elsewhere."""
 
     def __iter__(self) -> Iterator[Step]:
         """Steps from the latest to the first."""
@@ -70,6 +72,16 @@ class Origin:
         while link is not None:
             yield link.step
             link = link.previous
+
+    @property
+    def alternatives(self) -> tuple[Origin, ...]:
+        """The other ways that joined this one anywhere."""
+        link: Origin | None = self
+        found: tuple[Origin, ...] = ()
+        while link is not None:
+            found += link.others
+            link = link.previous
+        return found
 
     @property
     def first(self) -> Step:
@@ -90,3 +102,15 @@ def extend(origin: Origin | None, step: Step) -> Origin:
     if origin.length >= MAX_STEPS:
         return origin
     return Origin(step, origin, origin.length + 1)
+
+
+def beside(origin: Origin, other: Origin) -> Origin:
+    """The way of a value that came by another one in the other arm of a branch."""
+    first = other.first
+    known = [origin.first, *(alternative.first for alternative in origin.alternatives)]
+    if any(first is step for step in known) or len(known) > MAX_ALTERNATIVES:
+        return origin
+    return replace(origin, others=(*origin.others, other))
+
+
+MAX_ALTERNATIVES = 4

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from devlint.placement.project import Project
     from devlint.source.role import Role
 
-SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"))
+SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"), ("DEV101", "DEV407"))
 """Codes that speak of one expression: where several stand on it, only the first is said."""
 
 Handler = Callable[[Event], Iterable[Draft]]

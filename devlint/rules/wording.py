@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, is_accelerator, leaves
-from devlint.placement.origin import Step, StepKind
+from devlint.placement.origin import Origin, Step, StepKind
 from devlint.placement.values import Evidence, Module, Tensor
 from devlint.rules.causes import origin_of
 
@@ -125,7 +125,18 @@ def to_device_of(operand: MetOperand) -> str:
 
 def bare_creation(value: Value) -> Step | None:
     """The creation without a device that put a value on the CPU, unless an explicit move decided its place later."""
-    for step in origin_of(value) or ():
+    return _bare(origin_of(value))
+
+
+def other_creations(value: Value) -> list[Step]:
+    """The creations without a device by which the value came in the other arms of a branch."""
+    origin = origin_of(value)
+    found = [_bare(alternative) for alternative in origin.alternatives] if origin is not None else []
+    return [step for step in found if step is not None]
+
+
+def _bare(origin: Origin | None) -> Step | None:
+    for step in origin or ():
         if step.kind is StepKind.MADE:
             return step if step.bare else None
         if step.kind is StepKind.MOVED and step.device == CPU:

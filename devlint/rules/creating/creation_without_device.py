@@ -100,7 +100,7 @@ from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, leaves,
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Opaque, Tensor, Value
-from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.causes import draft_step, origin_of, trace_of
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import (
@@ -110,6 +110,7 @@ from devlint.rules.wording import (
     device_of,
     failing,
     is_certain,
+    other_creations,
     quoted,
     stands,
     to_device_of,
@@ -155,6 +156,13 @@ class CreationWithoutDevice(Rule):
                 trace=trace_of(event),
                 repair=_repair(step, mine, theirs),
             )
+            others = [other for other in other_creations(mine.value) if other is not step]
+            if others:
+                # Made here in one arm and there in another: what repairs them all is a move where they meet the rest.
+                told = tuple(draft_step(other) for other in others)
+                where = to_device_of(theirs)
+                move = Repair(Applicability.SUGGESTION, f"bring it over where it is used: `.to({where})`")
+                draft = replace(draft, node=mine.node, scope=event.scope, trace=(*told, *draft.trace), repair=move)
             if draft.confidence is Confidence.MEDIUM:
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
