@@ -1,0 +1,289 @@
+"""A module keeps the device it was built for and places tensors by it after it has been moved.
+
+## What it does
+
+Finds modules that store a device at construction, `self.device = device`, and later make or move tensors with it. The
+confidence is medium where such a tensor then meets the module's own parameters, its inputs or its submodules, and the
+constructor leaves the parameters where they are made, so that somebody has to move the module. It is low otherwise: for
+modules that are built on that device, that have no state or keep several devices, and for devices that a class of
+another file stores.
+
+## Why is this bad
+
+`Module.to` moves parameters and buffers; it does not know that an attribute names a device. After `net.to("cuda")` the
+attribute still says "cpu", the next tensor is made there, and the first operation that joins the two raises
+"Expected all tensors to be on the same device". So do wrappers that move modules for their users: DataParallel, which
+runs copies on every device, Lightning, accelerate.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+class Decoder(nn.Module):
+    def __init__(self, width: int, device: str = "cpu") -> None:
+        super().__init__()
+        self.device = torch.device(device)
+        self.width = width
+        self.rnn = nn.GRU(width, width)
+
+    def forward(self, words):
+        hidden = torch.zeros(1, words.size(1), self.width, device=self.device)
+        return self.rnn(words, hidden)
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+class Decoder(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.rnn = nn.GRU(width, width)
+
+    def forward(self, words):
+        hidden = torch.zeros(1, words.size(1), self.width, device=words.device)
+        return self.rnn(words, hidden)
+```
+
+A property reads the device where it is needed: `return next(self.parameters()).device`.
+
+## When it is right
+
+- `device` is a property that reads a parameter or a buffer, or LightningModule's.
+- The class overrides `to`, `cuda` or `_apply`, or assigns the attribute again in another method.
+- The device is used in the constructor only.
+- The constructor builds the module on that device and nobody moves it afterwards. The confidence is low.
+- What is placed meets only what was placed by the same attribute.
+
+## Fix safety
+
+A suggestion: `x.device` at the place of use, or a property. Code outside that sets or reads the attribute has to agree.
+
+## How a run confirms it
+
+The module is built on the CPU, moved, and called: the tensor born or moved at the place of use clashes.
+
+## Known problems
+
+Whoever names the device twice, `Net(device=device).to(device)`, and never moves the module again has no trouble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Anchor, SameAs, describe
+from devlint.placement.index import ClassKind
+from devlint.placement.origin import StepKind
+from devlint.placement.scope import Setting
+from devlint.placement.values import Container, DeviceName, Module, Opaque, Self, Tensor, Value
+from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import code_of, device_of, quoted
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.classes import AttributeFact, ClassFacts
+    from devlint.placement.events import (
+        Argument,
+        Called,
+        ClassWalked,
+        Created,
+        Event,
+        Met,
+        MetOperand,
+        MetUncertain,
+        Moved,
+        Stored,
+    )
+
+_MOVES = ("to", "cuda", "cpu", "_apply")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Use:
+    """A tensor made or moved by a stored device. ``attribute`` is the attribute's name."""
+
+    attribute: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Meeting:
+    """Where such a tensor meets what moves with the module; ``callee`` is the attribute that is called, if one is."""
+
+    use: _Use
+    event: Event
+    callee: str = ""
+
+
+class StaleStoredDevice(Rule):
+    code = "DEV504"
+    name = "stale-stored-device"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._uses: dict[int, _Use] = {}
+        """By the call that makes or moves a tensor."""
+        self._by_class: dict[str, list[_Use]] = {}
+        self._meetings: dict[str, list[_Meeting]] = {}
+        self._stores: dict[tuple[str, str], Stored] = {}
+        self._built_on: set[str] = set()
+        """Classes whose constructor hands a device on: their parameters are made there, or moved."""
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        constructs = event.scope.setting is Setting.CONSTRUCTION and event.scope.class_name is not None
+        if constructs and isinstance(event.owner, Self) and isinstance(event.value, DeviceName):
+            self._stores[event.scope.class_name or "", event.attribute or ""] = event
+        return ()
+
+    def _note_construction(self, event: Called) -> None:
+        """`self.to(device)`, `nn.Linear(2, 2).to(device)`, `Encoder(width, device)`, `super().__init__(device)`."""
+        moves = isinstance(event.receiver, Self) and event.name in (".to", ".cuda")
+        given = any(isinstance(argument.value, DeviceName) for argument in event.call.arguments)
+        if event.scope.class_name is not None and (moves or (given and event.name != "torch.device")):
+            self._built_on.add(event.scope.class_name)
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._note_use(event, event.named)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        # What comes to the host and goes back has its place from the attribute all the same.
+        if event.moves:
+            self._note_use(event, event.named)
+        return ()
+
+    def _note_use(self, event: Event, named: Argument | None) -> None:
+        if named is None or event.scope.class_name is None or event.scope.setting is Setting.CONSTRUCTION:
+            return
+        owner, _, attribute = code_of(named.node).rpartition(".")
+        if owner == "self" and isinstance(named.value, DeviceName):
+            use = _Use(attribute, event)
+            self._uses[id(event.node)] = use
+            self._by_class.setdefault(event.scope.class_name, []).append(use)
+
+    def met_uncertain(self, event: MetUncertain) -> Iterable[Draft]:
+        uses = [use for operand in event.operands if (use := self._placed_by(operand.value)) is not None]
+        moves_with_module = any(_moves_with_module(operand) for operand in event.operands)
+        if uses and moves_with_module and event.scope.class_name is not None:
+            self._meetings.setdefault(event.scope.class_name, []).append(_Meeting(uses[0], event))
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        """A submodule is handed what the attribute placed."""
+        if event.scope.setting is Setting.CONSTRUCTION:
+            self._note_construction(event)
+            return ()
+        name = event.scope.class_name
+        owner, _, callee = code_of(event.call.node.func).rpartition(".") if name is not None else ("", "", "")
+        if name is None or owner != "self":
+            return ()
+        for argument in event.call.arguments:
+            for value in argument.value.items if isinstance(argument.value, Container) else (argument.value,):
+                use = self._placed_by(value)
+                if use is not None:
+                    self._meetings.setdefault(name, []).append(_Meeting(use, event, callee))
+        return ()
+
+    def _placed_by(self, value: Value) -> _Use | None:
+        """The use of a stored device that decided where the value is."""
+        if not isinstance(value, (Tensor, Opaque)):
+            return None
+        for step in origin_of(value) or ():
+            if step.kind in (StepKind.MADE, StepKind.MOVED, StepKind.UNWRAPPED):
+                return self._uses.get(id(step.node))
+        return None
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        """A device that is known to be the CPU clashes by itself."""
+        for operand in (event.stray, event.other):
+            use = self._placed_by(operand.value)
+            store = self._stores.get((event.scope.class_name or "", use.attribute)) if use is not None else None
+            if use is not None and store is not None and device_of(operand.value) == CPU:
+                message = _message(f"self.{use.attribute}", use.event.node, event.node)
+                stays = event.scope.class_name in self._built_on
+                yield _draft(store, message, Confidence.LOW if stays else Confidence.MEDIUM, trace_of(event))
+                return
+
+    def class_walked(self, event: ClassWalked) -> Iterable[Draft]:
+        facts = event.facts
+        if not facts.info.is_module or facts.info.kind is ClassKind.LIGHTNING or facts.info.defines(*_MOVES):
+            return
+        devices = [fact for fact in facts.attributes.values() if fact.kind == "device"]
+        for fact in devices:
+            if fact.stores == 1 and not facts.info.defines(fact.name):
+                yield from self._judged(event, fact, alone=len(devices) == 1)
+
+    def _judged(self, event: ClassWalked, fact: AttributeFact, *, alone: bool) -> Iterable[Draft]:
+        facts = event.facts
+        uses = [u for u in self._by_class.get(facts.info.qualname, ()) if u.attribute == fact.name]
+        if not uses:
+            return
+        meetings = [
+            meeting
+            for meeting in self._meetings.get(facts.info.qualname, ())
+            if meeting.use.attribute == fact.name and (not meeting.callee or _is_submodule(facts, meeting.callee))
+        ]
+        own = fact.scope.path == event.scope.path
+        stays = any(c.qualname in self._built_on for c in facts.info.order)
+        sure = bool(meetings) and alone and own and not stays and _has_state(facts)
+        used, met = (meetings[0].use.event, meetings[0].event) if meetings else (uses[0].event, None)
+        trace = [DraftStep(used.node, used.scope, f"`self.{fact.name}` places a tensor here")]
+        if met is not None:
+            trace.append(DraftStep(met.node, met.scope, "it meets what moves with the module here"))
+        message = _message(f"self.{fact.name}", used.node, met.node if met is not None else None)
+        yield _draft(fact, message, Confidence.MEDIUM if sure else Confidence.LOW, tuple(trace))
+
+
+def _draft(store: AttributeFact | Stored, message: str, confidence: Confidence, trace: tuple[DraftStep, ...]) -> Draft:
+    device = describe(device_of(store.value) or CPU)
+    kept = DraftStep(store.node, store.scope, "the device is kept here", device, passes_on=False)
+    return Draft(
+        node=store.node,
+        scope=store.scope,
+        message=message,
+        confidence=confidence,
+        trace=(kept, *trace),
+        repair=Repair(
+            Applicability.SUGGESTION,
+            "use the device of an input where it is needed, or make it a property that returns "
+            "`next(self.parameters()).device`",
+        ),
+    )
+
+
+def _message(attribute: str, used: cst.CSTNode, met: cst.CSTNode | None) -> str:
+    fails = f"{quoted(met, 'an operation')} fails then" if met is not None else "it stays behind then"
+    return (
+        f"`{attribute}` keeps the device from construction, which `.to()` does not change; {quoted(used, 'a tensor')} "
+        f"is placed by it after the module has moved, and {fails}"
+    )
+
+
+def _moves_with_module(operand: MetOperand) -> bool:
+    device = device_of(operand.value)
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+
+
+def _is_submodule(facts: ClassFacts, name: str) -> bool:
+    fact = facts.attributes.get(name)
+    return fact is not None and isinstance(fact.value, Module) and not fact.value.stateless
+
+
+def _has_state(facts: ClassFacts) -> bool:
+    """Something in it moves: a parameter, a buffer, or a submodule that may have some."""
+    return any(
+        fact.kind in ("parameter", "buffer") or _is_submodule(facts, fact.name) for fact in facts.attributes.values()
+    )
