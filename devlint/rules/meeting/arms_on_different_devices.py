@@ -1,0 +1,315 @@
+"""One arm gives a tensor where the caller works, its sibling one that was made on the CPU.
+
+## What it does
+
+Finds tensors made without a device that stand beside one that the caller placed: in another `return` of the function,
+in the other arm of a condition, among the elements that a list collects for `torch.cat`, or among tensors that are made
+side by side with `device=`. No operation of the function joins the two, so nothing fails here.
+
+The finding stands at the creation.
+
+## Why is this bad
+
+Which arm runs depends on the data. The arm for the empty batch, the missing mask, the first call is the one that tests
+seldom reach on an accelerator; when it runs there, the caller gets a CPU tensor and fails far from the cause.
+
+## Example
+
+```python
+import torch
+
+
+def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
+    if scores.shape[0] == 0:
+        return torch.zeros(0, 2)
+    keep = scores > threshold
+    return torch.stack([scores * keep, scores], dim=1)
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
+    if scores.shape[0] == 0:
+        return torch.zeros(0, 2, device=scores.device)
+    keep = scores > threshold
+    return torch.stack([scores * keep, scores], dim=1)
+```
+
+## When it is right
+
+- A 0-dim tensor: `return torch.tensor(0.0)` beside a loss is read as a number wherever it is added.
+- A branch for the CPU, or a condition that asks for the device.
+- Both arms are on the CPU, or somebody moves the result before it leaves.
+- The function works on the host: it hands its arguments to numpy.
+
+## Fix safety
+
+A suggestion: `device=x.device` of the tensor that the other arm comes from. For random factories another device means
+another stream of random numbers.
+
+## How a run confirms it
+
+Two runs that take different arms give results on two devices.
+
+## Known problems
+
+A function that documents a CPU result for one of its arms is reported as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from devlint import semantics
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain import CPU, Anchor, Choice, Device, GuardKind, Known, SameAs, describe, leaves
+from devlint.placement.origin import Step, StepKind
+from devlint.placement.scope import Setting
+from devlint.placement.values import Container, Evidence, Opaque, Tensor, Value
+from devlint.rules.causes import origin_of
+from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.wording import bare_creation, code_of, device_of, quoted
+from devlint.semantics import Dim, Operation
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.events import Called, Event, HostRead, Met, Returned
+
+_COLLECTS = (".append", ".insert", ".appendleft")
+_ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)
+"""Settings in which the CPU is where tensors belong."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Arm:
+    """One way a value can come about: on the CPU by ``step``, or on ``device``."""
+
+    event: Event
+    device: Device
+    step: Step | None = None
+
+
+class ArmsOnDifferentDevices(Rule):
+    code = "DEV407"
+    name = "arms-on-different-devices"
+    severity = Severity.WARNING
+
+    def __init__(self) -> None:
+        self._returns: dict[tuple[str, int, int], list[_Arm]] = {}
+        """By definition, number of results and position."""
+        self._collected: dict[tuple[str, str], list[_Arm]] = {}
+        """By definition and list: what was appended."""
+        self._found: list[Draft] = []
+        self._clashed: set[int] = set()
+        """Creations that a clash was seen of: another rule's findings."""
+        self._on_host: set[str] = set()
+        """Definitions that hand tensors to numpy."""
+
+    def met(self, event: Met) -> Iterable[Draft]:
+        for operand in (event.stray, event.other):
+            self._clashed.update(id(step.node) for step in origin_of(operand.value) or ())
+        return ()
+
+    def host_read(self, event: HostRead) -> Iterable[Draft]:
+        if event.wants_cpu and device_of(event.value) != CPU:
+            self._on_host.add(event.scope.qualname)
+        return ()
+
+    def returned(self, event: Returned) -> Iterable[Draft]:
+        if event.guarded or not _may_be_elsewhere(event):
+            return ()
+        several = isinstance(event.value, Container) and event.value.type == "tuple" and event.value.keys is None
+        values = event.value.items if several and isinstance(event.value, Container) else (event.value,)
+        for position, value in enumerate(values):
+            self._found += _decided_by_data(event, value)
+            arm = _arm(event, value)
+            if arm is not None and event.scope.setting is not Setting.FORWARD:
+                # What `forward` returns from the CPU is a creation's matter whatever its siblings are.
+                self._returns.setdefault((event.scope.qualname, len(values), position), []).append(arm)
+        if several:
+            self._found += _made_side_by_side(event, values)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        if event.on_cpu or not _may_be_elsewhere(event):
+            return ()
+        if event.name in _COLLECTS and event.call.positional:
+            arm = _arm(event, event.call.positional[-1].value)
+            if arm is not None:
+                self._collected.setdefault((event.scope.qualname, _receiver(event)), []).append(arm)
+        elif not event.name.startswith("."):
+            self._judge_joined(event)
+        if _is_submodule_call(event):
+            self._found += _handed_in(event)
+        return ()
+
+    def _judge_joined(self, event: Called) -> None:
+        """`torch.cat(parts)` of a list that was collected."""
+        operation = semantics.function(event.name)
+        if not isinstance(operation, Operation):
+            return
+        for position, parameter in enumerate(operation.parameters):
+            argument = event.call.argument(parameter.name, position) if parameter.kind == "tensors" else None
+            if argument is not None:
+                arms = self._collected.get((event.scope.qualname, code_of(argument.node)), [])
+                joined = DraftStep(event.node, event.scope, "they are joined here")
+                self._found += (replace(d, trace=(*d.trace, joined)) for d in _apart(arms, "the same list", _JOINED))
+
+    def finish(self) -> Iterable[Draft]:
+        for arms in self._returns.values():
+            self._found += _apart(arms, "another return")
+        for draft in self._found:
+            if id(draft.node) in self._clashed:
+                continue
+            yield replace(draft, confidence=Confidence.LOW) if draft.scope.qualname in self._on_host else draft
+
+
+def _may_be_elsewhere(event: Event) -> bool:
+    return event.scope.setting not in _ELSEWHERE and event.scope.role is not Role.TEST
+
+
+def _arm(event: Event, value: Value) -> _Arm | None:
+    """What a value is to its siblings; None for what says nothing."""
+    device = device_of(value)
+    if device is None or not isinstance(value, (Tensor, Opaque)):
+        return None
+    if device == CPU:
+        step = _made_here(event, value)
+        return _Arm(event, device, step) if step is not None else None
+    sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
+    return _Arm(event, device) if _is_placed(device) and (sure or _is_own(device)) else None
+
+
+def _made_here(event: Event, value: Value) -> Step | None:
+    """The bare creation of a tensor with dimensions, in the same definition."""
+    step = bare_creation(value)
+    if step is None or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO or step.scope != event.scope:
+        return None
+    origin = origin_of(value)
+    kept = origin is not None and origin.find(StepKind.STORED, StepKind.WRAPPED) is not None
+    return None if kept else step
+
+
+def _is_placed(device: Device) -> bool:
+    """Where the caller's tensors or the module are, on every arm."""
+    return all(
+        (isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.BATCH)
+        or (isinstance(leaf, Known) and not leaf.on_cpu and leaf.type != "meta")
+        for leaf in leaves(device)
+    )
+
+
+def _is_own(device: Device) -> bool:
+    return all(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.MODULE for leaf in leaves(device))
+
+
+def _apart(arms: list[_Arm], where: str, consequence: str = "") -> Iterator[Draft]:
+    other = next((arm for arm in arms if arm.step is None), None)
+    if other is None:
+        return
+    told = set()
+    for arm in arms:
+        if arm.step is not None and id(arm.step.node) not in told:
+            told.add(id(arm.step.node))
+            at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
+            yield _draft(arm.step, other.device, where, (at,), Confidence.MEDIUM, consequence)
+
+
+def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
+    """A value that is the caller's tensor in one arm of a condition and a bare creation in the other."""
+    device = device_of(value)
+    if not isinstance(device, Choice) or not isinstance(value, Tensor) or value.dim is Dim.ZERO:
+        return
+    if device.guard.kind not in (GuardKind.PLAIN, GuardKind.IS_NONE) or CPU not in (device.then, device.otherwise):
+        return
+    other = device.otherwise if device.then == CPU else device.then
+    step = bare_creation(value)
+    if step is None or step.scope != event.scope or not _is_placed(other) or value.dim is not Dim.NONZERO:
+        return
+    sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
+    # A default that is handed out says nothing of the caller, unless it is made in the size of the caller's data.
+    tensor = value.evidence is Evidence.CERTAIN or _is_own(other)
+    sure = tensor and (device.guard.kind is GuardKind.PLAIN or sized)
+    at = DraftStep(event.node, event.scope, f"the other arm of `{device.guard.text}` joins it here", describe(other))
+    yield _draft(step, other, "the other arm", (at,), Confidence.MEDIUM if sure else Confidence.LOW)
+
+
+def _handed_in(event: Called) -> Iterator[Draft]:
+    """A submodule gets what the caller placed beside what one arm made on the CPU."""
+    if any(_is_placed(a.value.device) for a in event.call.arguments if isinstance(a.value, (Tensor, Opaque))):
+        for argument in event.call.arguments:
+            yield from _decided_by_data(event, argument.value)
+
+
+def _is_submodule_call(event: Called) -> bool:
+    """`self.encoder(x, mask)`: an operation of torch is judged by its operands."""
+    code = code_of(event.call.node.func)
+    return code.startswith("self.") and code.count(".") == 1
+
+
+def _made_side_by_side(event: Event, values: tuple[Value, ...]) -> Iterator[Draft]:
+    """`return torch.zeros(n, device=d), torch.zeros(n, device=d), torch.zeros(n)`."""
+    made = [_latest(value) for value in values]
+    placed = [s for s in made if s is not None and not s.bare and _is_placed(s.device)]
+    for value, step in zip(values, made, strict=True):
+        if step is None or not step.bare or _made_here(event, value) is None:
+            continue
+        alike = [s for s in placed if s.name == step.name]
+        if alike:
+            at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
+            confidence = Confidence.MEDIUM if len(alike) > 1 else Confidence.LOW
+            yield _draft(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
+
+
+def _latest(value: Value) -> Step | None:
+    """The factory call that gave the value, with nothing done to it since."""
+    origin = origin_of(value)
+    return origin.step if origin is not None and origin.step.kind is StepKind.MADE else None
+
+
+_EITHER = "which of the two comes out depends on the data"
+_JOINED = "joining them fails when the data gives both"
+_TOGETHER = "the caller gets them on two devices"
+
+
+def _draft(
+    step: Step,
+    other: Device,
+    where: str,
+    trace: tuple[DraftStep, ...],
+    confidence: Confidence,
+    consequence: str = "",
+) -> Draft:
+    return Draft(
+        node=step.node,
+        scope=step.scope,
+        message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU, but {where} gives a tensor on "
+        f"{describe(other)}; {consequence or _EITHER}",
+        confidence=confidence,
+        trace=(DraftStep(step.node, step.scope, "made here", "cpu"), *trace),
+        repair=_repair(step, other),
+    )
+
+
+def _repair(step: Step, other: Device) -> Repair:
+    first = leaves(other)[0]
+    named = first.symbol.name if isinstance(first, SameAs) and first.symbol.anchor is not Anchor.MODULE else ""
+    target = named if named.endswith("device") else f"{named}.device" if named.isidentifier() else ""
+    takes = step.factory is not None and step.factory.takes_device and not step.factory.legacy
+    if not target:
+        return Repair(Applicability.SUGGESTION, "make it on the device of the other arm")
+    message = f"pass `device={target}` to `{step.name}`" if takes else f"add `.to({target})`"
+    return Repair(Applicability.SUGGESTION, message)
+
+
+def _receiver(event: Called) -> str:
+    import libcst as cst
+
+    function = event.call.node.func
+    return code_of(function.value) if isinstance(function, cst.Attribute) else ""
