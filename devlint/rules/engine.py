@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from devlint.placement.project import Project
     from devlint.source.role import Role
 
-SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"), ("DEV101", "DEV407"))
+SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"))
 """Codes that speak of one expression: where several stand on it, only the first is said."""
+
+ONE_CREATION = ("DEV101", "DEV407")
+"""A creation that clashes, and one that only may: the second is said where the first is less sure."""
 
 Handler = Callable[[Event], Iterable[Draft]]
 
@@ -124,6 +127,10 @@ def _settle(drafts: list[tuple[Rule, Draft]]) -> list[tuple[Rule, Draft]]:
             for stronger in family[:index]:
                 for key in [k for k in best if k[0] == code and (stronger, k[1]) in best]:
                     del best[key]
+    clashing, doubtful = ONE_CREATION
+    for key in [key for key in best if key[0] == doubtful and (clashing, key[1]) in best]:
+        if best[clashing, key[1]][1].confidence >= best[key][1].confidence:
+            del best[key]
     return list(best.values())
 
 
