@@ -37,6 +37,7 @@ from devlint.placement.values import (
     Tensor,
     UnknownValue,
     Value,
+    array_of,
 )
 from devlint.placement.walk import evaluates
 from devlint.semantics import Factory
@@ -118,7 +119,7 @@ def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Valu
         return built
     if name in PARAMETERS:
         return wrap_parameter(walk, node, name, site)
-    known = semantics.function(name) if name.startswith("torch.") else None
+    known = semantics.function(name)
     if isinstance(known, Factory):
         return factories.create(walk, node, known, site)
     if known is not None:
@@ -212,7 +213,7 @@ def _call_method(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attr
         case Host():
             for argument in site.arguments if receiver.numpy else ():
                 host_read(walk, node, f".{name}", argument.value, wants_cpu=True, expression=argument.node)
-            return Host(numpy=receiver.numpy)
+            return array_of(receiver, *(a.value for a in site.arguments)) if receiver.numpy else Host()
         case Function():
             return NOTHING
         case _:

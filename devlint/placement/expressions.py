@@ -34,6 +34,7 @@ from devlint.placement.values import (
     Truth,
     UnknownValue,
     Value,
+    array_of,
 )
 from devlint.placement.walk import evaluates
 
@@ -162,7 +163,7 @@ def binary_operation(
     if any(isinstance(value, Container) for value in values):
         return _joined_containers(values)
     if any(isinstance(value, Host) and value.numpy for value in values):
-        return Host(numpy=True)
+        return array_of(*values)
     if isinstance(values[0], Constant) and isinstance(values[0].value, str):
         return Host()
     if all(isinstance(value, (Host, Constant)) for value in values):

@@ -31,6 +31,7 @@ from devlint.placement.values import (
     Tensor,
     Truth,
     Value,
+    array_of,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ _LOSSES = ("loss", "cross_entropy", "nll", "kl_div", "binary_cross_entropy")
 
 def callee_kind(name: str) -> str:
     """Whether a function is a loss, for the words of a report."""
-    return "loss" if name.startswith("torch.nn.functional.") and any(word in name for word in _LOSSES) else "operation"
+    functional = name.startswith(("torch.nn.functional.", "torchvision.ops."))
+    return "loss" if functional and any(word in name for word in _LOSSES) else "operation"
 
 
 # -- torch ------------------------------------------------------------------------------------------------------
@@ -368,7 +370,7 @@ def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Val
     if name.startswith(HOST_LIBRARIES):
         for argument in site.arguments:
             host_read(walk, node, name, argument.value, wants_cpu=True, expression=argument.node)
-        return Host(numpy=True)
+        return array_of(*(argument.value for argument in site.arguments))
     if name.startswith("math."):
         return Host(number=True)
     if name.startswith("torch.utils.data."):

@@ -229,5 +229,12 @@ Value = (
     | UnknownValue
 )
 
+
+def array_of(*values: Value) -> Host:
+    """An array that is computed of these values. Its way is that of the first tensor, or array of one, among them."""
+    origins = (value.origin for value in values if isinstance(value, (Tensor, Opaque, Host)))
+    return Host(numpy=True, origin=next((origin for origin in origins if origin is not None), None))
+
+
 NOTHING = UnknownValue()
 NONE = Constant(None)

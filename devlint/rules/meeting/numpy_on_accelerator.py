@@ -4,7 +4,7 @@
 
 Finds `.numpy()`, `np.f(t)`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an accelerator, or
 that is where the caller put it while the same function shows that this may be an accelerator: a sibling goes through
-`.cpu()` first.
+`.cpu()` first, or a method of a Module makes a tensor of numpy's result again, for the module's callers.
 
 ## Why is this bad
 
@@ -41,7 +41,7 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 
 - The tensor went through `.cpu()` or `.tolist()`, or was made on the CPU.
 - The tensor is an argument and nothing in the function speaks of accelerators: data preparation, where tensors are on
-  the CPU. Then the confidence is low.
+  the CPU. Then the confidence is low. So it is where a Module only hands arrays or numbers back.
 
 ## Fix safety
 
@@ -63,14 +63,16 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
+from devlint.placement.origin import Origin
 from devlint.placement.scope import Setting
-from devlint.placement.values import Evidence, Tensor
+from devlint.placement.values import Evidence, Host, Tensor
 from devlint.rules.causes import draft_step, origin_of
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, quoted
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import HostRead, Moved
+    from devlint.placement.events import Begun, Created, HostRead, Moved
 
 
 METHOD = ".numpy()"
@@ -85,6 +87,22 @@ class NumpyOnAccelerator(Rule):
         self._undecided: list[HostRead] = []
         self._brought_home: dict[str, Moved] = {}
         """By definition: a transfer to the CPU of a tensor that the caller placed."""
+        self._of_module: set[str] = set()
+        """Methods of a Module that are called once it is where it works."""
+        self._comes_back: list[tuple[Origin, Created]] = []
+        """Tensors made of arrays, by the way of the tensor that the array comes from."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
+        if working and event.owner is not None and event.owner.is_module:
+            self._of_module.add(event.scope.qualname)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        data = event.call.positional[0].value if event.call.positional else None
+        if isinstance(data, Host) and data.origin is not None and event.scope.qualname in self._of_module:
+            self._comes_back.append((data.origin, event))
+        return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         target = event.target
@@ -102,13 +120,22 @@ class NumpyOnAccelerator(Rule):
             yield _draft(event, Severity.ERROR, Confidence.HIGH, f"is on {describe(device)}")
         elif isinstance(device, Choice) and any(_accelerator(leaf) for leaf in leaves(device)):
             yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
-        elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and _is_tensor(event):
+        elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
             self._undecided.append(event)
 
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:
-            sibling = self._brought_home.get(event.scope.qualname)
-            if sibling is None or event.scope.setting is Setting.HOST:
+            scope = event.scope
+            ways = (back for origin, back in self._comes_back if origin is event.value.origin)
+            back = next((back for back in ways if back.scope == scope), None)
+            if back is not None:
+                step = DraftStep(back.node, back.scope, "made a tensor again here", "cpu")
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
+                continue
+            if not _is_tensor(event):
+                continue
+            sibling = self._brought_home.get(scope.qualname)
+            if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
                 continue
             other = quoted(sibling.receiver_node, "another tensor of the caller")
