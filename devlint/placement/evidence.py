@@ -225,6 +225,9 @@ def _called_by(node: cst.BaseExpression) -> str:
     return code_of(node) if isinstance(node, cst.Subscript) else dotted(node) or ""
 
 
+IMAGES = "torchvision.transforms."
+"""What works on images takes those of PIL as well."""
+
 _CONVERSIONS = {"torch.from_numpy": "numpy", "torch.tensor": "data", "torch.as_tensor": "data"}
 
 
@@ -238,7 +241,7 @@ def _call_uses(call: cst.Call, index: FileIndex, found: dict[str, set[str]]) -> 
                 # What is converted to a tensor was none; a later use under the same name is the result's.
                 found.setdefault(argument.value.value, set()).add(_CONVERSIONS[name])
         return
-    if not name.startswith("torch."):
+    if name.startswith(IMAGES):
         return
     operation = semantics.function(name)
     if not isinstance(operation, Operation):

@@ -13,6 +13,7 @@ from devlint.placement.domain import (
     SameAs,
 )
 from devlint.placement.events import CallSite
+from devlint.placement.evidence import IMAGES
 from devlint.placement.origin import Origin
 from devlint.placement.values import (
     Container,
@@ -71,6 +72,7 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
             bound += _spread(parameter.name, argument.value, argument.node)
         else:
             leading = not bound and (parameter.name not in operation.zero_dim or _takes_no_number_first(operation))
+            leading = leading and not operation.name.startswith(IMAGES)
             strict = leading or parameter.name in _ALWAYS_TENSORS
             bound.append(Bound(parameter.name, argument.value, argument.node, strict))
     return bound

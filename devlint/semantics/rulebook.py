@@ -27,12 +27,14 @@ from devlint.semantics.operation import (
 
 @cache
 def function(qualified: str) -> Operation | Factory | None:
-    """What a function does, by its full name ("torch.add", "torch.nn.functional.pad"); None when unknown.
+    """What a function does, by its full name ("torch.add", "torchvision.ops.nms"); None when unknown.
 
     An unbound method ("torch.Tensor.add") is the method.
     """
     if qualified.startswith("torch.Tensor."):
         return method(qualified.removeprefix("torch.Tensor."))
+    if qualified.startswith("torchvision."):
+        return _of_torchvision(qualified)
     return _call(qualified) if qualified.startswith("torch.") else None
 
 
@@ -136,6 +138,16 @@ def _call(name: str) -> Operation | Factory | None:
     if factory is not None:
         return _factory(name, factory)
     row = _row(name)
+    return None if row is None else _operation(name, row)
+
+
+def _of_torchvision(qualified: str) -> Operation | None:
+    """By the public name: the file that defines a function and the second version of the transforms name it as well."""
+    package, _, last = qualified.rpartition(".")
+    if package.startswith("torchvision.ops."):
+        package = "torchvision.ops"
+    name = f"{package.replace('.v2.', '.')}.{last}"
+    row = tables.row("torchvision_by_hand", name)
     return None if row is None else _operation(name, row)
 
 

@@ -47,6 +47,7 @@ def test_text_raised_by_the_installed_torch_is_known() -> None:
 
 
 def test_every_clash_of_the_tables_is_a_known_kind() -> None:
-    names = ("aten", "operations", "operations_by_hand", "operators")
-    found = {row.get(key, "") for n in names for row in tables.rows(n).values() for key in ("clash", "scalar_clash")}
+    names = ("aten", "operations", "operations_by_hand", "operators", "torchvision_by_hand")
+    rows = [tables.row(table, name) or {} for table in names for name in tables.rows(table)]
+    found = {row.get(key, "") for row in rows for key in ("clash", "scalar_clash")}
     assert found - {""} <= set(tables.rows("errors"))

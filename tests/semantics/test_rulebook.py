@@ -271,6 +271,27 @@ def test_every_attribute_is_one_of_a_tensor(name: str) -> None:
         assert isinstance(getattr(torch.ones(2, 2), name), torch.Tensor)
 
 
+@pytest.mark.parametrize(
+    ("written", "public"),
+    [
+        ("torchvision.ops.nms", "torchvision.ops.nms"),
+        ("torchvision.ops.boxes.box_iou", "torchvision.ops.box_iou"),
+        ("torchvision.ops.focal_loss.sigmoid_focal_loss", "torchvision.ops.sigmoid_focal_loss"),
+        ("torchvision.transforms.functional.erase", "torchvision.transforms.functional.erase"),
+        ("torchvision.transforms.v2.functional.resize", "torchvision.transforms.functional.resize"),
+    ],
+)
+def test_function_of_torchvision_is_known_by_any_of_its_names(written: str, public: str) -> None:
+    found = function(written)
+    assert isinstance(found, Operation)
+    assert found.name == public
+
+
+def test_other_names_of_torchvision_are_unknown() -> None:
+    assert function("torchvision.models.resnet18") is None
+    assert function("torchvision.ops.RoIAlign") is None
+
+
 def test_by_hand_rows_name_things_that_exist() -> None:
     for name in tables.rows("operations_by_hand"):
         assert lookup(name) is not None, name
