@@ -30,6 +30,7 @@ from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import Summary, substitute
 from devlint.placement.syntax import body_of, parameters_of
 from devlint.placement.values import (
+    NONE,
     NOTHING,
     ClassValue,
     Constant,
@@ -269,13 +270,16 @@ class Analysis:
         return NOTHING if found is None else found
 
     def exported(self, name: str) -> Value | None:
-        """A name that the module binds or imports; None where it does neither."""
+        """A name that the module binds or imports; None where it does neither.
+
+        ``box_area = None`` stands in for an import that failed: where it is used, it did not.
+        """
         if name in self.index.rebound:
             return NOTHING
         if self._module is None and name in self.index.bound:
             self._walk_module()
         found = self._globals.get(name)
-        if found is not None:
+        if found is not None and not (found == NONE and name in self.index.names):
             return found
         defined = self.index.top_level.get(name) if self._asked_only else None
         if isinstance(defined, FunctionInfo):

@@ -158,6 +158,8 @@ def _weakened(value: Value | None) -> Value:
 def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     """What a name holds that got ``a`` in one arm and ``b`` in the other."""
     if a == b:
+        if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.origin is not b.origin:
+            return replace(a, origin=_telling_origin(a, b))
         return a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)

@@ -176,8 +176,7 @@ def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallS
         return NOTHING
     stored = value.value
     if name == "add_state" and not isinstance(stored, Tensor):
-        # The states of a metric that are lists are moved with it too.
-        return NOTHING
+        stored = _state_list(walk, receiver, node)
     if name in ("register_buffer", "add_state"):
         walk.analysis.note_buffer(receiver, str(key.value.value))
     if isinstance(stored, Tensor):
@@ -185,6 +184,15 @@ def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallS
     walk.analysis.note_attribute(walk, receiver, str(key.value.value), stored, node)
     walk.state.store(f"self.{key.value.value}", stored)
     return NOTHING
+
+
+def _state_list(walk: Walk, receiver: Self, node: cst.Call) -> Value:
+    """A metric's state that is a list: what is appended to it lies with the metric, which moves it too."""
+    from devlint.placement.attributes import module_symbol
+
+    device = SameAs(module_symbol(receiver.info))
+    origin = walk.step(StepKind.REGISTERED, node, device, code_of(node.func))
+    return Container((), None, Tensor(device, kind=Kind.BUFFER, evidence=Evidence.LIKELY, origin=origin))
 
 
 def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site: CallSite) -> Value:
