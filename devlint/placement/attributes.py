@@ -219,6 +219,9 @@ def _seen_from_method(walk: Walk, owner: Self, fact: AttributeFact) -> Value:
     info = owner.info
     if isinstance(value, Module) and info.is_module:
         return _following(value, info, fact)
+    if isinstance(value, Container) and isinstance(value.rest, Tensor) and value.rest.kind is Kind.BUFFER:
+        # A metric's list of states, which its `_apply` moves.
+        return value
     if isinstance(value, Container) and info.is_module:
         # What a container holds is moved by nobody but the class itself, at once or item by item.
         return NOTHING if fact.stores > 1 or info.defines("_apply", "to", "cuda") else value
