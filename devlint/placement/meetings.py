@@ -37,7 +37,7 @@ from devlint.placement.values import (
     Tensor,
     Value,
 )
-from devlint.semantics import Clash, Dim, Operand, Operation
+from devlint.semantics import Clash, Dim, Operand, Operation, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
@@ -70,7 +70,7 @@ def perform(
             if isinstance(b.value, Tensor) and b.value.copied_at is not None and not _writes_only(operation):
                 # The CPU computes at once, with whatever the copy has brought by then.
                 host_read(walk, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
-    if clash is None and _follow_module_or_name(walk, operands):
+    if clash is None and _follow_module_or_name(walk, operands) and _needs_one_device(operation, operands):
         met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
         walk.emit(MetUncertain(node, walk.scope, operation, met))
     if clash is not None and walk.muted and not walk.is_dead:
@@ -108,6 +108,16 @@ def _follow_module_or_name(walk: Walk, operands: Sequence[Bound]) -> bool:
 def _writes_only(operation: Operation) -> bool:
     """Whether the first operand's data is of no account: a view of it, or something else written there."""
     return shares_memory(operation) or operation.name in ("Tensor.copy_", "Tensor.zero_", "Tensor.fill_")
+
+
+def _needs_one_device(operation: Operation, operands: Sequence[Bound]) -> bool:
+    """Whether the operands clash if whatever is not spelled alike is elsewhere."""
+    given = [_operand(b, device_of(b.value)) for b in operands]
+    return isinstance(semantics.meet(operation, given, _spelled_alike, CPU), Clash)
+
+
+def _spelled_alike(a: Device, b: Device) -> Relation:
+    return Relation.SAME if a == b else Relation.DIFFERENT
 
 
 def _is_whole(argument: Argument) -> bool:

@@ -265,11 +265,19 @@ def _draft(store: AttributeFact | Stored, message: str, confidence: Confidence, 
 
 
 def _message(attribute: str, used: cst.CSTNode, met: cst.CSTNode | None) -> str:
-    fails = f"{quoted(met, 'an operation')} fails then" if met is not None else "it stays behind then"
+    fails = f"{_named(met)} fails then" if met is not None else "it stays behind then"
     return (
         f"`{attribute}` keeps the device from construction, which `.to()` does not change; {quoted(used, 'a tensor')} "
         f"is placed by it after the module has moved, and {fails}"
     )
+
+
+def _named(met: cst.CSTNode) -> str:
+    """What fails: the callee where the call is long."""
+    import libcst as cst
+
+    node = met.func if isinstance(met, cst.Call) else met
+    return quoted(node, "an operation")
 
 
 def _moves_with_module(operand: MetOperand) -> bool:
