@@ -233,9 +233,11 @@ def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
     if step is None or step.scope != event.scope or not _is_placed(other) or value.dim is not Dim.NONZERO:
         return
     sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
-    # A default that is handed out says nothing of the caller, unless it is made in the size of the caller's data.
+    # A default that is handed out, or a number made a tensor, says nothing of the caller's device, unless it is made in
+    # the size of the caller's data (fixture `together`).
+    asks_for_data = device.guard.kind is GuardKind.PLAIN and "isinstance" not in device.guard.text
     tensor = value.evidence is Evidence.CERTAIN or _is_own(other)
-    sure = tensor and (device.guard.kind is GuardKind.PLAIN or sized)
+    sure = tensor and (asks_for_data or sized)
     at = DraftStep(event.node, event.scope, f"the other arm of `{device.guard.text}` joins it here", describe(other))
     yield _draft(step, other, "the other arm", (at,), Confidence.MEDIUM if sure else Confidence.LOW)
 
