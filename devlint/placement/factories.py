@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +15,7 @@ from devlint.placement.origin import Origin, StepKind
 from devlint.placement.values import (
     Constant,
     Container,
+    DeviceName,
     Evidence,
     Function,
     Host,
@@ -27,6 +29,9 @@ from devlint.semantics import Dim, DType, Elements, Factory, Shape
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
 
+UNSET = DeviceName(UNKNOWN)
+"""A device that is not told yet."""
+
 _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor", "torch.FloatTensor",
                         "torch.LongTensor", "torch.BoolTensor", "torch.ByteTensor", "torch.IntTensor"})  # fmt: skip
 
@@ -35,7 +40,8 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
     """The tensor a factory call makes."""
     named = _device_argument(factory, call)
     if named is not None and isinstance(named.value, Constant) and named.value.value is None:
-        named = None
+        # An attribute that the constructor left at None is set by somebody later.
+        named = replace(named, value=UNSET) if isinstance(named.node, cst.Attribute) else None
     previous: Origin | None = None
     bare = False
     if named is not None:

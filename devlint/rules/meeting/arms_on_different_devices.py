@@ -218,7 +218,8 @@ def _apart(arms: list[_Arm], where: str, consequence: str = "") -> Iterator[Draf
         if arm.step is not None and id(arm.step.node) not in told:
             told.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
-            yield _draft(arm.step, other.device, where, (at,), Confidence.MEDIUM, consequence)
+            confidence = Confidence.LOW if _reads_host_data(arm.step) else Confidence.MEDIUM
+            yield _draft(arm.step, other.device, where, (at,), confidence, consequence)
 
 
 def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
@@ -237,7 +238,7 @@ def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
     # the size of the caller's data (fixture `together`).
     asks_for_data = device.guard.kind is GuardKind.PLAIN and "isinstance" not in device.guard.text
     tensor = value.evidence is Evidence.CERTAIN or _is_own(other)
-    sure = tensor and (asks_for_data or sized)
+    sure = tensor and (asks_for_data or sized) and not _reads_host_data(step)
     at = DraftStep(event.node, event.scope, f"the other arm of `{device.guard.text}` joins it here", describe(other))
     yield _draft(step, other, "the other arm", (at,), Confidence.MEDIUM if sure else Confidence.LOW)
 
@@ -247,6 +248,11 @@ def _handed_in(event: Called) -> Iterator[Draft]:
     if any(_is_placed(a.value.device) for a in event.call.arguments if isinstance(a.value, (Tensor, Opaque))):
         for argument in event.call.arguments:
             yield from _decided_by_data(event, argument.value)
+
+
+def _reads_host_data(step: Step) -> bool:
+    """`from_numpy` and its kin: the arm is the one for data that came from the host."""
+    return step.factory is not None and not step.factory.takes_device
 
 
 def _is_submodule_call(event: Called) -> bool:
