@@ -20,6 +20,7 @@ from devlint.placement.modules import call_module
 from devlint.placement.operands import bind
 from devlint.placement.origin import StepKind
 from devlint.placement.project_calls import call_function, call_self
+from devlint.placement.specialised import call_with_values
 from devlint.placement.syntax import code_of, path_of
 from devlint.placement.typed_fields import ITEMS
 from devlint.placement.values import (
@@ -86,6 +87,10 @@ _CERTAIN = TENSOR_ONLY | {"view", "size", "numpy", "item", "tolist"}
 
 def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
+    method = receiver.info.method(name) if receiver.info is not None else None
+    if method is not None and not method.is_property:
+        # What it gives back is unknown; whether a CPU tensor that is handed in can meet the object's own is not.
+        call_with_values(walk, node, method, site, receiver)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))

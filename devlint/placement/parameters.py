@@ -11,8 +11,8 @@ from devlint.placement.domain import Anchor, Device, SameAs, Symbol
 from devlint.placement.events import Begun, ParameterIgnored
 from devlint.placement.evidence import Role as Holds
 from devlint.placement.evidence import module_class, roles_of, tensor_names, uses_of
-from devlint.placement.ignored_parameters import ignored_device_parameters
 from devlint.placement.frameworks import ACCELERATOR, made_accelerator
+from devlint.placement.ignored_parameters import ignored_device_parameters
 from devlint.placement.index import ClassKind, FunctionInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.own_attributes import serves_constructor
@@ -148,5 +148,6 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
             annotation = parameter.annotation
             if annotation is not None and walk.index.qualified(code_of(annotation.annotation)) == ACCELERATOR:
                 return made_accelerator(walk, parameter, symbol.name)
-            fields = tensor_fields(walk, parameter)
-            return Opaque(device, origin, tensorlike=with_module is not None and not fields, fields=fields)
+            fields, declared = tensor_fields(walk, parameter)
+            tensorlike = with_module is not None and not fields and declared is None
+            return Opaque(device, origin, tensorlike=tensorlike, fields=fields, info=declared)

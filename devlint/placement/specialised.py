@@ -22,6 +22,7 @@ from devlint.placement.syntax import body_of, parameters_of
 from devlint.placement.values import (
     Constant,
     Container,
+    Evidence,
     Module,
     Opaque,
     Self,
@@ -68,7 +69,7 @@ def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: Cal
     if first and receiver is not None and info.owner is not None and not info.is_static:
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
     for name, value in _bound(info, site, receiver):
-        inner.state.values[name] = value
+        inner.state.values[name] = _as_used(value, inner.state.values.get(name))
     with home.running(info):
         inner.run(iter(list(body_of(definition.body))))
     if inner.env is not None and inner.returned:
@@ -78,11 +79,18 @@ def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: Cal
 
 def _as_self(receiver: Value, usual: Value) -> Value:
     """``self`` of the class the object really has; a module that is kept is seen from inside as its class says."""
-    if isinstance(receiver, Self):
+    if isinstance(receiver, (Self, Opaque)):
         return receiver
     if isinstance(receiver, Module) and receiver.info is not None and isinstance(usual, Self):
         return Self(receiver.info, usual.key)
     return usual
+
+
+def _as_used(value: Value, usual: Value | None) -> Value:
+    """What the caller does not know the type of is what the callee takes it for."""
+    if isinstance(value, Opaque) and isinstance(usual, Tensor):
+        return Tensor(value.device, evidence=Evidence.LIKELY, origin=value.origin)
+    return value
 
 
 def _bound(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:

@@ -158,6 +158,9 @@ def _place_of(value: Value, walk: Walk) -> Device:
     match value:
         case Tensor() | Opaque() | Module() | DeviceName():
             return value.device
+        case Container(items=(), rest=Tensor() as item):
+            # A list or dict of tensors of one place.
+            return item.device
         case Self():
             return SameAs(module_symbol(value.info))
         case Constant(value=None):

@@ -34,10 +34,10 @@ Source: torch_geometric 2.8 (``Data.__init__``; ``y`` may be a number) and tenso
 """
 
 
-def tensor_fields(walk: Walk, parameter: cst.Param) -> frozenset[str]:
-    """Names of the fields that the annotated class declares as tensors."""
+def tensor_fields(walk: Walk, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
+    """Names of the fields that the annotated class declares as tensors, and the class if it is the project's."""
     if parameter.annotation is None:
-        return frozenset()
+        return frozenset(), None
     node = _class_of(parameter.annotation.annotation)
     if isinstance(node, cst.SimpleString):
         text = str(node.evaluated_value)
@@ -45,8 +45,10 @@ def tensor_fields(walk: Walk, parameter: cst.Param) -> frozenset[str]:
     else:
         value = walk.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
     if isinstance(value, Reference):
-        return _LIBRARY.get(value.name, frozenset())
-    return declared(walk, value.info) if isinstance(value, ClassValue) and not value.info.is_module else frozenset()
+        return _LIBRARY.get(value.name, frozenset()), None
+    if isinstance(value, ClassValue) and not value.info.is_module:
+        return declared(walk, value.info), value.info
+    return frozenset(), None
 
 
 def _class_of(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -72,6 +72,8 @@ class Opaque:
     """As of a Tensor."""
     fields: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of its fields that are tensors by its class; ``[]`` for all that is kept under a string key."""
+    info: ClassInfo | None = field(default=None, compare=False)
+    """Its class, where an annotation names one of the project."""
     moved: bool = field(default=False, compare=False)
     """A transfer gave it: what takes part in arithmetic afterwards is a tensor."""
 
