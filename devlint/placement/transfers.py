@@ -95,7 +95,7 @@ def _target_of_to(walk: Walk, receiver: Value, call: CallSite) -> Target:
     named = call.keyword("device") or call.keyword("other")
     if named is None and call.positional:
         named = call.positional[0]
-        if is_dtype(named.value, named.node):
+        if is_dtype(named.value, named.node) or _chooses_dtype(walk, named):
             second = call.positional[1] if len(call.positional) > 1 else None
             if second is None or not isinstance(second.value, DeviceName):
                 return Target(_own(receiver), False)
@@ -110,6 +110,15 @@ def _target_of_to(walk: Walk, receiver: Value, call: CallSite) -> Target:
         return Target(_own(receiver), False)
     device = resolve_current(walk, device_of(walk, named.value, named.node, Sink.TRANSFER, call))
     return Target(device, True, named)
+
+
+def _chooses_dtype(walk: Walk, named: Argument) -> bool:
+    """``t.to(torch.float32 if on_mps else torch.float64)``."""
+    node = named.node
+    if not isinstance(node, cst.IfExp) or not isinstance(named.value, UnknownValue):
+        return False
+    arms = (node.body, node.orelse)
+    return all(isinstance(arm, cst.Attribute) and is_dtype(walk.evaluate_quietly(arm), arm) for arm in arms)
 
 
 def _moved(
