@@ -116,8 +116,10 @@ class Analysis:
 
     def dissolve(self) -> None:
         """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
+        self._module = None
         self._walks.clear()
         self._facts.clear()
+        self._arguments.clear()
         self._noted.clear()
         self._globals.clear()
         self._deferred.clear()
