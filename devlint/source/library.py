@@ -36,8 +36,9 @@ class ParsedFile(Generic[Index]):
 class Library(Generic[Index]):
     """Parsed files, the most recently used of them, for one process; each with what ``index`` says of its tree."""
 
-    def __init__(self, index: Callable[[cst.Module], Index]) -> None:
+    def __init__(self, index: Callable[[cst.Module], Index], characters: int = MAX_CHARACTERS) -> None:
         self._index = index
+        self._limit = characters
         self._files: OrderedDict[Path, ParsedFile[Index] | None] = OrderedDict()
         self._size = 0
 
@@ -48,7 +49,7 @@ class Library(Generic[Index]):
             return self._files[file]
         found = self._files[file] = _parse(file, self._index)
         self._size += found.size if found is not None else 0
-        while self._size > MAX_CHARACTERS and len(self._files) > 1:
+        while self._size > self._limit and len(self._files) > 1:
             _, oldest = self._files.popitem(last=False)
             self._size -= oldest.size if oldest is not None else 0
         return found

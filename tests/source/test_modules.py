@@ -1,0 +1,98 @@
+"""Which file an import names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from devlint.source.library import Library, Surroundings
+from devlint.source.modules import ModuleFinder
+
+
+def make(root: Path, *files: str) -> None:
+    for name in files:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("import torch\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        (".ops", "pkg/sub/ops.py"),
+        (".", "pkg/sub/__init__.py"),
+        ("..", "pkg/__init__.py"),
+        ("..layers", "pkg/layers/__init__.py"),
+        ("..layers.attention", "pkg/layers/attention.py"),
+        ("pkg.layers.attention", "pkg/layers/attention.py"),
+        ("pkg", "pkg/__init__.py"),
+        ("pkg.nowhere", None),
+        ("...layers.attention.more.dots", None),
+        ("numpy", None),
+    ],
+)
+def test_imports_as_seen_from_a_module_of_a_package(tmp_path: Path, name: str, found: str | None) -> None:
+    make(tmp_path, "pkg/__init__.py", "pkg/sub/__init__.py", "pkg/sub/ops.py", "pkg/sub/net.py")
+    make(tmp_path, "pkg/layers/__init__.py", "pkg/layers/attention.py", "numpy/__init__.py")
+    located = ModuleFinder(tmp_path / "pkg/sub/net.py").locate(name)
+    assert located == (None if found is None else tmp_path / found)
+
+
+def test_a_package_without_init_is_looked_up_from_the_root_of_the_project(tmp_path: Path) -> None:
+    make(tmp_path, "tools/geometry.py", "train/deep/run.py", "pyproject.toml", "src/core/net.py")
+    finder = ModuleFinder(tmp_path / "train/deep/run.py")
+    assert finder.locate("tools.geometry") == tmp_path / "tools/geometry.py"
+    assert finder.locate("tools") == tmp_path / "tools"
+    assert finder.locate("core.net") == tmp_path / "src/core/net.py"
+
+
+def test_a_configured_root_is_where_imports_start(tmp_path: Path) -> None:
+    make(tmp_path, "python/names/net.py", "python/names/ops.py")
+    finder = ModuleFinder(tmp_path / "python/names/net.py", (tmp_path / "python",))
+    assert finder.locate("names.ops") == tmp_path / "python/names/ops.py"
+
+
+def test_among_installed_packages_a_file_sees_its_own_only(tmp_path: Path) -> None:
+    site = tmp_path / "lib/site-packages"
+    make(site, "mine/__init__.py", "mine/net.py", "theirs/__init__.py")
+    finder = ModuleFinder(site / "mine/net.py")
+    assert finder.locate("mine") == site / "mine/__init__.py"
+    assert finder.locate("theirs") is None
+
+
+def test_a_script_sees_the_files_beside_it(tmp_path: Path) -> None:
+    make(tmp_path, "train.py", "model.py")
+    assert ModuleFinder(tmp_path / "train.py").locate("model") == tmp_path / "model.py"
+
+
+def test_a_file_is_parsed_once_and_what_is_no_python_not_at_all(tmp_path: Path) -> None:
+    make(tmp_path, "net.py")
+    (tmp_path / "broken.py").write_text("import torch\ndef f(:\n")
+    library = Library(lambda tree: len(tree.body))
+    first = library.parsed(tmp_path / "net.py")
+    assert first is not None
+    assert first.index == 1
+    assert library.parsed(tmp_path / "net.py") is first
+    assert library.parsed(tmp_path / "broken.py") is None
+    assert library.parsed(tmp_path / "missing.py") is None
+
+
+def test_of_a_file_without_torch_only_the_imports_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "api.py").write_text("from .net import Net\n\ndef f():\n    from .ops import g\n    return g\n")
+    found = Library(lambda tree: tree.code).parsed(tmp_path / "api.py")
+    assert found is not None
+    assert found.index == "from .net import Net\nfrom .ops import g\n"
+
+
+def test_the_library_forgets_what_was_used_longest_ago(tmp_path: Path) -> None:
+    make(tmp_path, "a.py", "b.py", "c.py")
+    library = Library(lambda tree: None, characters=2 * len("import torch\n"))
+    first = library.parsed(tmp_path / "a.py")
+    library.parsed(tmp_path / "b.py")
+    library.parsed(tmp_path / "c.py")
+    assert library.parsed(tmp_path / "a.py") is not first
+
+
+def test_paths_are_shown_as_seen_from_the_working_directory(tmp_path: Path) -> None:
+    around = Surroundings(Library(lambda tree: None), str(tmp_path / "work"))
+    assert around.shown(tmp_path / "other/net.py") == "../other/net.py"
