@@ -373,7 +373,7 @@ class Analysis:
         end: Environment | None = walk.env
         for state in walk.exits:
             end = join(None, end, state)
-        me = _self_name(walk)
+        me, assigned_later = _self_name(walk), info.assigned_outside_init
         for name, (value, node, scope) in self._noted.get(id(info), {}).items():
             final = value if end is None else end.values.get(f"{me}.{name}", value)
             if isinstance(final, UnknownValue) and _is_registered(value):
@@ -381,7 +381,7 @@ class Analysis:
                 final = value
             if info.is_module:
                 final = _kept(final, name, node, scope)
-            stores = 1 + (name in info.assigned_outside_init)
+            stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
 
     def note_attribute(self, walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:

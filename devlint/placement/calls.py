@@ -71,7 +71,8 @@ def _tell(walk: Walk, node: cst.Call, name: str, site: CallSite, receiver: Value
 
 
 def arguments(walk: Walk, node: cst.Call) -> CallSite:
-    """The call's arguments, evaluated in order."""
+    """The call's arguments, evaluated in order. Of a type test only what is tested: the types are read by name."""
+    tests = isinstance(node.func, cst.Name) and node.func.value in ("isinstance", "issubclass")
     return CallSite(
         node,
         tuple(
@@ -81,7 +82,7 @@ def arguments(walk: Walk, node: cst.Call) -> CallSite:
                 argument.keyword.value if argument.keyword is not None else None,
                 argument.star,
             )
-            for argument in node.args
+            for argument in (node.args[:1] if tests else node.args)
         ),
     )
 

@@ -13,7 +13,9 @@ from devlint.placement.walk import Walk, executes
 @executes(cst.FunctionDef)
 def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
     for decorator in node.decorators:
-        walk.evaluate(decorator.decorator)
+        if isinstance(decorator.decorator, cst.Call):
+            # A plain name says nothing about devices; it may lead through half of the project.
+            walk.evaluate(decorator.decorator)
     walk.analysis.check_defaults(walk, node)
     _default_devices(walk, node)
     info = walk.index.functions[id(node)]

@@ -51,21 +51,44 @@ class FunctionInfo:
     owner: ClassInfo | None = None
     decorators: tuple[str, ...] = ()
     closure: dict[str, Value] = field(default_factory=dict)
-    is_generator: bool = False
-    stores: frozenset[str] = frozenset()
-    """Attributes of ``self`` that the body assigns; of methods only."""
-    places_itself: bool = False
-    """The body calls ``.to`` or ``.cuda``: as a constructor it may leave its parameters anywhere."""
     home: Analysis | None = None
     """The analysis of the file it stands in, which walks it; None for a definition met inside another."""
 
-    def __post_init__(self) -> None:
-        if isinstance(self.node, cst.FunctionDef):
-            for child in descend(self.node.body, into_definitions=False):
+    _stores: frozenset[str] | None = None
+    _signs: frozenset[str] | None = None
+
+    @property
+    def stores(self) -> frozenset[str]:
+        """Attributes of ``self`` that the body assigns; of methods only."""
+        if self._stores is None:
+            self._stores = frozenset(stored_attributes(self)) if self.owner is not None else frozenset()
+        return self._stores
+
+    @property
+    def is_generator(self) -> bool:
+        return "yields" in self._body_signs()
+
+    @property
+    def places_itself(self) -> bool:
+        """The body calls ``.to`` or ``.cuda``: as a constructor it may leave its parameters anywhere."""
+        return "places" in self._body_signs()
+
+    def _body_signs(self) -> frozenset[str]:
+        # Read when asked for: of the files that are only asked about, most definitions never are.
+        if self._signs is None:
+            found = set()
+            for child in descend(self.node.body, into_definitions=False) if self.is_definition else ():
                 if isinstance(child, cst.Yield):
-                    self.is_generator = True
+                    found.add("yields")
                 elif isinstance(child, cst.Attribute) and child.attr.value in ("to", "cuda"):
-                    self.places_itself = True
+                    found.add("places")
+            self._signs = frozenset(found)
+        return self._signs
+
+    @property
+    def is_definition(self) -> bool:
+        """Not a lambda."""
+        return isinstance(self.node, cst.FunctionDef)
 
     @property
     def name(self) -> str:
@@ -107,15 +130,25 @@ class ClassInfo:
     node: cst.ClassDef
     bases: tuple[str | ClassInfo, ...]
     methods: dict[str, FunctionInfo]
-    assigned_outside_init: frozenset[str] = frozenset()
-    """Attributes that a method stores which is no part of the constructor."""
-    builders: tuple[FunctionInfo, ...] = ()
-    """Methods that ``__init__`` calls on ``self`` and nothing else here does: parts of the constructor."""
     home: Analysis | None = None
     """The analysis of the file it stands in."""
     _resolved: tuple[str | ClassInfo, ...] | None = None
     _kind: ClassKind | None = None
     _order: tuple[ClassInfo, ...] | None = None
+    _builders: tuple[FunctionInfo, ...] | None = None
+
+    @property
+    def builders(self) -> tuple[FunctionInfo, ...]:
+        """Methods that ``__init__`` calls on ``self`` and nothing else here does: parts of the constructor."""
+        if self._builders is None:
+            self._builders = builders_of(self)
+        return self._builders
+
+    @property
+    def assigned_outside_init(self) -> frozenset[str]:
+        """Attributes that a method stores which is no part of the constructor."""
+        outside = [m.stores for m in self.methods.values() if m.name != "__init__" and m not in self.builders]
+        return frozenset().union(*outside)
 
     @property
     def resolved_bases(self) -> tuple[str | ClassInfo, ...]:
@@ -168,6 +201,7 @@ class ClassInfo:
     def forget(self) -> None:
         """Drops what one analysis found out about it and its bases."""
         self.home = self._resolved = self._kind = self._order = None
+        self._builders = None
 
     @property
     def complete(self) -> bool:
@@ -290,11 +324,6 @@ def _index_class(node: cst.ClassDef, prefix: str, index: FileIndex, classes: dic
     info = ClassInfo(prefix + node.name.value, node, bases, {})
     index.classes[id(node)] = info
     _index_block(node.body, info.qualname + ".", info, index, classes)
-    for method in info.methods.values():
-        method.stores = frozenset(stored_attributes(method))
-    info.builders = builders_of(info)
-    outside = [m.stores for m in info.methods.values() if m.name != "__init__" and m not in info.builders]
-    info.assigned_outside_init = frozenset().union(*outside)
     return info
 
 

@@ -20,8 +20,8 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
 
-MAX_FILES = 60
-"""Files of the project that one analysis looks into; names of further ones are unknown."""
+MAX_CHARACTERS = 1_000_000
+"""Text of other files that one analysis looks into, about 25,000 lines; names of further ones are unknown."""
 
 
 class ParsedFile(Protocol):
@@ -31,6 +31,9 @@ class ParsedFile(Protocol):
     def index(self) -> FileIndex: ...
     @property
     def role(self) -> Role: ...
+    @property
+    def size(self) -> int:
+        """Characters."""
 
 
 class Files(Protocol):
@@ -54,6 +57,7 @@ class Project:
         self._analyses: dict[Path, Analysis | None] = {}
         self._resolving: set[tuple[Path, str]] = set()
         self._resolved: dict[tuple[Path, str], Value | None] = {}
+        self._left = MAX_CHARACTERS
         self.running: list[int] = []
         """Definitions being walked, in all files, by the identity of their nodes."""
 
@@ -75,16 +79,17 @@ class Project:
         return {analysis.path: analysis.tree for analysis in self._analyses.values() if analysis is not None}
 
     def analysis_of(self, file: Path) -> Analysis | None:
-        """The analysis of another file; None for what cannot be read, and beyond :data:`MAX_FILES`."""
+        """The analysis of another file; None for what cannot be read, and beyond :data:`MAX_CHARACTERS`."""
         if file in self._analyses:
             return self._analyses[file]
-        if file.suffix != ".py" or len(self._analyses) >= MAX_FILES:
+        if file.suffix != ".py":
             return None
         from devlint.placement.analysis import Analysis
 
         self._analyses[file] = None
-        parsed = self._files.parsed(file)
-        if parsed is not None:
+        parsed = self._files.parsed(file) if self._left > 0 else None
+        self._left -= parsed.size if parsed is not None else 0
+        if parsed is not None and self._left >= 0:
             # It registers itself before its module level is walked, for imports may lead back to it.
             Analysis(parsed.tree, self._files.shown(file), parsed.role, self, file, parsed.index)
         return self._analyses[file]
