@@ -161,7 +161,8 @@ def _same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     location = site.argument("map_location", 1)
     if location is None or (isinstance(location.value, Constant) and location.value.value is None):
-        return NOTHING
+        # Anywhere, each tensor by what the file says; what becomes of it tells what the file holds.
+        return Opaque(UNKNOWN, walk.step(StepKind.MADE, node, UNKNOWN, "torch.load"))
     device = device_of(walk, location.value, location.node, Sink.MAP_LOCATION, site)
     return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
 

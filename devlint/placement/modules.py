@@ -18,6 +18,7 @@ from devlint.placement.operands import Bound
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.specialised import call_with_values
+from devlint.placement.summaries import bind_arguments, handed_back, substitute
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
     NOTHING,
@@ -34,6 +35,7 @@ from devlint.placement.values import (
 from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule
 
 if TYPE_CHECKING:
+    from devlint.placement.index import FunctionInfo
     from devlint.placement.walk import Walk
 
 WRAPPERS = {
@@ -219,6 +221,9 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
         call_with_values(walk, node, forward, site, module)
+        stayed = _left_on_cpu(walk, node, module, forward, site)
+        if stayed is not None:
+            return stayed
     device = _output_device(walk, module, [a.value for a in inputs])
     if module.assumed and not any(operands.device_of(a.value) == device for a in inputs):
         return NOTHING
@@ -250,8 +255,23 @@ def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
     return found
 
 
+def _left_on_cpu(walk: Walk, node: cst.Call, module: Module, forward: FunctionInfo, site: CallSite) -> Value | None:
+    """What a ``forward`` of the project makes on the CPU and gives back as it is; None for anything else."""
+    summary = walk.analysis.summary(forward)
+    if summary is None:
+        return None
+    value = substitute(summary.value, bind_arguments(walk, forward, site, module), walk, node)
+    parts = value.items if isinstance(value, Container) and value.rest is None else (value,)
+    if not parts or not all(isinstance(part, Tensor) and part.device == CPU for part in parts):
+        return None
+    return handed_back(walk, node, value)
+
+
 def _first_input(module: Module, site: CallSite) -> list[Bound]:
     """Of a module of one's own only a lone first tensor surely meets the parameters."""
+    if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
+        # Whether it has any is not known; what its forward does with the tensor is seen there.
+        return []
     if module.assumed and not _looks_like_data(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:

@@ -6,7 +6,7 @@ This is the part of DEV101 for which no operation fails in the code at hand.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
@@ -14,7 +14,7 @@ from devlint.placement.domain import CPU, SameAs, leaves
 from devlint.placement.inference import stands_for_forward
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Scope, Setting
-from devlint.placement.values import Container, Opaque, Tensor, Value
+from devlint.placement.values import Container, Module, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of
 from devlint.rules.rule import Draft, DraftStep, Repair
 from devlint.rules.wording import bare_creation, quoted
@@ -35,7 +35,9 @@ class HandedOut:
     """Definitions seen working on tensors that the caller placed."""
     _brought_home: set[str] = field(default_factory=set)
     """Definitions that take what the caller placed to the CPU, for numpy."""
-    _drafts: list[tuple[str, Draft]] = field(default_factory=list)
+    _drafts: list[tuple[Scope, Draft]] = field(default_factory=list)
+    _built: set[str] = field(default_factory=set)
+    """Classes that the file builds itself: what becomes of their results is seen at the calls."""
 
     def begun(self, event: Begun) -> None:
         method = event.scope.qualname
@@ -45,6 +47,8 @@ class HandedOut:
             self._placed.add(method)
 
     def called(self, event: Called) -> None:
+        if isinstance(event.result, Module) and event.result.info is not None:
+            self._built.add(event.result.info.qualname)
         arguments = [argument.value for argument in event.call.arguments]
         values = [event.receiver, event.result, *arguments]
         if event.scope.setting is not Setting.FORWARD:
@@ -81,10 +85,12 @@ class HandedOut:
                        DraftStep(event.node, scope, "returned here")),
                 repair=Repair(Applicability.SUGGESTION, "create it on the inputs' device"),
             )  # fmt: skip
-            self._drafts.append((scope.qualname, draft))
+            self._drafts.append((scope, draft))
 
     def finish(self) -> Iterator[Draft]:
-        yield from (draft for method, draft in self._drafts if method in self._placed)
+        for scope, draft in self._drafts:
+            if scope.qualname in self._placed:
+                yield replace(draft, confidence=Confidence.LOW) if scope.class_name in self._built else draft
 
     def _confidence(self, step: Step, scope: Scope) -> Confidence:
         """`from_numpy` and its kin: the computation before it ran on the CPU, unless the method brought it there."""

@@ -36,6 +36,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 - The file was written a few lines before in the same function: what was saved here can be loaded here.
 - The saved object holds no tensors: the class that loads also saves, and what it saves is a dictionary of plain values.
   `weights_only=True` alone says nothing about devices.
+- Nothing tells that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
+  the function that gets it speaks of states, checkpoints, weights or models. There the confidence is low.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`): the confidence is low.
 
 ## Fix safety
@@ -62,6 +64,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.scope import Setting
 from devlint.placement.values import Constant, Container, DeviceName, Host, Value
+from devlint.rules.causes import origin_of
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import Factory
@@ -69,7 +72,7 @@ from devlint.semantics import function as known_function
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called
+    from devlint.placement.events import Begun, Called, Returned, Stored
 
 WRITERS = ("torch.save", "torch.jit.save")
 
@@ -86,7 +89,35 @@ class LoadWithoutMapLocation(Rule):
         """Classes that save: whether all they save is plain values, as far as the source tells."""
         self._found: list[tuple[Called, Draft]] = []
 
+        self._told: set[str] = set()
+        """Definitions whose caller says where to."""
+        self._states: set[int] = set()
+        """Loads whose result is used as a model's or an optimizer's state, by the identity of their nodes."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        if any(name in ("map_location", "device") for name, _ in event.arguments):
+            self._told.add(event.scope.qualname)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        if _sounds_like_state(event.target):
+            self._note(event.value)
+        return ()
+
+    def returned(self, event: Returned) -> Iterable[Draft]:
+        if _sounds_like_state(event.scope.qualname):
+            self._note(event.value)
+        return ()
+
+    def _note(self, value: Value) -> None:
+        origin = origin_of(value)
+        if origin is not None and origin.first.name == "torch.load":
+            self._states.add(id(origin.first.node))
+
     def called(self, event: Called) -> Iterable[Draft]:
+        if _sounds_like_state(event.name.rsplit(".", 1)[-1]):
+            for argument in event.call.arguments:
+                self._note(argument.value)
         if event.name in WRITERS:
             self._saved.add(event.scope.qualname)
             if event.scope.class_name is not None:
@@ -113,7 +144,26 @@ class LoadWithoutMapLocation(Rule):
         """A class that saves plain values and loads them again needs no device."""
         for event, draft in self._found:
             plain = self._plain.get(event.scope.class_name or "", False)
-            yield replace(draft, confidence=Confidence.LOW) if plain else draft
+            if event.scope.qualname in self._told and draft.confidence is Confidence.MEDIUM:
+                yield replace(draft, confidence=Confidence.HIGH)
+                continue
+            doubtful = plain or not (id(event.node) in self._states or _names_state(event))
+            yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
+
+
+_STATE = ("state", "checkpoint", "ckpt", "weight", "model", "snapshot")
+
+
+def _names_state(event: Called) -> bool:
+    """A compiled module, or a file that is called a checkpoint."""
+    source = event.call.argument("f", 0)
+    return event.name.endswith("jit.load") or (source is not None and _sounds_like_state(code_of(source.node)))
+
+
+def _sounds_like_state(name: str) -> bool:
+    """Names that only what holds the tensors of a model or an optimizer is given."""
+    lowered = name.lower()
+    return any(word in lowered for word in _STATE)
 
 
 def _holds_no_tensor(value: Value) -> bool:
