@@ -12,8 +12,8 @@ from devlint.placement.attributes import attribute_of
 from devlint.placement.domain import CPU
 from devlint.placement.events import Argument, Called, CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
-from devlint.placement.index import ClassKind
 from devlint.placement.indirect import call_partial
+from devlint.placement.known_classes import ClassKind
 from devlint.placement.meetings import call_unknown_loss, perform
 from devlint.placement.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
 from devlint.placement.operands import bind

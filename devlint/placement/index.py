@@ -9,34 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.imports import imported_names, module_of
-from devlint.placement.known_classes import kind_of_base
+from devlint.placement.known_classes import ClassKind, kind_of_base
 from devlint.placement.own_attributes import builders_of, stored_attributes
 from devlint.placement.syntax import FunctionNode, body_of, decorator_names, descend, dotted
 
 if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
     from devlint.placement.values import Value
-
-
-class ClassKind(Enum):
-    """What a class is, by its bases."""
-
-    MODULE = "module"
-    LIGHTNING = "lightning"
-    """A Module whose batches arrive moved and whose ``device`` follows it."""
-    HOST = "host"
-    """Dataset, Sampler, Transform: works on the CPU."""
-    AUTOGRAD = "autograd"
-    """``torch.autograd.Function``: tensors in, tensors out, no self."""
-    OPTIMIZER = "optimizer"
-    PLAIN = "plain"
-    UNKNOWN = "unknown"
 
 
 MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})

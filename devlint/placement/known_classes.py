@@ -1,9 +1,27 @@
 """Classes of other libraries that are known by name: what deriving from them, or holding one, means for placement.
 
-Source: the public documentation of each library; the kinds are the values of ``ClassKind``.
+Source: the public documentation of each library.
 """
 
 from __future__ import annotations
+
+from enum import Enum
+
+
+class ClassKind(Enum):
+    """What a class is, by its bases."""
+
+    MODULE = "module"
+    LIGHTNING = "lightning"
+    """A Module whose batches arrive moved and whose ``device`` follows it."""
+    HOST = "host"
+    """Dataset, Sampler, Transform: works on the CPU."""
+    AUTOGRAD = "autograd"
+    """``torch.autograd.Function``: tensors in, tensors out, no self."""
+    OPTIMIZER = "optimizer"
+    PLAIN = "plain"
+    UNKNOWN = "unknown"
+
 
 _KINDS: dict[str, tuple[str, ...]] = {
     "module": (

@@ -8,7 +8,8 @@ import libcst as cst
 import pytest
 
 from devlint.placement.imports import canonical, imported_names
-from devlint.placement.index import ClassInfo, ClassKind, FileIndex, index_file
+from devlint.placement.index import ClassInfo, FileIndex, index_file
+from devlint.placement.known_classes import ClassKind
 
 
 def index(program: str) -> FileIndex:

@@ -80,7 +80,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence, Severity
 from devlint.placement.domain import Anchor, Device, Known, SameAs, describe, is_accelerator
-from devlint.placement.index import ClassKind
+from devlint.placement.known_classes import ClassKind
 from devlint.placement.values import Constant, DeviceName, Function, Self
 from devlint.rules.rule import Draft, DraftStep, Rule
 from devlint.rules.wording import device_of, quoted

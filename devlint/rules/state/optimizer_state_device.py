@@ -79,7 +79,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU
-from devlint.placement.index import ClassKind
+from devlint.placement.known_classes import ClassKind
 from devlint.placement.origin import Step
 from devlint.placement.values import Container, Tensor, Value
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule

@@ -83,7 +83,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Anchor, SameAs, describe
-from devlint.placement.index import ClassKind
+from devlint.placement.known_classes import ClassKind
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Container, DeviceName, Module, Opaque, Self, Tensor, Value
