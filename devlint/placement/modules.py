@@ -260,11 +260,11 @@ def _left_on_cpu(walk: Walk, node: cst.Call, module: Module, forward: FunctionIn
     summary = walk.analysis.summary(forward)
     if summary is None:
         return None
-    value = substitute(summary.value, bind_arguments(walk, forward, site, module), walk, node)
+    value = summary.value
     parts = value.items if isinstance(value, Container) and value.rest is None else (value,)
     if not parts or not all(isinstance(part, Tensor) and part.device == CPU for part in parts):
         return None
-    return handed_back(walk, node, value)
+    return handed_back(walk, node, substitute(value, bind_arguments(walk, forward, site, module), walk, node))
 
 
 def _first_input(module: Module, site: CallSite) -> list[Bound]:

@@ -116,13 +116,19 @@ def handed_back(walk: Walk, node: cst.Call, value: Value) -> Value:
 
 def substitute(value: Value, substitution: Substitution, walk: Walk, call: cst.Call | None) -> Value:
     """``value`` with the caller's values put for the symbols of the definition."""
+    if isinstance(value, Tensor) and isinstance(value.device, SameAs):
+        given = substitution.get(value.device.symbol.key)
+        came_in = value.origin is not None and value.origin.first.kind is StepKind.GIVEN
+        if came_in and isinstance(given, Constant):
+            # Computed from an argument that is no tensor in this call.
+            return NOTHING
     if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
         device = _device(value.device, substitution, walk, call)
         if device == value.device:
             return value
         if isinstance(value, Opaque) and isinstance(value.device, SameAs):
             given = substitution.get(value.device.symbol.key)
-            if isinstance(given, (Host, Constant, Container, Instance)):
+            if isinstance(given, (Host, Constant, Container, Instance, Module)):
                 # The argument itself came back: it is what the caller gave.
                 return given if not isinstance(given, Container) else NOTHING
         return replace(value, device=device)

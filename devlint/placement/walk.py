@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
-from devlint.placement.domain import Choice, Decided, Device, Guard, GuardKind, SameAs, relate
+from devlint.placement.domain import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, relate
 from devlint.placement.environment import Environment, join_values
 from devlint.placement.events import Event
 from devlint.placement.origin import Origin, Step, StepKind, extend
@@ -188,6 +188,9 @@ class Walk:
         for left, right in ((a, b), (b, a)):
             if isinstance(left, SameAs):
                 target = self.state.moved_groups.get(left.symbol.key)
+                if target is not None and right == CPU:
+                    # Nobody moved it with its siblings, so it is where loaders make their batches.
+                    return Relation.SAME
                 if target is not None and relate(target, right) is Relation.SAME and left != right:
                     return Relation.DIFFERENT
         return None

@@ -109,12 +109,16 @@ class UnregisteredModule(Rule):
     def __init__(self) -> None:
         self._filled: dict[tuple[str, str], Event] = {}
         """By class and attribute: where a method other than the constructor puts a module of its own making."""
+        self._moved: set[tuple[str, str]] = set()
+        """Attributes whose items the class itself puts back after a move."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`self.tables[name] = nn.Embedding(...)`, wherever that stands."""
         attribute, bracket, _ = event.target.removeprefix("self.").partition("[")
         if bracket and event.target.startswith("self."):
             self._fill(event, attribute, event.value)
+            if event.scope.class_name is not None and _is_moved(event):
+                self._moved.add((event.scope.class_name, attribute))
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -141,6 +145,9 @@ class UnregisteredModule(Rule):
             readers = fact.loaded_in - {CONSTRUCTOR}
             if not isinstance(fact.value, Container) or fact.registered or not readers:
                 continue
+            if (facts.info.qualname, fact.name) in self._moved:
+                # `self.nets[0] = self.nets[0].to(x.device)` where it is used (fixture `moved_where_used`).
+                continue
             kept = _kept(fact.value)
             filled = self._filled.get((facts.info.qualname, fact.name))
             if kept:
@@ -148,6 +155,14 @@ class UnregisteredModule(Rule):
             elif filled is not None and readers - {filled.scope.qualname.rsplit(".", 1)[-1]}:
                 readers -= {filled.scope.qualname.rsplit(".", 1)[-1]}
                 yield _draft(fact, "modules", fact.value.keys is not None, readers, filled)
+
+
+def _is_moved(event: Stored) -> bool:
+    import libcst as cst
+
+    call = event.value_node
+    function = call.func if isinstance(call, cst.Call) else None
+    return isinstance(function, cst.Attribute) and function.attr.value in ("to", "cuda")
 
 
 def _kept(container: Container) -> str:

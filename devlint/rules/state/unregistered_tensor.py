@@ -99,7 +99,7 @@ class UnregisteredTensor(Rule):
                 scope=step.scope,
                 message=f"`{_attribute(step)}` is a plain attribute, so it stays on the CPU when the module moves, but "
                 f"{called(theirs)} {stands(theirs)}; {failing(event)} fails{when(device_of(theirs.value))}",
-                confidence=_confidence(device_of(theirs.value)),
+                confidence=_confidence(mine.value, device_of(theirs.value)),
                 trace=trace_of(event),
                 repair=_buffer(step),
             )
@@ -150,7 +150,12 @@ def _attribute(step: Step) -> str:
     return name if name.startswith("self.") else f"self.{name}"
 
 
-def _confidence(device: Device | None) -> Confidence:
+def _confidence(value: Value, device: Device | None) -> Confidence:
+    origin = origin_of(value)
+    if origin is not None and origin.find(StepKind.WRAPPED) is not None:
+        # A parameter in the other arm of the constructor: what reads it asks which of the two it is, in some other way
+        # (fixture `parameter_or_tensor`).
+        return Confidence.LOW
     found = leaves(device) if device is not None else ()
     outside = any(isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.MODULE for leaf in found)
     return Confidence.MEDIUM if outside else Confidence.HIGH
