@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain import Anchor, Device, Guard, GuardKind, SameAs, Symbol
+from devlint import semantics
+from devlint.placement.domain import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
 from devlint.placement.events import Tested
 from devlint.placement.syntax import code_of, descend, dotted, path_of
 from devlint.placement.values import NOTHING, Constant, Container, DeviceName, Host, Opaque, Tensor, Truth, Value
@@ -67,6 +68,9 @@ def test(walk: Walk, node: cst.BaseExpression) -> Condition:
     value = walk.evaluate(node)
     walk.emit(Tested(node, walk.scope, value))
     if isinstance(node, cst.Call):
+        known = _known_of_tensor(walk, node)
+        if known is not None:
+            return Condition(known)
         narrowings = _type_test(walk, node)
         if narrowings:
             return replace(_guarded(walk, node), narrowings=narrowings)
@@ -111,7 +115,8 @@ def _comparison(walk: Walk, node: cst.Comparison) -> Condition:
             return Condition(value.known)
         if value.about_device:
             guard = _guarded(walk, node, about_device=True)
-            return replace(guard, cpu_when=_cpu_outcome(node, operator))
+            outcome = _cpu_outcome(node, operator)
+            return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(walk, node.left, outcome))
     return _guarded(walk, node)
 
 
@@ -160,6 +165,46 @@ def _guarded(walk: Walk, node: cst.BaseExpression, *, about_device: bool = False
     kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
     cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
     return Condition(guard=Guard(_versioned(walk, node, text), text, kind, subject), cpu_when=cpu_when)
+
+
+def _on_the_cpu(walk: Walk, left: cst.BaseExpression, outcome: bool | None) -> tuple[Narrowing, ...]:
+    """``x.device == torch.device("cpu")``: where it holds, that is where x is."""
+    if outcome is None or not isinstance(left, cst.Attribute):
+        return ()
+    of = (
+        left.value
+        if left.attr.value == "device"
+        else left.value.value
+        if isinstance(left.value, cst.Attribute)
+        else None
+    )
+    path = path_of(of) if of is not None else None
+    value = walk.evaluate_quietly(of) if of is not None and path is not None else None
+    if path is None or not isinstance(value, (Tensor, Opaque)):
+        return ()
+    return (Narrowing(path, replace(value, device=CPU), outcome),)
+
+
+_NO_TENSORS = frozenset({"numpy.ndarray", "str", "int", "float", "list", "tuple", "dict"})
+
+
+def _known_of_tensor(walk: Walk, node: cst.Call) -> bool | None:
+    """What a test of the type or of a method says of a value that is a tensor."""
+    name = walk.index.qualified(dotted(node.func))
+    if name not in ("isinstance", "hasattr") or len(node.args) != 2:
+        return None
+    value = walk.evaluate_quietly(node.args[0].value)
+    if not isinstance(value, Tensor):
+        return None
+    asked = node.args[1].value
+    if name == "hasattr":
+        known = isinstance(asked, cst.SimpleString) and semantics.method(str(asked.evaluated_value)) is not None
+        return True if known else None
+    if value.origin is not None and isinstance(value.origin.step.node, cst.Param):
+        # An argument may be what its annotation does not say; that is why the code asks.
+        return None
+    parts = [e.value for e in asked.elements] if isinstance(asked, cst.Tuple) else [asked]
+    return False if all(walk.index.qualified(dotted(part)) in _NO_TENSORS for part in parts) else None
 
 
 def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:

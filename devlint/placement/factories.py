@@ -37,7 +37,10 @@ _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "tor
 
 
 def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None) -> Value:
-    """The tensor a factory call makes."""
+    """The tensor a factory call makes; with ``out=`` it is that one, filled."""
+    out = call.keyword("out")
+    if out is not None and isinstance(out.value, (Tensor, Opaque)):
+        return out.value
     named = _device_argument(factory, call)
     if named is not None and isinstance(named.value, Constant) and named.value.value is None:
         # An attribute that the constructor left at None is set by somebody later.

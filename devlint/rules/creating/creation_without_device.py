@@ -183,7 +183,8 @@ class CreationWithoutDevice(Rule):
         """What only the whole file tells."""
         yield from self._handed_out.finish()
         for definition, arguments, draft in self._undecided:
-            if arguments.isdisjoint(self._on_host.get(definition, ())):
+            read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
+            if arguments.isdisjoint(read_on_host):
                 yield draft
 
 
@@ -201,7 +202,8 @@ def _given(value: Value) -> frozenset[str]:
 
 
 def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
-    if step.scope.setting is Setting.HOST:
+    if step.scope.setting in (Setting.HOST, Setting.CONSTRUCTION):
+        # While an object is built nothing of it has been moved yet.
         return Confidence.LOW
     anchors = set()
     for leaf in leaves(device_of(theirs.value) or CPU):
@@ -211,13 +213,23 @@ def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
             return Confidence.HIGH
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
         return Confidence.MEDIUM if event.assumed else Confidence.HIGH
-    if step.scope.role is Role.TEST:
-        # A test's arguments are its fixtures, and they are made on the CPU as often as not.
+    if step.scope.role in (Role.TEST, Role.SCRIPT, Role.BENCHMARK):
+        # A test's arguments are its fixtures, a script's functions are called by the script: on the CPU, more often
+        # than not (fixture `a_script`).
+        return Confidence.LOW
+    outer, _, inner = step.scope.qualname.rpartition(".")
+    nested = step.scope.class_name is None and outer != "" and inner != "<lambda>"
+    if nested or any(_holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)):
         return Confidence.LOW
     if event.callers_on_cpu:
         # A helper that this file only ever hands CPU tensors (fixture `contracts`).
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _holds_checkpoint(device: Device) -> bool:
+    """A `state_dict` that is handed in was read from a file, onto the CPU."""
+    return isinstance(device, SameAs) and "state_dict" in device.symbol.name
 
 
 def _message(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> str:

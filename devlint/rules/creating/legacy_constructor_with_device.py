@@ -69,6 +69,7 @@ from devlint.placement.domain import Device, Known, SameAs, describe, leaves
 from devlint.placement.values import Tensor
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import Created
@@ -107,7 +108,8 @@ def _cuda_constructor(event: Created) -> Iterable[Draft]:
         severity=Severity.WARNING,
         message=f"{quoted(event.call.node.func, event.factory.name)} allocates on the current CUDA device, "
         "not where the data beside it is, and raises on a machine without CUDA",
-        confidence=Confidence.MEDIUM,
+        # A script has one place for everything, and may well mean the current device.
+        confidence=Confidence.LOW if event.scope.role is Role.SCRIPT else Confidence.MEDIUM,
         repair=Repair(Applicability.SUGGESTION, _instead(event.factory, "...")),
     )
 

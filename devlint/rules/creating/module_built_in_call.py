@@ -146,7 +146,8 @@ class ModuleBuiltInCall(Rule):
         places = leaves(device_of(theirs.value) or Known("cpu"))
         if any(_is_certain(place) for place in places):
             return Confidence.HIGH
-        return Confidence.LOW if event.scope.role is Role.TEST or event.callers_on_cpu else Confidence.MEDIUM
+        elsewhere = event.scope.role in (Role.TEST, Role.SCRIPT) or event.callers_on_cpu
+        return Confidence.LOW if elsewhere else Confidence.MEDIUM
 
 
 def _is_certain(place: object) -> bool:
