@@ -162,7 +162,10 @@ def _is_moved(event: Stored) -> bool:
 
     call = event.value_node
     function = call.func if isinstance(call, cst.Call) else None
-    return isinstance(function, cst.Attribute) and function.attr.value in ("to", "cuda")
+    if not isinstance(function, cst.Attribute) or isinstance(function.value, cst.Call):
+        # What is built and moved in one expression stays where it was put.
+        return False
+    return function.attr.value in ("to", "cuda")
 
 
 def _kept(container: Container) -> str:
