@@ -17,14 +17,14 @@ from devlint.placement import comprehensions as _comprehensions  # noqa: F401  (
 from devlint.placement import definitions as _definitions  # noqa: F401  (registers the definitions)
 from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
 from devlint.placement.attributes import module_symbol
-from devlint.placement.classes import AttributeFact, ClassFacts, kind_of
+from devlint.placement.callers import Callers
+from devlint.placement.classes import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.devices import device_of
-from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, SameAs, leaves
+from devlint.placement.domain import CPU, UNKNOWN, Device
 from devlint.placement.environment import Environment, join
-from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Met, Sink
+from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Sink
 from devlint.placement.index import ClassInfo, FileIndex, FunctionInfo, index_file
-from devlint.placement.origin import Step, StepKind, extend
-from devlint.placement.parameters import bind_parameters, scope_of
+from devlint.placement.parameters import announce, bind_parameters, scope_of
 from devlint.placement.registration import registered_attributes
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import Summary, substitute
@@ -34,15 +34,11 @@ from devlint.placement.values import (
     NOTHING,
     ClassValue,
     Constant,
-    Container,
     Function,
-    Host,
-    Kind,
     Module,
     ProjectModule,
     Reference,
     Self,
-    Tensor,
     UnknownValue,
     Value,
 )
@@ -98,7 +94,7 @@ class Analysis:
         self._dynamic: set[int] = set()
         self._buffers: set[tuple[int, str]] = set()
         self._deferred: list[FunctionInfo] = []
-        self._arguments: dict[str, list[Value]] = {}
+        self.callers = Callers(self.index.indirect)
         self._default: Device = CPU
         for function in self.index.functions.values():
             function.home = self
@@ -119,7 +115,7 @@ class Analysis:
         self._module = None
         self._walks.clear()
         self._facts.clear()
-        self._arguments.clear()
+        self.callers.forget()
         self._noted.clear()
         self._globals.clear()
         self._deferred.clear()
@@ -130,35 +126,6 @@ class Analysis:
             info.forget()
             if not self._asked_only:
                 info.methods.clear()
-
-    # -- callers --------------------------------------------------------------------------------------------------
-
-    def note_argument(self, key: str, value: Value) -> None:
-        """One call of a definition of this file: what the parameter of this symbol key was given."""
-        self._arguments.setdefault(key, []).append(value)
-
-    def _by_callers(self, event: Event, scope: Scope) -> Event | None:
-        """A clash with an argument in the light of the calls in this file; None where those are all there can be.
-
-        ``scope`` is the definition that was walked; the clash may stand in one that it calls.
-        """
-        if not isinstance(event, Met) or not any(self._gets_cpu(o.value) for o in (event.stray, event.other)):
-            return event
-        name = scope.qualname.rsplit(".", 1)[-1]
-        private = name.startswith("_") and not name.startswith("__")
-        nested = scope.class_name is None and "." in scope.qualname
-        if (private or nested) and name not in self.index.indirect:
-            return None
-        return replace(event, callers_on_cpu=private or scope.class_name is not None)
-
-    def _gets_cpu(self, value: Value) -> bool:
-        """Whether every call in the file gives the parameter this value follows a CPU tensor."""
-        device = getattr(value, "device", UNKNOWN)
-        symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
-        if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
-            return False
-        given = [self._arguments.get(symbol.key, []) for symbol in symbols]
-        return all(given) and all(_stays_on_cpu(argument) for arguments in given for argument in arguments)
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -188,7 +155,7 @@ class Analysis:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            judged = self._by_callers(event, walk.scope)
+            judged = self.callers.judged(event, walk.scope)
             if judged is not None:
                 yield judged
 
@@ -218,13 +185,10 @@ class Analysis:
         walk = Walk(self, scope_of(info, self.path, self.role), info)
         walk.state.default_device = self._default
         bind_parameters(walk, info)
+        if not self._asked_only:
+            announce(walk, info)
         with self.running(info):
-            if isinstance(info.node, cst.Lambda):
-                walk.returned.append((walk.evaluate(info.node.body), ()))
-            else:
-                walk.run(iter(list(body_of(info.node.body))))
-                if walk.env is not None and walk.returned:
-                    walk.returned.append((Constant(None), ()))
+            walk.run_definition(info.node)
         self._walks[key] = walk
         return walk
 
@@ -376,11 +340,11 @@ class Analysis:
         me, assigned_later = _self_name(walk), info.assigned_outside_init
         for name, (value, node, scope) in self._noted.get(id(info), {}).items():
             final = value if end is None else end.values.get(f"{me}.{name}", value)
-            if isinstance(final, UnknownValue) and _is_registered(value):
+            if isinstance(final, UnknownValue) and is_registered(value):
                 # Made in one arm only: where it is used, that arm was taken.
                 final = value
             if info.is_module:
-                final = _kept(final, name, node, scope)
+                final = kept(final, name, node, scope)
             stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
 
@@ -414,39 +378,6 @@ class Analysis:
             for name, fact in facts.attributes.items()
         }
         return ClassFacts(info, attributes, facts.dynamic)
-
-
-def _is_registered(value: Value) -> bool:
-    return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER))
-
-
-def _kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
-    """A value on a Module that `Module.to` does not reach: its way leads through the store."""
-    if isinstance(value, Container):
-        items = tuple(_inside(item, name, node, scope) for item in value.items)
-        return replace(value, items=items, rest=None if value.rest is None else _inside(value.rest, name, node, scope))
-    if isinstance(value, Tensor) and value.kind in (Kind.PLAIN, Kind.UNWRAPPED):
-        return _inside(value, name, node, scope)
-    return value
-
-
-def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
-    """In a plain container even parameters and modules are out of reach."""
-    if isinstance(value, Container):
-        return _kept(value, name, node, scope)
-    if isinstance(value, (Tensor, Module)):
-        step = Step(StepKind.STORED, node, scope, value.device, f"self.{name}")
-        return replace(value, origin=extend(value.origin, step))
-    return value
-
-
-def _stays_on_cpu(value: Value) -> bool:
-    """The argument is a CPU tensor, or none at all."""
-    if isinstance(value, Tensor):
-        # Made without a device and then mixed with what cannot be placed, it is most likely still there.
-        made_bare = value.origin is not None and value.origin.first.bare
-        return value.device == CPU or (value.device == UNKNOWN and made_bare)
-    return isinstance(value, (Constant, Host))
 
 
 def _self_name(walk: Walk) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devlint.placement.index import ClassInfo
+from devlint.placement.origin import Step, StepKind, extend
 from devlint.placement.scope import Scope
 from devlint.placement.values import (
     Container,
@@ -63,3 +64,28 @@ def kind_of(value: Value) -> str:
             return "device"
         case _:
             return "other"
+
+
+def is_registered(value: Value) -> bool:
+    """Whether `Module.to` reaches the value when an attribute of the module holds it."""
+    return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER))
+
+
+def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
+    """A value on a Module that `Module.to` does not reach: its way leads through the store."""
+    if isinstance(value, Container):
+        items = tuple(_inside(item, name, node, scope) for item in value.items)
+        return replace(value, items=items, rest=None if value.rest is None else _inside(value.rest, name, node, scope))
+    if isinstance(value, Tensor) and value.kind in (Kind.PLAIN, Kind.UNWRAPPED):
+        return _inside(value, name, node, scope)
+    return value
+
+
+def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
+    """In a plain container even parameters and modules are out of reach."""
+    if isinstance(value, Container):
+        return kept(value, name, node, scope)
+    if isinstance(value, (Tensor, Module)):
+        step = Step(StepKind.STORED, node, scope, value.device, f"self.{name}")
+        return replace(value, origin=extend(value.origin, step))
+    return value

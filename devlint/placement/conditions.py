@@ -171,15 +171,11 @@ def _on_the_cpu(walk: Walk, left: cst.BaseExpression, outcome: bool | None) -> t
     """``x.device == torch.device("cpu")``: where it holds, that is where x is."""
     if outcome is None or not isinstance(left, cst.Attribute):
         return ()
-    of = (
-        left.value
-        if left.attr.value == "device"
-        else left.value.value
-        if isinstance(left.value, cst.Attribute)
-        else None
-    )
-    path = path_of(of) if of is not None else None
-    value = walk.evaluate_quietly(of) if of is not None and path is not None else None
+    if left.attr.value != "device":
+        # ``x.device.type``
+        left = left.value
+    path = path_of(left.value) if isinstance(left, cst.Attribute) else None
+    value = walk.evaluate_quietly(left.value) if isinstance(left, cst.Attribute) and path is not None else None
     if path is None or not isinstance(value, (Tensor, Opaque)):
         return ()
     return (Narrowing(path, replace(value, device=CPU), outcome),)
@@ -203,8 +199,13 @@ def _known_of_tensor(walk: Walk, node: cst.Call) -> bool | None:
     if value.origin is not None and isinstance(value.origin.step.node, cst.Param):
         # An argument may be what its annotation does not say; that is why the code asks.
         return None
-    parts = [e.value for e in asked.elements] if isinstance(asked, cst.Tuple) else [asked]
-    return False if all(walk.index.qualified(dotted(part)) in _NO_TENSORS for part in parts) else None
+    return False if _classes(walk, asked) <= _NO_TENSORS else None
+
+
+def _classes(walk: Walk, tested: cst.BaseExpression) -> set[str]:
+    """The qualified names of what ``isinstance`` asks for: one class or a tuple of them."""
+    parts = [e.value for e in tested.elements] if isinstance(tested, cst.Tuple) else [tested]
+    return {walk.index.qualified(dotted(part)) for part in parts}
 
 
 def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:
@@ -219,9 +220,7 @@ def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:
     if name == "torch.is_tensor":
         classes = {"torch.Tensor"}
     elif len(node.args) == 2:
-        tested = node.args[1].value
-        parts = [e.value for e in tested.elements] if isinstance(tested, cst.Tuple) else [tested]
-        classes = {walk.index.qualified(dotted(part)) for part in parts}
+        classes = _classes(walk, node.args[1].value)
     else:
         return ()
     tensors = {c for c in classes if c.rsplit(".", 1)[-1] in ("Tensor", "Parameter", "FloatTensor", "LongTensor")}

@@ -37,11 +37,6 @@ def call_partial(walk: Walk, node: cst.Call, callee: Partial, site: CallSite) ->
     return call_value(walk, node, callee.callee, CallSite(node, (*kept, *site.arguments, *named)))
 
 
-def same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """Gives back its first argument: ``vmap(f)`` computes what ``f`` does, where ``f`` does."""
-    return site.positional[0].value if site.positional else NOTHING
-
-
 def checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     """``checkpoint(function, *args)`` is the call itself."""
     from devlint.placement.calls import call_value

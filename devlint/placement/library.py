@@ -154,7 +154,10 @@ def _setting(change: Callable[[Walk, CallSite], Value]) -> Special:
 
 
 def _same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """Gives back its first argument: ``copy.deepcopy``, ``tqdm``, ``iter``, and ``Variable``, which wraps no more."""
+    """Gives back its first argument: ``copy.deepcopy``, ``tqdm``, ``iter``, ``Variable``, which wraps no more.
+
+    ``vmap(f)`` computes what ``f`` does, where ``f`` does.
+    """
     return site.positional[0].value if site.positional else NOTHING
 
 
@@ -310,8 +313,8 @@ FUNCTIONS: dict[str, Special] = {
     "torch.nn.utils.rnn.pad_packed_sequence": packed.unpack,
     "torch.utils.checkpoint.checkpoint": indirect.checkpoint,
     "functools.partial": indirect.partial,
-    "torch.vmap": indirect.same,
-    "torch.func.vmap": indirect.same,
+    "torch.vmap": _same,
+    "torch.func.vmap": _same,
     "torch.func.functional_call": indirect.functional_call,
     "torch.nn.utils.stateless.functional_call": indirect.functional_call,
     "torch.jit.trace": indirect.trace,

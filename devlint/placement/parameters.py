@@ -107,6 +107,11 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
         walk.state.values[star.name.value] = Container((), None, rest, "tuple")
     if info.node.params.star_kwarg is not None:
         walk.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
+
+
+def announce(walk: Walk, info: FunctionInfo) -> None:
+    """What rules hear of a definition before its body: its arguments as they are bound, and those it never looks at."""
+    parameters = parameters_of(info.node)[1 if info.owner is not None and not info.is_static else 0 :]
     named = tuple((p.name.value, walk.state.values[p.name.value]) for p in parameters)
     walk.emit(Begun(info.node, walk.scope, named, info.owner))
     for ignored in ignored_device_parameters(info, walk.index):

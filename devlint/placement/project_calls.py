@@ -42,7 +42,7 @@ def call_function(walk: Walk, node: cst.Call, function: Function, site: CallSite
     if summary is None:
         return NOTHING
     seen = call_with_values(walk, node, info, site, function.receiver)
-    result = returned(walk, node, info, summary, substitution) if seen is None else handed_back(walk, node, seen[0])
+    result = returned(walk, node, info, summary, substitution) if seen is None else handed_back(walk, node, seen)
     _note_moved(walk, site, result)
     return result
 

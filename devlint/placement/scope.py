@@ -31,3 +31,8 @@ class Scope:
     qualname: str
     setting: Setting
     class_name: str | None = None
+
+    @property
+    def is_nested(self) -> bool:
+        """A function inside another one; a lambda is one too."""
+        return self.class_name is None and "." in self.qualname

@@ -17,17 +17,15 @@ from devlint.placement.events import CallSite, Met
 from devlint.placement.index import FunctionInfo
 from devlint.placement.origin import Origin, Step, StepKind
 from devlint.placement.parameters import bind_parameters, scope_of
-from devlint.placement.summaries import default_of, own_parameters
-from devlint.placement.syntax import body_of, parameters_of
+from devlint.placement.summaries import arguments_of
+from devlint.placement.syntax import parameters_of
 from devlint.placement.values import (
-    Constant,
     Container,
     Evidence,
     Module,
     Opaque,
     Self,
     Tensor,
-    UnknownValue,
     Value,
 )
 
@@ -40,7 +38,7 @@ MAX_DEPTH = 4
 
 def call_with_values(
     walk: Walk, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Value | None
-) -> tuple[Value] | None:
+) -> Value | None:
     """What the call returns, by its actual arguments; None where no argument asks for a look inside.
 
     The clashes of arguments inside are emitted in the caller's walk.
@@ -54,7 +52,7 @@ def call_with_values(
     for event in inner.events:
         if isinstance(event, Met) and _is_about(event, handed):
             walk.emit(event)
-    return (inner.result(),)
+    return inner.result()
 
 
 def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: CallSite, receiver: Value | None) -> Walk:
@@ -68,12 +66,10 @@ def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: Cal
     first = parameters_of(definition)[:1]
     if first and receiver is not None and info.owner is not None and not info.is_static:
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
-    for name, value in _bound(info, site, receiver):
+    for name, value in arguments_of(info, site, receiver):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
     with home.running(info):
-        inner.run(iter(list(body_of(definition.body))))
-    if inner.env is not None and inner.returned:
-        inner.returned.append((Constant(None), ()))
+        inner.run_definition(definition)
     return inner
 
 
@@ -91,19 +87,6 @@ def _as_used(value: Value, usual: Value | None) -> Value:
     if isinstance(value, Opaque) and isinstance(usual, Tensor):
         return Tensor(value.device, evidence=Evidence.LIKELY, origin=value.origin)
     return value
-
-
-def _bound(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:
-    positional = list(site.positional)
-    for position, parameter in enumerate(own_parameters(info, receiver)):
-        name = parameter.name.value
-        found = site.keyword(name)
-        if found is None and position < len(positional):
-            found = positional[position]
-        if found is not None:
-            yield name, found.value
-        else:
-            yield name, UnknownValue() if site.unpacks else default_of(parameter)
 
 
 def _made_on_cpu(value: Value) -> Iterator[Step]:

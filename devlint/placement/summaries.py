@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,38 +59,34 @@ def symbol_key(info: FunctionInfo, parameter: str) -> str:
 
 def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
     """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
-    parameters = own_parameters(info, receiver)
     substitution: Substitution = {}
     if info.owner is not None and receiver is not None and not info.is_static:
         from devlint.placement.attributes import module_symbol
 
         substitution[module_symbol(info.owner).key] = receiver
-    positional = list(site.positional)
-    hidden = site.unpacks
-    for position, parameter in enumerate(parameters):
-        name = parameter.name.value
-        found = site.keyword(name)
-        if found is None and position < len(positional):
-            found = positional[position]
-        if found is not None:
-            value = found.value
-        elif hidden:
-            value = NOTHING
-        else:
-            value = default_of(parameter)
+    for name, value in arguments_of(info, site, receiver):
         substitution[symbol_key(info, name)] = value
         if not walk.muted and walk.depth == 0:
-            walk.analysis.note_argument(symbol_key(info, name), value)
+            walk.analysis.callers.note(symbol_key(info, name), value)
     return substitution
 
 
-def own_parameters(info: FunctionInfo, receiver: Value | None) -> list[cst.Param]:
-    """The parameters that a call's arguments stand for: without ``self`` where there is a receiver."""
+def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:
+    """Each parameter with what the call gives it, ``self`` left out where there is a receiver; defaults where nothing.
+
+    What may be among unpacked arguments is unknown.
+    """
+    bound = info.owner is not None and not info.is_static and receiver is not None
     parameters = parameters_of(info.node)
-    return parameters[1:] if info.owner is not None and not info.is_static and receiver is not None else parameters
+    for position, parameter in enumerate(parameters[1:] if bound else parameters):
+        given = site.argument(parameter.name.value, position)
+        if given is not None:
+            yield parameter.name.value, given.value
+        else:
+            yield parameter.name.value, NOTHING if site.unpacks else _default_of(parameter)
 
 
-def default_of(parameter: cst.Param) -> Value:
+def _default_of(parameter: cst.Param) -> Value:
     """What a parameter holds that no argument is given for, as far as a literal says."""
     from devlint.placement.syntax import literal
 

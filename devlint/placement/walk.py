@@ -19,6 +19,7 @@ from devlint.placement.environment import Environment, join_values
 from devlint.placement.events import Event
 from devlint.placement.origin import Origin, Step, StepKind, extend
 from devlint.placement.scope import Scope
+from devlint.placement.syntax import FunctionNode, body_of
 from devlint.placement.values import NONE, NOTHING, Value
 from devlint.semantics import Factory, Relation
 
@@ -101,6 +102,15 @@ class Walk:
             if self.env is None:
                 return
             self.execute(statement)
+
+    def run_definition(self, node: FunctionNode) -> None:
+        """The body of a definition, whose parameters are bound; one that may end without a return gives None then."""
+        if isinstance(node, cst.Lambda):
+            self.returned.append((self.evaluate(node.body), ()))
+            return
+        self.run(iter(list(body_of(node.body))))
+        if self.env is not None and self.returned:
+            self.returned.append((NONE, ()))
 
     @property
     def state(self) -> Environment:

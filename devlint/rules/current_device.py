@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
 from devlint.placement.origin import Origin, Step, StepKind
 from devlint.placement.values import Constant, Evidence, Tensor
-from devlint.rules.causes import origin_of
+from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.rule import Draft, Rule
 from devlint.rules.wording import code_of
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Moved
+    from devlint.placement.events import Met, Moved
+
+
+class LosesTheDevice(Rule):
+    """Base of the rules about such moves: told once, at the end of the file, or with the clash that a move leads to."""
+
+    def __init__(self) -> None:
+        self._told: dict[int, Draft] = {}
+        """By the identity of the move's node: a clash may show where it hurts."""
+
+    def tell(self, draft: Draft) -> None:
+        self._told[id(draft.node)] = draft
+
+    def claim(self, event: Met) -> Iterable[Draft]:
+        for operand in (event.stray, event.other):
+            for step in origin_of(operand.value) or ():
+                draft = self._told.pop(id(step.node), None)
+                if draft is not None:
+                    yield replace(draft, trace=trace_of(event))
+                    return
+
+    def finish(self) -> Iterable[Draft]:
+        return tuple(self._told.values())
 
 
 def goes_to_current(event: Moved) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Finding, Fix, TraceStep
-from devlint.placement.analysis import Analysis
+from devlint.placement.analysis import analyse
 from devlint.placement.events import Event, Met
 from devlint.placement.positions import Positions
 from devlint.rules.causes import CAUSE_ORDER
@@ -42,8 +42,8 @@ def lint_module(
     if "torch" not in text:
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
-    analysis = Analysis(tree, path, role, project, file)
-    drafts = [(rule, at_home) for rule, draft in _drafts(analysis) if (at_home := _brought_home(draft, path))]
+    found = _drafts(analyse(tree, path, role, project, file))
+    drafts = [(rule, at_home) for rule, draft in found if (at_home := _brought_home(draft, path))]
     if not drafts:
         return []
     positions = Positions(tree, path, project.trees if project is not None else {})
@@ -51,7 +51,7 @@ def lint_module(
     return sorted((_finding(rule, draft, positions) for rule, draft in kept), key=lambda finding: finding.sort_key)
 
 
-def _drafts(analysis: Analysis) -> list[tuple[Rule, Draft]]:
+def _drafts(events: Iterable[Event]) -> list[tuple[Rule, Draft]]:
     rules = [cls() for cls in rule_classes()]
     handlers = {rule: _handlers(rule) for rule in rules}
     by_event: dict[str, list[tuple[Rule, Handler]]] = {}
@@ -62,7 +62,7 @@ def _drafts(analysis: Analysis) -> list[tuple[Rule, Draft]]:
     causes = [by_code[code] for code in CAUSE_ORDER if code in by_code]
 
     drafts: list[tuple[Rule, Draft]] = []
-    for event in analysis.events():
+    for event in events:
         for rule, handler in by_event.get(_event_name(type(event)), ()):
             drafts += ((rule, draft) for draft in handler(event))
         if isinstance(event, Met):

@@ -217,8 +217,7 @@ def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
         # A test's arguments are its fixtures, a script's functions are called by the script: on the CPU, more often
         # than not (fixture `a_script`).
         return Confidence.LOW
-    outer, _, inner = step.scope.qualname.rpartition(".")
-    nested = step.scope.class_name is None and outer != "" and inner != "<lambda>"
+    nested = step.scope.is_nested and not step.scope.qualname.endswith(".<lambda>")
     if nested or any(_holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)):
         return Confidence.LOW
     if event.callers_on_cpu:

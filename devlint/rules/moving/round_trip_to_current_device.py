@@ -56,46 +56,29 @@ A way that leads through numpy or a list is not followed, nor one that leads thr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.values import Module
-from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.current_device import RoundTrip, device_expression, round_trip
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.current_device import LosesTheDevice, RoundTrip, device_expression, round_trip
+from devlint.rules.rule import Draft, DraftStep, Repair
 from devlint.rules.wording import quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, Moved
+    from devlint.placement.events import Moved
 
 
-class RoundTripToCurrentDevice(Rule):
+class RoundTripToCurrentDevice(LosesTheDevice):
     code = "DEV205"
     name = "round-trip-to-current-device"
     severity = Severity.WARNING
 
-    def __init__(self) -> None:
-        self._told: dict[int, Draft] = {}
-        """By the identity of the transfer's node: a clash may show where it hurts."""
-
     def moved(self, event: Moved) -> Iterable[Draft]:
         trip = round_trip(event)
         if trip is not None:
-            self._told[id(event.node)] = _draft(event, trip)
+            self.tell(_draft(event, trip))
         return ()
-
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for operand in (event.stray, event.other):
-            for step in origin_of(operand.value) or ():
-                draft = self._told.pop(id(step.node), None)
-                if draft is not None:
-                    yield replace(draft, trace=trace_of(event))
-                    return
-
-    def finish(self) -> Iterable[Draft]:
-        return tuple(self._told.values())
 
 
 def _draft(event: Moved, trip: RoundTrip) -> Draft:

@@ -61,23 +61,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Choice, Decided
 from devlint.placement.events import Sink
 from devlint.placement.values import DeviceName, Truth
-from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.current_device import goes_to_current, is_current, round_trip
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, round_trip
+from devlint.rules.rule import Draft, DraftStep, Repair
 from devlint.rules.wording import code_of, quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Compared, DeviceNamed, Met, Moved, Stored, Tested
+    from devlint.placement.events import Compared, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.scope import Scope
 
 _TYPE = r"(?P<device>\.device|(?<![\w.])(?:\w+_)?device)\.type "
@@ -90,17 +88,17 @@ NO_PLACE = frozenset({Sink.TRANSFER, Sink.COMPARISON, Sink.DEVICE_TYPE})
 """A transfer's name is judged with the transfer; a comparison and a type name no place to go."""
 
 
-class GuardLosesIndex(Rule):
+class GuardLosesIndex(LosesTheDevice):
     code = "DEV310"
     name = "guard-loses-index"
     severity = Severity.WARNING
 
     def __init__(self) -> None:
+        super().__init__()
         self._flags: dict[tuple[str, str], str] = {}
         """By definition and name: the question that the name keeps the answer of."""
         self._asked: set[tuple[str, str]] = set()
         """By definition: questions to a tensor, in the source's words. `self.is_cuda` may be a setting."""
-        self._told: dict[int, Draft] = {}
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`on_gpu = x.is_cuda`, asked later."""
@@ -143,23 +141,12 @@ class GuardLosesIndex(Rule):
             asked = self._flags.get((scope.qualname, question), question)
             subject = _subject(asked, decided.holds)
             if subject is not None and self._is_a_question(scope, asked, question):
-                self._told[id(node)] = _draft(node, scope, subject, question, target)
+                self.tell(_draft(node, scope, subject, question, target))
                 return
 
     def _is_a_question(self, scope: Scope, asked: str, question: str) -> bool:
         """Whether a tensor or a device is asked, and no setting that is called like it (fixture `keeps_the_index`)."""
         return asked != question or any(where == scope.qualname and text in asked for where, text in self._asked)
-
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for operand in (event.stray, event.other):
-            for step in origin_of(operand.value) or ():
-                draft = self._told.pop(id(step.node), None)
-                if draft is not None:
-                    yield replace(draft, trace=trace_of(event))
-                    return
-
-    def finish(self) -> Iterable[Draft]:
-        return tuple(self._told.values())
 
 
 def _subject(question: str, holds: bool) -> str | None:

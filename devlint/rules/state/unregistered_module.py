@@ -152,9 +152,8 @@ class UnregisteredModule(Rule):
             filled = self._filled.get((facts.info.qualname, fact.name))
             if kept:
                 yield _draft(fact, kept, fact.value.keys is not None, readers)
-            elif filled is not None and readers - {filled.scope.qualname.rsplit(".", 1)[-1]}:
-                readers -= {filled.scope.qualname.rsplit(".", 1)[-1]}
-                yield _draft(fact, "modules", fact.value.keys is not None, readers, filled)
+            elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
+                yield _draft(fact, "modules", fact.value.keys is not None, others, filled)
 
 
 def _is_moved(event: Stored) -> bool:

@@ -1,0 +1,56 @@
+"""What the calls in a file say of a definition's arguments, and of the clashes that hang on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from devlint.placement.domain import CPU, UNKNOWN, Anchor, SameAs, leaves
+from devlint.placement.events import Event, Met
+from devlint.placement.scope import Scope
+from devlint.placement.values import Constant, Host, Tensor, Value
+
+
+class Callers:
+    """The arguments seen at the calls of one file. ``indirect`` are definitions that anybody may call."""
+
+    def __init__(self, indirect: frozenset[str]) -> None:
+        self._indirect = indirect
+        self._arguments: dict[str, list[Value]] = {}
+
+    def note(self, key: str, value: Value) -> None:
+        """One call: what the parameter of this symbol key was given."""
+        self._arguments.setdefault(key, []).append(value)
+
+    def forget(self) -> None:
+        self._arguments.clear()
+
+    def judged(self, event: Event, scope: Scope) -> Event | None:
+        """A clash with an argument in the light of the calls in this file; None where those are all there can be.
+
+        ``scope`` is the definition that was walked; the clash may stand in one that it calls.
+        """
+        if not isinstance(event, Met) or not any(self._gets_cpu(o.value) for o in (event.stray, event.other)):
+            return event
+        name = scope.qualname.rsplit(".", 1)[-1]
+        private = name.startswith("_") and not name.startswith("__")
+        if (private or scope.is_nested) and name not in self._indirect:
+            return None
+        return replace(event, callers_on_cpu=private or scope.class_name is not None)
+
+    def _gets_cpu(self, value: Value) -> bool:
+        """Whether every call in the file gives the parameter this value follows a CPU tensor."""
+        device = getattr(value, "device", UNKNOWN)
+        symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
+        if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
+            return False
+        given = [self._arguments.get(symbol.key, []) for symbol in symbols]
+        return all(given) and all(_stays_on_cpu(argument) for arguments in given for argument in arguments)
+
+
+def _stays_on_cpu(value: Value) -> bool:
+    """The argument is a CPU tensor, or none at all."""
+    if isinstance(value, Tensor):
+        # Made without a device and then mixed with what cannot be placed, it is most likely still there.
+        made_bare = value.origin is not None and value.origin.first.bare
+        return value.device == CPU or (value.device == UNKNOWN and made_bare)
+    return isinstance(value, (Constant, Host))
