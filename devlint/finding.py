@@ -81,6 +81,46 @@ class Fix:
     edits: tuple[Edit, ...] = ()
 
 
+class VerdictState(Enum):
+    """What a run came to about one finding."""
+
+    CONFIRMED = "confirmed"
+    """Its effect was seen."""
+    REFUTED = "refuted"
+    """It ran wherever its rule wants it to, and nothing happened."""
+    INCONCLUSIVE = "inconclusive"
+    """It ran, and what was seen does not tell."""
+    NOT_REACHED = "not-reached"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One value of an operation as a run saw it: where it was, where it was made, and where it was last moved."""
+
+    name: str
+    device: str
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    born: Place | None = None
+    moved: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What ``devlint confirm`` says of a finding."""
+
+    state: VerdictState
+    device: str | None = None
+    """The device that the deciding run was placed on: ``cuda:0``; None where nothing ran."""
+    simulated: bool = False
+    entry: str | None = None
+    error: str | None = None
+    """What the device said, or would have said."""
+    reason: str = ""
+    """Why nothing better can be said of it, in words."""
+    operands: tuple[Operand, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One defect, at the place where its repair goes."""
@@ -103,6 +143,8 @@ class Finding:
     related_lines: tuple[int, ...] = field(default=(), compare=False)
     """Other lines of the flagged statement on which a suppression comment counts."""
     fingerprint: str = ""
+    verdict: Verdict | None = None
+    """Of ``devlint confirm`` alone."""
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from devlint.codes import UNREADABLE_FILE
-from devlint.finding import Finding, Severity
+from devlint.finding import Finding, Severity, VerdictState
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,17 @@ class Hidden:
     @property
     def total(self) -> int:
         return self.suppressed + self.baselined + self.below_severity + self.below_confidence
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRun:
+    """One entry run on one device. ``state`` is ``ran``, ``failed``, ``timed-out`` or ``skipped``."""
+
+    entry: str
+    device: str
+    simulated: bool
+    state: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -39,14 +50,28 @@ class Result:
     """Tracebacks of what devlint itself got wrong."""
     texts: dict[str, bytes] = field(default_factory=dict)
     """Contents, by the path in findings, of files that cannot be read again."""
+    confirming: bool = False
+    """Whether this is a run of ``devlint confirm``."""
+    entries: tuple[EntryRun, ...] = ()
+    not_run: str = ""
+    """Why the run settles nothing, in one line; empty if every entry could run and one reached its device."""
 
     @property
     def by_severity(self) -> Counter[Severity]:
         return Counter(finding.severity for finding in self.findings)
 
     @property
+    def by_verdict(self) -> Counter[VerdictState]:
+        return Counter(finding.verdict.state for finding in self.findings if finding.verdict is not None)
+
+    @property
     def exit_code(self) -> int:
-        """0 clean, 1 findings that gate, 2 something could not be looked at. Notes never gate."""
-        if self.missing or any(finding.code == UNREADABLE_FILE for finding in self.findings):
+        """0 clean, 1 findings that gate, 2 something could not be looked at. Notes never gate.
+
+        Of a confirming run only what was seen to happen gates.
+        """
+        if self.missing or self.not_run or any(finding.code == UNREADABLE_FILE for finding in self.findings):
             return 2
+        if self.confirming:
+            return int(self.by_verdict[VerdictState.CONFIRMED] > 0)
         return int(any(finding.severity > Severity.NOTE for finding in self.findings))

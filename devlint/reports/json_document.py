@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from devlint import __version__
-from devlint.finding import Finding, Fix, Severity, TraceStep
+from devlint.finding import Finding, Fix, Operand, Place, Severity, TraceStep, Verdict
 from devlint.reports.summary import hidden_words
-from devlint.result import Result
+from devlint.result import EntryRun, Result
 
 FORMAT_VERSION = 1
 
@@ -27,10 +27,11 @@ def json_document(result: Result) -> str:
             "baselined": result.hidden.baselined,
         },
         "findings": [finding_fields(finding) for finding in result.findings],
-        "entries": [],
+        "entries": [_entry_fields(entry) for entry in result.entries],
         "notes": [f"hidden: {words}" for words in hidden_words(result.hidden)]
         + [f"{path}: no such file or directory" for path in result.missing]
-        + ([result.nothing] if result.nothing else []),
+        + ([result.nothing] if result.nothing else [])
+        + ([result.not_run] if result.not_run else []),
     }
     return json.dumps(document, indent=2) + "\n"
 
@@ -55,7 +56,7 @@ def finding_fields(finding: Finding) -> dict[str, Any]:
         "trace": [_step_fields(step) for step in finding.trace],
         "fix": None if finding.fix is None else _fix_fields(finding.fix, place.path),
         "origin": finding.origin,
-        "verdict": None,
+        "verdict": None if finding.verdict is None else verdict_fields(finding.verdict),
         "cell": None,
         "url": None,
     }
@@ -79,3 +80,41 @@ def _fix_fields(fix: Fix, path: str) -> dict[str, Any]:
         for edit in fix.edits
     ]
     return {"applicability": fix.applicability.value, "message": fix.message, "edits": edits}
+
+
+def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """What a run says of a finding, as it stands in the document."""
+    return {
+        "state": verdict.state.value,
+        "device": verdict.device,
+        "simulated": verdict.simulated,
+        "entry": verdict.entry,
+        "error": verdict.error,
+        "reason": verdict.reason or None,
+        "operands": [_operand_fields(operand) for operand in verdict.operands],
+    }
+
+
+def _operand_fields(operand: Operand) -> dict[str, Any]:
+    return {
+        "name": operand.name,
+        "device": operand.device,
+        "shape": list(operand.shape),
+        "dtype": operand.dtype,
+        "born": _place_fields(operand.born),
+        "moved": _place_fields(operand.moved),
+    }
+
+
+def _place_fields(place: Place | None) -> dict[str, Any] | None:
+    return None if place is None else {"path": place.path, "line": place.line, "column": place.column}
+
+
+def _entry_fields(entry: EntryRun) -> dict[str, Any]:
+    return {
+        "entry": entry.entry,
+        "device": entry.device,
+        "simulated": entry.simulated,
+        "state": entry.state,
+        "reason": entry.reason,
+    }

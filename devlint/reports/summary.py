@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from devlint.finding import Applicability, Finding, Severity
+from devlint.finding import Applicability, Finding, Severity, VerdictState
 from devlint.reports.painting import SEVERITY_STYLES, Line
+from devlint.reports.verdict import VERDICT_STYLES, VERDICT_WORDS
 from devlint.result import Hidden, Result
 
 
@@ -22,9 +23,22 @@ def summary_line(result: Result) -> Line:
     if not line:
         line.append(("No device-placement problem found", "bold green"))
     line.append((f" in {counted(result.files, 'file')} ({result.seconds:.2f} s)", ""))
+    if result.confirming:
+        line += _verdict_pieces(result)
     if result.hidden.total:
         line.append((f"; hidden: {', '.join(hidden_words(result.hidden))}", "dim"))
     return line
+
+
+def _verdict_pieces(result: Result) -> Line:
+    """``: 2 confirmed, 1 not reached``."""
+    counts = result.by_verdict
+    pieces: Line = [(": " if counts else "", "")]
+    for state in VerdictState:
+        if counts[state]:
+            pieces.append((", " if len(pieces) > 1 else "", ""))
+            pieces.append((f"{counts[state]} {VERDICT_WORDS[state]}", VERDICT_STYLES[state]))
+    return pieces
 
 
 def hidden_words(hidden: Hidden) -> list[str]:

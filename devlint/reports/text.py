@@ -9,6 +9,7 @@ from devlint.finding import Applicability, Finding, Place, TraceStep
 from devlint.reports.frame import bar, frame, gutter_width
 from devlint.reports.painting import SEVERITY_STYLES, Line, visible, wrapped
 from devlint.reports.source_lines import SourceLines
+from devlint.reports.verdict import verdict_lines
 
 _MOVE = re.compile(r"\b(?:moved|copied|sent|loaded)\b")
 _FIX_WORDS = {
@@ -50,6 +51,9 @@ def _finding(finding: Finding, source: SourceLines, width: int | None) -> Iterat
         yield from drawn
         yield bar(gutter)
     yield from _trace(finding, source, width, gutter)
+    if finding.verdict is not None:
+        for line in verdict_lines(finding.verdict, gutter):
+            yield from wrapped(line, width, gutter + 3)
     for word, text in _advice(finding):
         advice = [(" " * gutter + " = ", "blue"), (f"{word}: ", "bold"), (visible(text), "")]
         yield from wrapped(advice, width, gutter + 3)
@@ -69,7 +73,7 @@ def _trace(finding: Finding, source: SourceLines, width: int | None, gutter: int
         if place not in shown:
             yield from frame(place, source.of(place.path), width, gutter, "-", "cyan")
             shown.append(place)
-    if finding.trace and list(_advice(finding)):
+    if finding.trace and (finding.verdict is not None or list(_advice(finding))):
         yield bar(gutter)
 
 
