@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, all_codes
 from devlint.finding import Confidence, Finding, Place, Severity
 from devlint.silencing import silence
-from devlint.source.decoding import Source, Unreadable, decode
+from devlint.source.decoding import Source, Unreadable
 from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
 from devlint.source.library import Library, Surroundings
+from devlint.source.notebook import Notebook, read_source
 from devlint.source.role import role_of
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions
@@ -76,14 +77,17 @@ class FileReport:
 def analyse_file(task: FileTask) -> FileReport:
     """Read, judge and filter one file. Whatever goes wrong with it becomes its DEV902; only an interrupt gets out."""
     try:
-        source = decode(_read(task))
+        source = read_source(task.path, _read(task))
     except Unreadable as error:
         return failed(task, error.message, error.line)
     try:
         raw, refusal = _findings(source, task)
-        if refusal is not None:
-            return _refused(task, refusal)
-        return _filtered(raw, source, task)
+        if isinstance(source, Notebook):
+            raw += (
+                _own_finding(SYNTAX_ERROR, task.shown_as, cell.message, cell.line, cell.column)
+                for cell in source.broken
+            )
+        return _placed(_filtered(raw, source, task) if refusal is None else _refused(task, refusal), source)
     except (KeyboardInterrupt, SystemExit):
         raise
     except RecursionError:
@@ -182,10 +186,32 @@ def _own_finding(code: str, path: str, message: str, line: int, column: int) -> 
     return Finding(code, about.name, about.severity, Confidence.HIGH, message, place)
 
 
+def _placed(report: FileReport, source: Source) -> FileReport:
+    """The report with its places in this file as people tell them: by cell in a notebook."""
+    if not isinstance(source, Notebook):
+        return report
+
+    def told(place: Place) -> Place:
+        return source.placed(place) if place.path == report.shown_as else place
+
+    return replace(
+        report,
+        findings=tuple(
+            replace(
+                finding,
+                place=told(finding.place),
+                related_lines=tuple(told(Place(report.shown_as, n, 1, n, 1)).line for n in finding.related_lines),
+                trace=tuple(replace(step, place=told(step.place)) for step in finding.trace),
+            )
+            for finding in report.findings
+        ),
+    )
+
+
 def _filtered(raw: list[Finding], source: Source, task: FileTask) -> FileReport:
     gate = task.gate
     numbered = _fingerprinted([_with_original_edits(finding, source) for finding in raw], task.identity)
-    suppressions = [] if gate.ignore_noqa else read_suppressions(source.text)
+    suppressions = [] if gate.ignore_noqa else read_suppressions(source.text, source.pieces)
     silenced = silence(numbered, suppressions, source.text, task.shown_as, gate.enabled, gate.bare_noqa)
     unused = _fingerprinted([_with_original_edits(finding, source) for finding in silenced.unused], task.identity)
     shown: list[Finding] = []

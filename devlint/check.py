@@ -45,8 +45,6 @@ class Plan:
             return ""
         if self.found.excluded:
             return "no file left: all that were found are excluded"
-        if self.found.notebooks:
-            return "no Python file among the paths: notebooks are not read yet"
         return "no Python file among the paths"
 
 

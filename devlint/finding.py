@@ -51,6 +51,15 @@ class Place:
     column: int
     end_line: int
     end_column: int
+    cell: int = 0
+    """The cell of a notebook in which the lines count, from 1 over all its cells; 0 in a file without cells."""
+    file_line: int = 0
+    """In a notebook, the line of the file (JSON) on which ``line`` of the cell stands; 0 elsewhere."""
+
+    @property
+    def position(self) -> str:
+        """``12:5``, or ``cell 3:12:5`` in a notebook: what follows the path in reports for people."""
+        return f"{f'cell {self.cell}:' if self.cell else ''}{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,8 @@ class Edit:
     end: int
     text: str
     path: str | None = None
+    cell: int = 0
+    """The cell of a notebook whose UTF-8 source the offsets count in, as in :class:`Place`; 0: the file's bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +158,5 @@ class Finding:
     """Of ``devlint confirm`` alone."""
 
     @property
-    def sort_key(self) -> tuple[str, int, int, str, str]:
-        return (self.place.path, self.place.line, self.place.column, self.code, self.message)
+    def sort_key(self) -> tuple[str, int, int, int, str, str]:
+        return (self.place.path, self.place.cell, self.place.line, self.place.column, self.code, self.message)

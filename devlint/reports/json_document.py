@@ -57,7 +57,7 @@ def finding_fields(finding: Finding) -> dict[str, Any]:
         "fix": None if finding.fix is None else _fix_fields(finding.fix, place.path),
         "origin": finding.origin,
         "verdict": None if finding.verdict is None else verdict_fields(finding.verdict),
-        "cell": None,
+        "cell": place.cell or None,
         "url": None,
     }
 
@@ -70,13 +70,14 @@ def _step_fields(step: TraceStep) -> dict[str, Any]:
         "column": place.column,
         "message": step.message,
         "device": step.device,
-    }
+    } | ({"cell": place.cell} if place.cell else {})
 
 
 def _fix_fields(fix: Fix, path: str) -> dict[str, Any]:
     edits = [
         {"start": edit.start, "end": edit.end, "text": edit.text}
         | ({"path": edit.path} if edit.path not in (None, path) else {})
+        | ({"cell": edit.cell} if edit.cell else {})
         for edit in fix.edits
     ]
     return {"applicability": fix.applicability.value, "message": fix.message, "edits": edits}

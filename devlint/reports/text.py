@@ -31,7 +31,7 @@ def header(finding: Finding) -> Line:
     place, severity = finding.place, finding.severity.label
     return [
         (visible(place.path), "bold"),
-        (f":{place.line}:{place.column}: ", "dim"),
+        (f":{place.position}: ", "dim"),
         (finding.code, SEVERITY_STYLES[severity]),
         (" ", ""),
         (severity, SEVERITY_STYLES[severity]),
@@ -45,7 +45,7 @@ def _finding(finding: Finding, source: SourceLines, width: int | None) -> Iterat
     yield from wrapped(header(finding), width, 4)
     places = [finding.place, *(step.place for step in finding.trace)]
     gutter = gutter_width([number for place in places for number in (place.line, place.end_line + 1)]) + 1
-    drawn = frame(finding.place, source.of(finding.place.path), width, gutter, "^", style, context=1)
+    drawn = frame(finding.place, source.of(finding.place), width, gutter, "^", style, context=1)
     if drawn:
         yield bar(gutter)
         yield from drawn
@@ -67,11 +67,11 @@ def _trace(finding: Finding, source: SourceLines, width: int | None, gutter: int
         told = [
             (f"{number:>{gutter}} ", "bold cyan"),
             (visible(_words(step)), ""),
-            (f" ({visible(place.path)}:{place.line}:{place.column})", "dim"),
+            (f" ({visible(place.path)}:{place.position})", "dim"),
         ]
         yield from wrapped(told, width, gutter + 1)
         if place not in shown:
-            yield from frame(place, source.of(place.path), width, gutter, "-", "cyan")
+            yield from frame(place, source.of(place), width, gutter, "-", "cyan")
             shown.append(place)
     if finding.trace and (finding.verdict is not None or list(_advice(finding))):
         yield bar(gutter)

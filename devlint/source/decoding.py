@@ -9,7 +9,7 @@ import tokenize
 from dataclasses import dataclass
 from functools import cached_property
 
-from devlint.finding import Edit
+from devlint.finding import Edit, Place
 
 MAX_BYTES = 4 * 1024 * 1024
 """The longest file that is analysed. LibCST needs some hundred bytes of memory for each byte of text."""
@@ -35,10 +35,19 @@ class Source:
     encoding: str
     bom: bool
 
+    @property
+    def pieces(self) -> tuple[int, ...]:
+        """Character offsets at which parts of the text begin that no statement and no comment spans."""
+        return (0,)
+
     @cached_property
     def lines(self) -> list[str]:
         """The lines without their ends, split only where Python splits: never at form feeds or Unicode separators."""
         return split_lines(self.text)
+
+    def placed(self, place: Place) -> Place:
+        """A place in ``text``, as reports tell it."""
+        return place
 
     def original(self, edit: Edit) -> Edit:
         """An edit by UTF-8 offsets into ``text``, made one by byte offsets into ``data``."""

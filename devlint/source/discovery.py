@@ -11,7 +11,7 @@ from typing import Protocol
 
 from devlint.source.ignorefiles import IgnoreRules
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 
 USUAL_EXCLUDES = (
     ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".hypothesis", ".ipynb_checkpoints", ".mypy_cache",
@@ -51,7 +51,6 @@ class Discovered:
     """Absolute paths that exist and cannot be looked at, with the reason."""
     excluded: int = 0
     """Named or found Python files, and directories, left out by configuration or an ignore file."""
-    notebooks: int = 0
 
 
 def discover(paths: list[str], exclusions: Exclusions, cwd: Path) -> Discovered:
@@ -78,8 +77,6 @@ def discover(paths: list[str], exclusions: Exclusions, cwd: Path) -> Discovered:
             files.update(_walk(absolute, exclusions, ignore, found))
         elif not stat.S_ISREG(mode):
             found.unreadable.append((absolute, "not a regular file"))
-        elif absolute.endswith(".ipynb"):
-            found.notebooks += 1
         else:
             files.add(absolute)
     found.files = sorted(files)
@@ -120,17 +117,14 @@ def _walk(top: str, exclusions: Exclusions, ignore: IgnoreRules, found: Discover
         settings = exclusions.for_directory(directory)
         for entry in entries:
             is_directory = _is_real_directory(entry)
-            notebook = entry.name.endswith(".ipynb")
-            if not is_directory and not notebook and not entry.name.endswith(SUFFIXES):
+            if not is_directory and not entry.name.endswith(SUFFIXES):
                 continue
             if settings.excludes(entry.path, is_directory) or (
                 settings.respect_gitignore and ignore.ignores(directory, entry.name, is_directory)
             ):
-                found.excluded += not notebook
+                found.excluded += 1
             elif is_directory:
                 stack.append(entry.path)
-            elif notebook:
-                found.notebooks += 1
             elif _is_regular_file(entry):
                 yield entry.path
 

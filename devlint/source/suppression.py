@@ -7,9 +7,11 @@ anywhere, for the whole file.
 
 from __future__ import annotations
 
+import bisect
 import io
 import re
 import tokenize
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _MAY_SUPPRESS = re.compile(r"#[^\r\n]*(?:noqa|devlint\s*:)", re.I)
@@ -63,20 +65,25 @@ class _Comment:
     """The logical line it stands in or, on a line of its own between statements, the next one."""
 
 
-def read_suppressions(text: str) -> list[Suppression]:
-    """Every suppression comment of a file, in order of place."""
+def read_suppressions(text: str, pieces: Sequence[int] = (0,)) -> list[Suppression]:
+    """Every suppression comment of a file, in order of place. No comment speaks beyond the piece that it stands in.
+
+    ``pieces`` are the character offsets of the lines at which pieces begin: the cells of a notebook.
+    """
     if _MAY_SUPPRESS.search(text) is None:
         return []
     starts = [0]
     starts.extend(match.end() for match in re.finditer(r"\r\n|\r|\n", text))
     found: list[Suppression] = []
-    for comment in _comments(text):
-        offset = starts[comment.line - 1] + comment.column - 1
-        found.extend(_parse(comment, offset))
+    for start, end in zip(pieces, (*pieces[1:], len(text)), strict=True):
+        lines_before = bisect.bisect_left(starts, start)
+        for comment in _comments(text[start:end], lines_before):
+            offset = starts[comment.line - 1] + comment.column - 1
+            found.extend(_parse(comment, offset))
     return found
 
 
-def _comments(text: str) -> list[_Comment]:
+def _comments(text: str, lines_before: int) -> list[_Comment]:
     """The comments with the logical lines they belong to, as far as the tokenizer gets."""
     found: list[_Comment] = []
     waiting: list[tuple[tokenize.TokenInfo, bool]] = []
@@ -84,7 +91,8 @@ def _comments(text: str) -> list[_Comment]:
 
     def settle(first_line: int, last_line: int) -> None:
         for token, own_line in waiting:
-            found.append(_Comment(token.string, token.start[0], token.start[1] + 1, own_line, first_line, last_line))
+            line, first_of, last_of = (number + lines_before for number in (token.start[0], first_line, last_line))
+            found.append(_Comment(token.string, line, token.start[1] + 1, own_line, first_of, last_of))
         waiting.clear()
 
     last = 0

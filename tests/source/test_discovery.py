@@ -117,7 +117,6 @@ def test_a_name_no_system_can_have_is_unreadable(tmp_path: Path) -> None:
     assert "null" in reason
 
 
-def test_notebooks_are_counted_and_not_read(tmp_path: Path) -> None:
-    make(tmp_path, ["a.ipynb", "sub/b.ipynb"])
-    assert look(tmp_path).notebooks == 2
-    assert look(tmp_path, ["a.ipynb"]).notebooks == 1
+def test_notebooks_are_found_beside_other_files(tmp_path: Path) -> None:
+    make(tmp_path, ["a.ipynb", "sub/b.ipynb", "sub/.ipynb_checkpoints/b-checkpoint.ipynb", "c.pyi"])
+    assert found(tmp_path) == ["a.ipynb", "c.pyi", "sub/b.ipynb"]
