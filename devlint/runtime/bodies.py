@@ -1,0 +1,36 @@
+"""The bodies of torch's own Python functions, entered with a function mode still on."""
+
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+from typing import Any
+
+_bodies: dict[CodeType, FunctionType | None] = {}
+
+
+def body_of(func: FunctionType) -> FunctionType | None:
+    """A Python function of torch without its first question whether somebody overrides it.
+
+    Called with the mode on, its body runs as the program's own code would: `x.device` answers the claim and
+    factories take claimed devices. None for functions that ask in another way, which run with the mode off.
+    """
+    code = func.__code__
+    if code not in _bodies:
+        _bodies[code] = _without_question(func)
+    body = _bodies[code]
+    if body is None or func.__closure__ == body.__closure__:
+        return body
+    return _rebuilt(func, body.__globals__)
+
+
+def _without_question(func: FunctionType) -> FunctionType | None:
+    asks = [name for name in func.__code__.co_names if name.startswith("has_torch_function")]
+    if not asks or not all(name in func.__globals__ for name in asks):
+        return None
+    return _rebuilt(func, {**func.__globals__, **dict.fromkeys(asks, lambda *_: False)})
+
+
+def _rebuilt(func: FunctionType, names: dict[str, Any]) -> FunctionType:
+    body = FunctionType(func.__code__, names, func.__name__, func.__defaults__, func.__closure__)
+    body.__kwdefaults__ = func.__kwdefaults__
+    return body

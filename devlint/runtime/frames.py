@@ -1,0 +1,85 @@
+"""The user's frames: where in the program something happened, torch's and devlint's own code left out."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from types import CodeType, FrameType
+
+import torch
+
+import devlint
+from devlint.runtime.observation import Spot
+
+_PACKAGES = tuple(str(Path(module.__file__ or "").resolve().parent) + os.sep for module in (torch, devlint))
+_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
+_SITE = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+RawSpot = tuple[CodeType, int]
+"""A place before anybody asked for its text: the code object and the offset of the instruction."""
+
+
+@cache
+def is_user_code(path: str) -> bool:
+    """Whether a file is the program's own (or a third party's): not torch's, devlint's or the standard library's."""
+    if path.startswith(_PACKAGES) or path.startswith("<frozen"):
+        return False
+    if path.startswith(_LIBRARY):
+        return any(part in path for part in _SITE)
+    return True
+
+
+_is_user: dict[CodeType, bool] = {}
+
+
+def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The user's frames from this one outward."""
+    while frame is not None:
+        code = frame.f_code
+        user = _is_user.get(code)
+        if user is None:
+            user = _is_user[code] = is_user_code(code.co_filename)
+        if user:
+            yield frame
+        frame = frame.f_back
+
+
+def here(depth: int = 1) -> RawSpot | None:
+    """The innermost user frame, as cheaply as can be."""
+    for frame in user_frames(sys._getframe(depth)):
+        return frame.f_code, frame.f_lasti
+    return None
+
+
+@cache
+def spot(raw: RawSpot | None) -> Spot | None:
+    """The place in words. Columns of PEP 657 are bytes of UTF-8; they are counted in code points here."""
+    if raw is None:
+        return None
+    code, offset = raw
+    positions = islice(code.co_positions(), max(offset, 0) // 2, None)
+    line, end_line, column, _ = next(positions, (None, None, None, None))
+    line = line or code.co_firstlineno
+    scope = code.co_qualname.replace("<locals>.", "")
+    path = os.path.abspath(code.co_filename)
+    return Spot(path, line, end_line or line, _code_points(path, line, column), "" if scope == "<module>" else scope)
+
+
+def _code_points(path: str, line: int, column: int | None) -> int:
+    import linecache
+
+    if column is None:
+        return 0
+    text = linecache.getline(path, line).encode("utf-8", "surrogatepass")
+    return len(text[:column].decode("utf-8", "replace")) + 1 if text else column + 1
+
+
+def spots(frame: FrameType | None, limit: int = 12) -> tuple[Spot, ...]:
+    """The user's frames as places, innermost first."""
+    found = (spot((f.f_code, f.f_lasti)) for f in islice(user_frames(frame), limit))
+    return tuple(s for s in found if s is not None)

@@ -1,0 +1,1 @@
+"""What is observed of a run, on either machine: where tensors come from, what they meet, what goes wrong in silence."""

@@ -1,0 +1,96 @@
+"""The recorder's memory: what was observed already, and one way to say something new."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import torch
+
+from devlint.runtime.frames import spots
+from devlint.runtime.observation import Judged, Observation, Phase, Seen
+from devlint.runtime.recorder.traces import seen, trace_of
+
+Tensor = torch.Tensor
+Sink = Callable[[Observation], None]
+
+
+class _Local(threading.local):
+    """``in_call``: a torch function of the program is running, so a clash below can be repaired by running it again."""
+
+    in_call = False
+
+
+class Recorder:
+    """Collects what happens and hands each distinct thing to the sink once.
+
+    Two observations are the same when kind, operation, innermost place and the operands' births and devices agree.
+    """
+
+    def __init__(self, machine: Any, sink: Sink, device: torch.device, repair: bool) -> None:
+        self.machine = machine
+        self.sink = sink
+        self.device = device
+        self.repair = repair
+        self.reached = False
+        self.local = _Local()
+        self.busy = threading.RLock()
+        self._known: set[Any] = set()
+
+    def emit(
+        self,
+        kind: str,
+        operands: list[tuple[str, Tensor]],
+        operation: str,
+        message: str,
+        *,
+        judged: Judged = "judge",
+        detail: str = "",
+        repaired: bool | None = None,
+    ) -> None:
+        """Say what happened to these operands (role, tensor), the stray one first, at the running user frame."""
+        frame = sys._getframe(1)
+        found = tuple(seen(t, self.machine.device_of(t), role) for role, t in operands)
+        echo = any((trace := trace_of(t)) is not None and trace.repaired for _, t in operands)
+        self.say(kind, frame, found, operation, message, judged, detail, echo if repaired is None else repaired)
+
+    def say(
+        self,
+        kind: str,
+        frame: FrameType | None,
+        operands: tuple[Seen, ...],
+        operation: str,
+        message: str,
+        judged: Judged = "judge",
+        detail: str = "",
+        repaired: bool = False,
+    ) -> None:
+        places = spots(frame)
+        key = (kind, operation, places[:1], tuple((s.device, s.born, s.name) for s in operands), detail, judged)
+        with self.busy:
+            if key in self._known:
+                return
+            self._known.add(key)
+            self.sink(
+                Observation(kind, places, operands, operation, message, phase_of(frame), repaired, judged, detail)
+            )
+
+
+_BACKWARD = "_engine_run_backward"
+
+
+def phase_of(frame: FrameType | None) -> Phase:
+    """What the program is doing, read from the stack, innermost answer first."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == _BACKWARD:
+            return "backward"
+        if code.co_name == "step" and "optim" in code.co_filename:
+            return "optimizer"
+        if code.co_name == "_call_impl" and code.co_filename.endswith("module.py"):
+            return "forward"
+        frame = frame.f_back
+    return "other"

@@ -1,0 +1,71 @@
+"""Where a storage's content comes from: its birth, its last transfer, and whether a repair went into it."""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+from devlint.runtime.frames import RawSpot, spot, user_frames
+from devlint.runtime.labels import claim_of, make_claims
+from devlint.runtime.names import name_of
+from devlint.runtime.observation import Seen, Spot
+
+Tensor = torch.Tensor
+MOST_BIRTHS = 8
+
+
+class Trace:
+    """Held by the storage's claim; shared by nothing, so that a transfer may change it.
+
+    ``births``: where the values were created that put this one on its device, at most `MOST_BIRTHS`.
+    ``watched``: the transfer that made it, as long as nobody has read the result.
+    """
+
+    __slots__ = ("births", "made", "moved", "repaired", "watched")
+
+    def __init__(
+        self,
+        births: tuple[RawSpot, ...] = (),
+        made: RawSpot | None = None,
+        moved: RawSpot | None = None,
+        repaired: bool = False,
+    ) -> None:
+        self.births = births
+        self.made = made
+        self.moved = moved
+        self.repaired = repaired
+        self.watched: object | None = None
+
+
+def trace_of(tensor: Tensor) -> Trace | None:
+    claim = claim_of(tensor)
+    trace: Trace | None = None if claim is None else claim.trace
+    return trace
+
+
+def set_trace(tensor: Tensor, trace: Trace) -> None:
+    for claim in make_claims(tensor):
+        claim.trace = trace
+
+
+def seen(tensor: Tensor, device: torch.device, role: str) -> Seen:
+    """The operand as it is reported, with the name the innermost user frame has for it."""
+    trace = trace_of(tensor) or Trace()
+    births = tuple(s for s in map(spot, trace.births) if s is not None)
+    frame = next(user_frames(sys._getframe(1)), None)
+    made = spot(trace.made)
+    return Seen(
+        name=name_of(tensor, frame) or role,
+        device=str(device),
+        shape=tuple(int(n) for n in tensor.shape),
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        born=births[0] if births else None,
+        moved=spot(trace.moved),
+        made=made if made is not None and made not in births else None,
+        births=births,
+    )
+
+
+def places(*raw: RawSpot | None) -> tuple[Spot, ...]:
+    return tuple(s for s in map(spot, raw) if s is not None)

@@ -1,0 +1,88 @@
+"""One observed run: a machine, the recorder on top of it, and what the caller may ask of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol, TypeVar
+
+import torch
+from torch.utils._pytree import tree_map
+
+from devlint.runtime.judging import Meeting
+from devlint.runtime.observation import Judged
+from devlint.runtime.recorder.dispatch import RecordingDispatch
+from devlint.runtime.recorder.functions import RecordingFunctions
+from devlint.runtime.recorder.recorder import Recorder, Sink
+
+T = TypeVar("T")
+
+
+class Machine(Protocol):
+    """Where a program runs: `SimulatedMachine` or `RealMachine`."""
+
+    simulated: bool
+
+    def running(self) -> AbstractContextManager[Any]:
+        """The body runs on this machine; everything is put back on leaving."""
+
+    def resolve(self, device: Any) -> torch.device:
+        """The device a string, index or `torch.device` means here, with its index."""
+
+    def device_of(self, value: Any) -> torch.device:
+        """Where a tensor or generator is, or claims to be."""
+
+    def move(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+        """A copy on that device (the tensor itself when it is there); differentiable."""
+
+    def verdict(self, meeting: Meeting, refused: bool) -> Judged:
+        """Who says that a meeting is a clash, when the machine refused it or took it."""
+
+
+class Session:
+    """What runs inside `observe`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    @property
+    def device(self) -> torch.device:
+        """The accelerator under test, with its index."""
+        return self._recorder.device
+
+    @property
+    def reached_device(self) -> bool:
+        """Whether any operation has had an operand on `device` so far."""
+        return self._recorder.reached
+
+    def lift(self, tree: T) -> T:
+        """A module (moved in place) or any pytree of tensors and modules, put on `device`; nothing is observed."""
+
+        def put(leaf: Any) -> Any:
+            if isinstance(leaf, torch.nn.Module):
+                return leaf.to(self.device)
+            return self._recorder.machine.move(leaf, self.device) if isinstance(leaf, torch.Tensor) else leaf
+
+        lifted: T = tree_map(put, tree)
+        return lifted
+
+    def finish(self) -> None:
+        """Emit what is known only at the end of the run. Called on leaving `observe`; harmless before."""
+
+
+@contextmanager
+def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair: bool = True) -> Iterator[Session]:
+    """Run the body on `machine` and hand what happens to `sink`, each distinct observation once, as it happens.
+
+    With `repair` an operand that clashes is brought over and the run goes on; what derives from it is marked.
+    Without, the device's own error is raised after it was recorded. The caller puts its model and inputs on `device`
+    (`Session.lift`, or `.to(device)` in the program itself).
+    """
+    with machine.running():
+        recorder = Recorder(machine, sink, machine.resolve(device), repair)
+        session = Session(recorder)
+        try:
+            with RecordingFunctions(recorder), RecordingDispatch(recorder):
+                yield session
+        finally:
+            session.finish()

@@ -1,0 +1,32 @@
+"""Attributes of tensors and storages that name a device, answered by the claim.
+
+They are replaced on the Python classes rather than asked of the function mode: so they hold in every thread and
+inside torch's own Python code too.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from devlint.runtime.labels import claim_of, true_device
+from devlint.runtime.simulated.machine import Machine
+from devlint.runtime.simulated.patching import Patches
+
+Tensor = torch.Tensor
+
+
+def install(machine: Machine, patches: Patches) -> None:
+    def device(self: Tensor) -> torch.device:
+        claim = claim_of(self)
+        if claim is not None and claim.device is not None:
+            return claim.device
+        return true_device(self)
+
+    def is_cuda(self: Tensor) -> bool:
+        return device(self).type == machine.type
+
+    def is_cpu(self: Tensor) -> bool:
+        return device(self).type == "cpu"
+
+    for answer in (device, is_cuda, is_cpu):
+        patches.set(Tensor, answer.__name__, property(answer))

@@ -1,0 +1,141 @@
+"""Below autograd: every aten call, forward and backward, is judged by what its tensors claim, run, and labelled.
+
+The hot path is the first half of `__torch_dispatch__`: one dictionary look-up a tensor, and nothing is asked of the
+judge as long as all claims agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from devlint.runtime.judging import Meeting, judge, reads_on_host
+from devlint.runtime.labels import CPU, address_of, claims, set_device
+from devlint.runtime.simulated.errors import clash_error
+from devlint.runtime.simulated.machine import Machine
+from devlint.semantics import Meets, Result
+
+Tensor = torch.Tensor
+
+_MIXED: Any = object()
+_aten = torch.ops.aten
+_STAYS_ON_HOST: dict[Any, tuple[int, ...]] = {_aten._pack_padded_sequence.default: (1,)}
+"""Outputs that are CPU tensors wherever the operands are."""
+
+
+class JudgingMode(TorchDispatchMode):
+    """Judges and labels what the dispatcher runs on this thread."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__()
+        self.machine = machine
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        common: Any = None
+        for value in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(value, Tensor):
+                common = _join(common, value)
+            elif isinstance(value, list | tuple):
+                for item in value:
+                    if isinstance(item, Tensor):
+                        common = _join(common, item)
+        if common is _MIXED or reads_on_host(func) or "generator" in kwargs:
+            return self._meet(func, args, kwargs)
+        out = func(*args, **kwargs)
+        if common is None:
+            common = self._inside()
+        if common is not CPU:
+            _label(func, out, common)
+        return out
+
+    def _inside(self) -> torch.device:
+        """Where a tensor belongs that a composite kernel makes for itself: with its first operand."""
+        call = self.machine.local.call
+        for value in call or ():
+            if isinstance(value, Tensor):
+                return self.machine.device_of(value)
+            if isinstance(value, list | tuple) and value and isinstance(value[0], Tensor):
+                return self.machine.device_of(value[0])
+        return CPU
+
+    def _meet(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        meeting = judge(func, args, kwargs, self.machine.device_of)
+        clash = meeting.clash
+        if clash is not None:
+            raise clash_error(func, meeting, clash)
+        device = where_it_lands(meeting)
+        _bring_gradients_back(meeting, device)
+        out = func(*args, **kwargs)
+        if device.type == self.machine.type:
+            _label(func, out, device)
+        return out
+
+
+def where_it_lands(meeting: Meeting) -> torch.device:
+    """The device of the result of a call whose operands may meet."""
+    if meeting.operation.result is Result.SELF and meeting.devices:
+        return meeting.devices[0]
+    if isinstance(meeting.verdict, Meets):
+        return meeting.verdict.device or CPU
+    # Unclear: a lone 0-dim tensor beside a list, or an operator with a check of its own.
+    return next((d for d in meeting.devices if d != CPU), CPU)
+
+
+def _join(common: Any, tensor: Tensor) -> Any:
+    try:
+        claim = claims.get(address_of(tensor))
+    except (RuntimeError, NotImplementedError):
+        from devlint.runtime.labels import claim_of
+
+        claim = claim_of(tensor)
+    device = CPU if claim is None or claim.device is None else claim.device
+    if common is None or common is device:
+        return device
+    return _MIXED
+
+
+def _label(func: Any, out: Any, device: torch.device) -> None:
+    if isinstance(out, Tensor):
+        _label_one(out, device)
+    elif isinstance(out, list | tuple):
+        host = _STAYS_ON_HOST.get(func, ())
+        for position, item in enumerate(out):
+            if isinstance(item, Tensor):
+                if position not in host:
+                    _label_one(item, device)
+            elif isinstance(item, list | tuple):
+                _label(func, item, device)
+
+
+def _label_one(tensor: Tensor, device: torch.device) -> None:
+    """Views and results written in place share a storage that claims its device already."""
+    try:
+        claim = claims.get(address_of(tensor))
+    except (RuntimeError, NotImplementedError):
+        claim = None
+    if claim is None or claim.device is None:
+        set_device(tensor, device)
+
+
+def _bring_gradients_back(meeting: Meeting, device: torch.device) -> None:
+    """A legal mix (a 0-dim CPU operand): autograd's engine moves the 0-dim gradient to where its input is."""
+    for value, place in zip(meeting.values, meeting.devices, strict=True):
+        if place != device and isinstance(value, Tensor) and value.requires_grad and value.dim() == 0:
+            value.register_hook(lambda grad, place=place: _moved(grad, place))
+
+
+def _moved(grad: Tensor, place: torch.device) -> Tensor:
+    copy = grad.clone()
+    for_label = copy.detach()
+    set_device(for_label, place)
+    return copy

@@ -1,0 +1,47 @@
+"""What the program asks torch for: transfers, factories, host reads and the checks PyTorch makes before dispatch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from torch.overrides import TorchFunctionMode
+
+from devlint.runtime.bodies import body_of
+from devlint.runtime.simulated.factories import known_factories, make
+from devlint.runtime.simulated.machine import Machine
+from devlint.runtime.simulated.special import special_functions
+
+Handler = Callable[[Machine, Any, Any, dict[str, Any]], Any]
+
+
+class ClaimingMode(TorchFunctionMode):
+    """Answers as the simulated machine where PyTorch would see the CPU; everything else runs as it is."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__()
+        self.machine = machine
+        self.special: dict[Any, Handler] = special_functions()
+        self.factories = known_factories()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        local = self.machine.local
+        handler = self.special.get(func)
+        if handler is not None:
+            return handler(self.machine, func, args, kwargs)
+        factory = self.factories.get(func)
+        if factory is not None:
+            return make(self.machine, factory, func, args, dict(kwargs))
+        before = local.call
+        local.call = args
+        try:
+            if type(func) is FunctionType:
+                body = body_of(func)
+                if body is not None:
+                    with self:
+                        return body(*args, **kwargs)
+            return func(*args, **kwargs)
+        finally:
+            local.call = before
