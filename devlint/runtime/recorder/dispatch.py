@@ -18,11 +18,11 @@ from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace
 Tensor = torch.Tensor
 
 
-class RecordingDispatch(TorchDispatchMode):
+class RecordingDispatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees what the dispatcher runs before the machine below does."""
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.recorder = recorder
 
     @classmethod

@@ -26,11 +26,11 @@ _STAYS_ON_HOST: dict[Any, tuple[int, ...]] = {_aten._pack_padded_sequence.defaul
 """Outputs that are CPU tensors wherever the operands are."""
 
 
-class JudgingMode(TorchDispatchMode):
+class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Judges and labels what the dispatcher runs on this thread."""
 
     def __init__(self, machine: Machine) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.machine = machine
 
     @classmethod
@@ -131,7 +131,7 @@ def _bring_gradients_back(meeting: Meeting, device: torch.device) -> None:
     """A legal mix (a 0-dim CPU operand): autograd's engine moves the 0-dim gradient to where its input is."""
     for value, place in zip(meeting.values, meeting.devices, strict=True):
         if place != device and isinstance(value, Tensor) and value.requires_grad and value.dim() == 0:
-            value.register_hook(lambda grad, place=place: _moved(grad, place))
+            value.register_hook(lambda grad, place=place: _moved(grad, place))  # type: ignore[no-untyped-call]
 
 
 def _moved(grad: Tensor, place: torch.device) -> Tensor:
