@@ -13,10 +13,9 @@ from types import CodeType, FrameType
 
 import torch
 
-import devlint
 from devlint.runtime.observation import Spot
 
-_PACKAGES = tuple(str(Path(module.__file__ or "").resolve().parent) + os.sep for module in (torch, devlint))
+_PACKAGES = tuple(f"{folder}{os.sep}" for folder in (Path(torch.__file__).parent, Path(__file__).parents[1]))
 _LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 _SITE = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
