@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,24 @@ class Globs:
 
 
 @dataclass(frozen=True)
+class FileIgnores:
+    """Codes that are off in the files that a glob matches or, ``negated`` (``!src/``), in those it does not."""
+
+    globs: Globs
+    negated: bool
+    codes: frozenset[str]
+
+    @classmethod
+    def of(cls, base: Path, pattern: str, selectors: Iterable[str]) -> FileIgnores:
+        codes = frozenset(code for selector in selectors for code in matching(selector))
+        return cls(Globs.of(base, (pattern.removeprefix("!"),)), pattern.startswith("!"), codes)
+
+    def apply_to(self, path: str) -> bool:
+        """Whether they count in a file (absolute path)."""
+        return self.globs.match(path) is not self.negated
+
+
+@dataclass(frozen=True)
 class Settings:
     """Everything that is set for the files of one directory."""
 
@@ -69,7 +87,7 @@ class Settings:
     bare_noqa: bool = False
     output_format: str = "text"
     src: tuple[Path, ...] = ()
-    per_file_ignores: tuple[tuple[Globs, frozenset[str]], ...] = ()
+    per_file_ignores: tuple[FileIgnores, ...] = ()
     origin: tuple[Path, ...] = ()
     """The files that these settings were read from."""
 
@@ -82,9 +100,9 @@ class Settings:
     def enabled_for(self, path: str) -> frozenset[str]:
         """The codes that are on in one file (absolute path)."""
         ignored: set[str] = set()
-        for globs, codes in self.per_file_ignores:
-            if globs.match(path):
-                ignored |= codes
+        for ignores in self.per_file_ignores:
+            if ignores.apply_to(path):
+                ignored |= ignores.codes
         return self.selection.enabled - ignored
 
 
@@ -106,6 +124,12 @@ class Configuration:
         self._cwd = cwd
         self._files: dict[str, ConfigFile | None] = {}
         self._settings: dict[Path | None, Settings] = {}
+
+    def layers_for(self, directory: str) -> list[tuple[ConfigFile | None, Mapping[str, Any]]]:
+        """What is laid over one another for an absolute directory, the command line (no file) last."""
+        config = self._config(directory)
+        files = config.layers if config else ()
+        return [*((file, file.values) for file in files), (None, self._overrides.values)]
 
     def for_directory(self, directory: str) -> Settings:
         """The settings of files in an absolute directory. Raises ConfigurationError for what its file gets wrong."""
@@ -168,12 +192,14 @@ def _choice(values: Mapping[str, Any]) -> Choice:
     )
 
 
-def _per_file_ignores(layers: list[tuple[Path, Mapping[str, Any]]]) -> list[tuple[Globs, frozenset[str]]]:
-    found: list[tuple[Globs, frozenset[str]]] = []
+def _per_file_ignores(layers: list[tuple[Path, Mapping[str, Any]]]) -> list[FileIgnores]:
+    """As with ``select``, a later ``per-file-ignores`` takes the place of an earlier one; the extending kind adds."""
+    found: list[FileIgnores] = []
     for base, values in layers:
-        for pattern, selectors in values.get("per-file-ignores", {}).items():
-            codes = frozenset(code for selector in selectors for code in matching(selector))
-            found.append((Globs.of(base, (pattern,)), codes))
+        if "per-file-ignores" in values:
+            found = []
+        for key in ("per-file-ignores", "extend-per-file-ignores"):
+            found += (FileIgnores.of(base, pattern, selectors) for pattern, selectors in values.get(key, {}).items())
     return found
 
 

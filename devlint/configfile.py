@@ -26,6 +26,7 @@ KEYS: dict[str, str | tuple[str, ...]] = {
     "exclude": _STRINGS,
     "extend": _STRING,
     "extend-exclude": _STRINGS,
+    "extend-per-file-ignores": _IGNORES,
     "extend-select": _CODES,
     "force-exclude": _BOOL,
     "ignore": _CODES,
@@ -53,6 +54,8 @@ class ConfigFile:
     base: Path
     values: Mapping[str, Any]
     extended: ConfigFile | None = field(default=None)
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The line on which each key stands."""
 
     @property
     def layers(self) -> tuple[ConfigFile, ...]:
@@ -93,7 +96,8 @@ def read_config(path: Path, seen: tuple[Path, ...] = ()) -> ConfigFile | None:
         if not isinstance(document, dict):
             raise ConfigurationError(f"{path}:{line_of(text, 'tool', 'devlint')}: `tool.devlint` must be a table")
     values = check_values(document, lambda key: f"{path}:{line_of(text, section, key)}: ")
-    return ConfigFile(path, path.parent, values, _extended(path, text, section, values, seen))
+    lines = {key: line_of(text, section, key) for key in values}
+    return ConfigFile(path, path.parent, values, _extended(path, text, section, values, seen), lines)
 
 
 def _extended(

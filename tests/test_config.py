@@ -76,6 +76,26 @@ def test_globs_are_relative_to_their_file(tmp_path: Path) -> None:
     assert "DEV900" in found.enabled_for("/elsewhere/tests/a.pyi")
 
 
+def test_a_negated_glob_means_all_other_files(tmp_path: Path) -> None:
+    (tmp_path / "devlint.toml").write_text("[per-file-ignores]\n'!src/**' = ['DEV9']\n")
+    found = settings(tmp_path)
+    assert "DEV900" in found.enabled_for(str(tmp_path / "src" / "pkg" / "a.py"))
+    assert "DEV900" not in found.enabled_for(str(tmp_path / "tests" / "a.py"))
+    assert "DEV900" not in found.enabled_for("/elsewhere/src/a.py")
+
+
+def test_per_file_ignores_are_replaced_and_extended_as_in_ruff(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text("[per-file-ignores]\n'a.py' = ['DEV900']\n")
+    (tmp_path / "devlint.toml").write_text("extend = 'base.toml'\n[extend-per-file-ignores]\n'b.py' = ['DEV900']\n")
+
+    def on(found: Settings) -> list[str]:
+        return [name for name in ("a.py", "b.py", "c.py") if "DEV900" in found.enabled_for(str(tmp_path / name))]
+
+    assert on(settings(tmp_path)) == ["c.py"]
+    assert on(settings(tmp_path, extend_per_file_ignores={"c.py": ["DEV9"]})) == []
+    assert on(settings(tmp_path, per_file_ignores={"c.py": ["DEV9"]})) == ["a.py", "b.py"]
+
+
 def test_the_command_line_is_over_every_file(tmp_path: Path) -> None:
     (tmp_path / "devlint.toml").write_text("min-severity = 'error'\nexclude = ['a']\nsrc = ['lib', '.']\n")
     found = settings(tmp_path, min_severity="note", exclude=["b"])

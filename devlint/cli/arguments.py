@@ -70,13 +70,13 @@ def _assignment(option: str) -> dict[str, Any]:
     return check_values(document, lambda key: where)
 
 
-def per_file_ignores(values: Iterable[str]) -> dict[str, list[str]]:
-    """``tests/*:DEV301,docs/*.py:DEV1`` as the configuration has it. Raises ConfigurationError."""
+def per_file_ignores(values: Iterable[str], key: str = "per-file-ignores") -> dict[str, list[str]]:
+    """``tests/*:DEV301,docs/*.py:DEV1`` as the configuration's ``key`` has it. Raises ConfigurationError."""
     table: dict[str, list[str]] = {}
     for part in comma_separated(values):
         pattern, colon, code = part.rpartition(":")
         if not colon or not pattern or not code:
-            raise ConfigurationError(f"--per-file-ignores {part}: expected GLOB:CODE, several joined by commas")
+            raise ConfigurationError(f"--{key} {part}: expected GLOB:CODE, several joined by commas")
         table.setdefault(pattern, []).append(code)
-    check_values({"per-file-ignores": table}, lambda key: "--per-file-ignores: ")
+    check_values({key: table}, lambda key: f"--{key}: ")
     return table

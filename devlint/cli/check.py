@@ -12,6 +12,7 @@ import click
 from devlint.check import Plan, Request, check, plan
 from devlint.cli.arguments import comma_separated, per_file_ignores, read_config_options
 from devlint.cli.report import Destination, write_report
+from devlint.cli.settings import show_settings
 from devlint.cli.terminal import ProgressBar
 from devlint.config import Configuration, Overrides
 from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
@@ -27,6 +28,7 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 @click.option("--ignore", multiple=True, metavar="CODES", help="Rules not to run.")
 @click.option("--extend-select", multiple=True, metavar="CODES", help="Rules to run besides the selected ones.")
 @click.option("--per-file-ignores", multiple=True, metavar="GLOB:CODE", help="Rules not to run on certain files.")
+@click.option("--extend-per-file-ignores", multiple=True, metavar="GLOB:CODE", help="Further such rules.")
 @click.option("--exclude", multiple=True, metavar="GLOBS", help="What to leave out, instead of the usual directories.")
 @click.option("--extend-exclude", multiple=True, metavar="GLOBS", help="What else to leave out.")
 @click.option("--force-exclude/--no-force-exclude", default=None, help="Leave out named files too.")
@@ -38,6 +40,7 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of showing each.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")
+@click.option("--show-settings", is_flag=True, help="Show every setting and where it comes from, and stop.")
 @click.option("--ignore-noqa", is_flag=True, help="Show what suppression comments silence.")
 @click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or one value of it.")
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
@@ -56,6 +59,8 @@ def check_command(paths: tuple[str, ...], **options: Any) -> int:
     request = _request(paths, options, overrides, cwd)
     if options["show_files"]:
         return _show_files(plan(request))
+    if options["show_settings"]:
+        return show_settings(plan(request), overrides, cwd)
     if options["verbose"]:
         _say_configuration(overrides, cwd)
     with ProgressBar(sys.stderr, not options["quiet"], os.environ) as bar:
@@ -92,8 +97,10 @@ def _overrides(options: dict[str, Any]) -> Overrides:
     for name in ("force_exclude", "respect_gitignore", "min_severity", "min_confidence"):
         if options[name] is not None:
             flags[name.replace("_", "-")] = options[name]
-    if options["per_file_ignores"]:
-        flags["per-file-ignores"] = per_file_ignores(options["per_file_ignores"])
+    for name in ("per_file_ignores", "extend_per_file_ignores"):
+        if options[name]:
+            key = name.replace("_", "-")
+            flags[key] = per_file_ignores(options[name], key)
     check_values(flags, lambda key: f"--{key}: ")
     return Overrides({**values, **flags}, file, options["isolated"])
 

@@ -59,23 +59,30 @@ def counted(number: int, noun: str) -> str:
 def statistics_lines(findings: Iterable[Finding]) -> Iterator[Line]:
     """A table of the rules by how often they spoke; ``[*]`` where every finding has a safe fix, ``[-]`` where some."""
     rows = _statistics(findings)
-    wide = max((len(str(count)) for _, _, _, count, _ in rows), default=0)
     any_fix = any(fixable for *_, fixable in rows)
     for code, name, severity, count, fixable in rows:
-        mark = "" if not any_fix else " [*]" if fixable == count else " [-]" if fixable else " [ ]"
+        mark = "" if not any_fix else "[*] " if fixable == count else "[-] " if fixable else "[ ] "
         yield [
-            (f"{count:>{wide}}", "bold"),
-            (" ", ""),
+            (str(count), "bold"),
+            ("\t", ""),
             (code, SEVERITY_STYLES[severity.label]),
+            ("\t", ""),
             (mark, "cyan"),
-            (f" {name}", ""),
+            (name, ""),
         ]
 
 
 def statistics_json(findings: Iterable[Finding]) -> str:
     """The same table as a JSON array."""
     rows = [
-        {"code": code, "name": name, "severity": severity.label, "count": count, "fixable": fixable}
+        {
+            "code": code,
+            "name": name,
+            "severity": severity.label,
+            "count": count,
+            "fixable": fixable == count,
+            "fixable_count": fixable,
+        }
         for code, name, severity, count, fixable in _statistics(findings)
     ]
     return json.dumps(rows, indent=2) + "\n"

@@ -96,9 +96,12 @@ def test_output_file_takes_the_report(devlint: Run, project: Path) -> None:
 def test_statistics_count_by_rule(devlint: Run, project: Path) -> None:
     (project / "b.py").write_text(UNUSED + "y = (\n")
     (project / "c.py").write_text(UNUSED * 2)
-    assert devlint("--statistics", "-q").stdout == "3 DEV900 [*] unused-suppression\n1 DEV901 [ ] syntax-error\n"
+    assert devlint("--statistics", "-q").stdout == "3\tDEV900\t[*] unused-suppression\n1\tDEV901\t[ ] syntax-error\n"
     table = json.loads(devlint("--statistics", "--output-format", "json").stdout)
-    assert [(row["code"], row["count"], row["fixable"]) for row in table] == [("DEV900", 3, 3), ("DEV901", 1, 0)]
+    assert [(row["code"], row["count"], row["fixable"], row["fixable_count"]) for row in table] == [
+        ("DEV900", 3, True, 3),
+        ("DEV901", 1, False, 0),
+    ]
 
 
 def test_show_files_lists_what_would_be_checked(devlint: Run, project: Path) -> None:
