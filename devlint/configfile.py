@@ -15,7 +15,9 @@ from devlint.codes import UnknownCode, either, matching
 FILE_NAMES = (".devlint.toml", "devlint.toml", "pyproject.toml")
 """In one directory the first that speaks of devlint is read."""
 
-OUTPUT_FORMATS = ("text", "full", "concise", "json")
+OUTPUT_FORMATS = (
+    "text", "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson",
+)  # fmt: skip
 SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import click
 
 from devlint.cli.terminal import forget_stdout, wants_color, width_of
+from devlint.reports.machine import MACHINE_FORMATS
 from devlint.reports.painting import Line, paint
 from devlint.result import Result
+from devlint.source.writing import write_atomically
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +30,49 @@ class Destination:
 
 def write_report(result: Result, to: Destination) -> None:
     """Write the report; the counts of a form that is one line a finding go to standard error."""
+    if to.output_format in MACHINE_FORMATS:
+        _write_document(result, to)
+        return
     stream = None if to.file else sys.stdout
     color = wants_color(to.color, stream, os.environ)
-    width = width_of(stream, os.environ)
-    if to.output_format == "json":
-        _write(_json(result, to.statistics), to.file)
+    lines = _lines(result, to, width_of(stream, os.environ))
+    summary = _summary(result, to)
+    inline = to.output_format in ("text", "full") and not to.statistics
+    _write(paint([*lines, *(summary if inline else [])], color), to.file)
+    if not inline:
+        _say(summary, to)
+
+
+def _write_document(result: Result, to: Destination) -> None:
+    if to.statistics:
+        if to.output_format != "json":
+            raise click.UsageError(f"--statistics counts in text or in JSON, not in {to.output_format}")
+        from devlint.reports.summary import statistics_json
+
+        _write(statistics_json(result.findings), to.file)
         return
+    from devlint.reports.machine import document
+
+    made = document(to.output_format, result, to.cwd, os.environ)
+    _write(made.text, to.file)
+    for remark in made.remarks:
+        click.echo(f"devlint: {remark}", err=True)
+    if made.step_summary:
+        _append(made.step_summary, os.environ["GITHUB_STEP_SUMMARY"])
+    if to.output_format == "github":
+        _say(_summary(result, to), to)
+
+
+def _summary(result: Result, to: Destination) -> list[Line]:
+    if to.quiet or not result.files:
+        return []
     from devlint.reports.summary import summary_line
 
-    lines = _lines(result, to, width)
-    summary: list[Line] = [] if to.quiet or not result.files else [summary_line(result)]
-    inline = to.output_format in ("text", "full") and not to.statistics
-    document = paint([*lines, *(summary if inline else [])], color)
-    _write(document, to.file)
-    if not inline:
-        sys.stderr.write(paint(summary, wants_color(to.color, sys.stderr, os.environ)))
+    return [summary_line(result)]
 
 
-def _json(result: Result, statistics: bool) -> str:
-    from devlint.reports.json_document import json_document
-    from devlint.reports.summary import statistics_json
-
-    return statistics_json(result.findings) if statistics else json_document(result)
+def _say(lines: list[Line], to: Destination) -> None:
+    sys.stderr.write(paint(lines, wants_color(to.color, sys.stderr, os.environ)))
 
 
 def _lines(result: Result, to: Destination, width: int | None) -> list[Line]:
@@ -59,6 +82,10 @@ def _lines(result: Result, to: Destination, width: int | None) -> list[Line]:
         from devlint.reports.summary import statistics_lines
 
         return list(statistics_lines(result.findings))
+    if to.output_format == "grouped":
+        from devlint.reports.grouped import grouped_lines
+
+        return list(grouped_lines(result.findings))
     if to.output_format == "concise":
         from devlint.reports.concise import concise_lines
 
@@ -79,6 +106,15 @@ def _write(document: str, file: str | None) -> None:
             forget_stdout()
         return
     try:
-        Path(file).write_text(document, encoding="utf-8", errors="backslashreplace", newline="\n")
+        write_atomically(Path(file), document.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise click.ClickException(f"cannot write {file}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _append(text: str, file: str) -> None:
+    """To the page of the job, to which other programs of the step add too. The run does not fail for want of it."""
+    try:
+        with open(file, "a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.write(text)
+    except OSError as error:
+        click.echo(f"devlint: cannot write {file}: {(error.strerror or str(error)).lower()}", err=True)

@@ -27,7 +27,7 @@ def json_document(result: Result) -> str:
             "baselined": result.hidden.baselined,
         },
         "findings": [finding_fields(finding) for finding in result.findings],
-        "entries": [_entry_fields(entry) for entry in result.entries],
+        "entries": [entry_fields(entry) for entry in result.entries],
         "notes": [f"hidden: {words}" for words in hidden_words(result.hidden)]
         + [f"{path}: no such file or directory" for path in result.missing]
         + ([result.nothing] if result.nothing else [])
@@ -111,7 +111,7 @@ def _place_fields(place: Place | None) -> dict[str, Any] | None:
     return None if place is None else {"path": place.path, "line": place.line, "column": place.column}
 
 
-def _entry_fields(entry: EntryRun) -> dict[str, Any]:
+def entry_fields(entry: EntryRun) -> dict[str, Any]:
     return {
         "entry": entry.entry,
         "device": entry.device,

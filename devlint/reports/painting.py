@@ -18,6 +18,7 @@ _INVISIBLE = {
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
     # Directional marks: source and file names must not rearrange the report around them.
     **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C), 0xFFFD),
+    **dict.fromkeys((0x2028, 0x2029), 0xFFFD),  # line ends to some readers
 }
 
 

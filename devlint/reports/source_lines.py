@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from devlint.finding import Place
-from devlint.source.decoding import Source, Unreadable
+from devlint.finding import Edit, Place
+from devlint.source.decoding import Source, Unreadable, decode
 from devlint.source.notebook import Notebook, read_source
 
 
@@ -17,19 +17,45 @@ class SourceLines:
         self._cwd = cwd
         self._texts = texts
         self._sources: dict[str, Source | None] = {}
+        self._files: dict[str, Source | None] = {}
 
     def of(self, place: Place) -> Sequence[str]:
         """All lines of the file, or of the notebook's cell, that a place is in."""
         if place.path not in self._sources:
-            self._sources[place.path] = self._read(place.path)
+            self._sources[place.path] = self._read(place.path, notebooks=True)
         source = self._sources[place.path]
         if isinstance(source, Notebook):
             return source.lines_of(place.cell)
         return source.lines if source is not None else ()
 
-    def _read(self, path: str) -> Source | None:
+    def file_line(self, path: str, number: int) -> str:
+        """One line of the file itself, which for a notebook is JSON; empty where there is none."""
+        file = self._file(path)
+        return file.lines[number - 1] if file is not None and 1 <= number <= len(file.lines) else ""
+
+    def data(self, path: str) -> bytes | None:
+        """The bytes of a file, whatever they are; None if it cannot be read."""
         try:
-            data = self._texts[path] if path in self._texts else (self._cwd / path).read_bytes()
-            return read_source(path, data)
-        except (OSError, ValueError, Unreadable):
+            return self._texts[path] if path in self._texts else (self._cwd / path).read_bytes()
+        except (OSError, ValueError):
+            return None
+
+    def place_of(self, edit: Edit, path: str) -> Place | None:
+        """The region of the file that an edit replaces; None in a notebook, or if the file is no longer what it was."""
+        path = edit.path or path
+        file = self._file(path)
+        if edit.cell or file is None or not edit.start <= edit.end <= len(file.data):
+            return None
+        return Place(path, *file.position(edit.start), *file.position(edit.end))
+
+    def _file(self, path: str) -> Source | None:
+        if path not in self._files:
+            self._files[path] = self._read(path, notebooks=False)
+        return self._files[path]
+
+    def _read(self, path: str, notebooks: bool) -> Source | None:
+        data = self.data(path)
+        try:
+            return None if data is None else read_source(path, data) if notebooks else decode(data)
+        except Unreadable:
             return None

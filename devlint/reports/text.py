@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
-from devlint.finding import Applicability, Finding, Place, TraceStep
+from devlint.finding import Finding, Place
 from devlint.reports.frame import bar, frame, gutter_width
 from devlint.reports.painting import SEVERITY_STYLES, Line, visible, wrapped
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.verdict import verdict_lines
-
-_MOVE = re.compile(r"\b(?:moved|copied|sent|loaded)\b")
-_FIX_WORDS = {
-    Applicability.SAFE: "fix",
-    Applicability.UNSAFE: "unsafe fix",
-    Applicability.SUGGESTION: "suggestion",
-}
+from devlint.reports.wording import advice, step_words
 
 
 def text_lines(findings: Iterable[Finding], source: SourceLines, width: int | None) -> Iterator[Line]:
@@ -54,9 +47,9 @@ def _finding(finding: Finding, source: SourceLines, width: int | None) -> Iterat
     if finding.verdict is not None:
         for line in verdict_lines(finding.verdict, gutter):
             yield from wrapped(line, width, gutter + 3)
-    for word, text in _advice(finding):
-        advice = [(" " * gutter + " = ", "blue"), (f"{word}: ", "bold"), (visible(text), "")]
-        yield from wrapped(advice, width, gutter + 3)
+    for word, text in advice(finding):
+        told = [(" " * gutter + " = ", "blue"), (f"{word}: ", "bold"), (visible(text), "")]
+        yield from wrapped(told, width, gutter + 3)
 
 
 def _trace(finding: Finding, source: SourceLines, width: int | None, gutter: int) -> Iterator[Line]:
@@ -66,27 +59,12 @@ def _trace(finding: Finding, source: SourceLines, width: int | None, gutter: int
         place = step.place
         told = [
             (f"{number:>{gutter}} ", "bold cyan"),
-            (visible(_words(step)), ""),
+            (visible(step_words(step)), ""),
             (f" ({visible(place.path)}:{place.position})", "dim"),
         ]
         yield from wrapped(told, width, gutter + 1)
         if place not in shown:
             yield from frame(place, source.of(place), width, gutter, "-", "cyan")
             shown.append(place)
-    if finding.trace and (finding.verdict is not None or list(_advice(finding))):
+    if finding.trace and (finding.verdict is not None or list(advice(finding))):
         yield bar(gutter)
-
-
-def _words(step: TraceStep) -> str:
-    """``made here, on cpu``, ``moved here, to cuda``."""
-    if step.device is None or step.device in step.message:
-        return step.message
-    return f"{step.message}, {'to' if _MOVE.search(step.message) else 'on'} {step.device}"
-
-
-def _advice(finding: Finding) -> Iterator[tuple[str, str]]:
-    if finding.help:
-        yield "help", finding.help
-    fix = finding.fix
-    if fix is not None and (fix.edits or fix.message != finding.help):
-        yield _FIX_WORDS[fix.applicability], fix.message

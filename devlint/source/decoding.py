@@ -59,6 +59,13 @@ class Source:
         end = start + len(encoded[edit.start : edit.end].decode("utf-8").encode(self.encoding))
         return Edit(start, end, edit.text, edit.path)
 
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and the column, 1-based and in code points, of a byte offset into ``data``."""
+        shift = len(codecs.BOM_UTF8) if self.bom else 0
+        before = self.data[shift : max(offset, shift)].decode(self.encoding, "replace")
+        ends = list(_LINE_END.finditer(before))
+        return len(ends) + 1, len(before) - (ends[-1].end() if ends else 0) + 1
+
 
 def split_lines(text: str) -> list[str]:
     lines = _LINE_END.split(text)

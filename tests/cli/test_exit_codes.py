@@ -140,9 +140,7 @@ def test_a_closed_pipe_ends_quietly_with_the_runs_own_code(tmp_path: Path) -> No
     (tmp_path / "a.py").write_text("x = 1  # noqa: DEV101\n" * 2000)
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        PROGRAM, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, check=False
-    )
+    done = subprocess.run(PROGRAM, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert done.returncode == 1
     assert done.stderr == b""

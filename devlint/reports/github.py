@@ -1,0 +1,80 @@
+"""GitHub Actions' annotations: workflow commands on standard output.
+
+Sources: docs.github.com "Workflow commands for GitHub Actions" (the commands), actions/toolkit's ``command.ts`` (what
+is escaped) and ``docs/problem-matchers.md`` (ten annotations of a kind a step; what is beyond is silently dropped).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from devlint.finding import Finding, Severity
+from devlint.reports.document import Document
+from devlint.reports.gravity import gravity, worst_first
+from devlint.reports.painting import visible
+from devlint.reports.repository import Repository, in_file
+from devlint.reports.step_summary import step_summary
+from devlint.reports.summary import counted
+from devlint.reports.wording import explanation
+from devlint.result import Result
+
+ANNOTATIONS_OF_A_KIND = 10
+
+_KINDS = {Severity.NOTE: "notice", Severity.WARNING: "warning", Severity.ERROR: "error"}
+
+
+def github_document(result: Result, repository: Repository, blob_url: str = "", summary_bytes: int = 0) -> Document:
+    """Annotations, the gravest first; what a step cannot show is folded in its log.
+
+    ``blob_url`` is where the commit's files are shown, empty if that is not known; ``summary_bytes`` how much room the
+    page of the job still has, 0 if there is none.
+    """
+    shown: list[Finding] = []
+    rest: list[Finding] = []
+    used = Counter[str]()
+    for finding in worst_first(result.findings):
+        kind = _KINDS[gravity(finding)]
+        used[kind] += 1
+        (shown if used[kind] <= ANNOTATIONS_OF_A_KIND else rest).append(finding)
+    lines = [_annotation(finding, repository) for finding in shown]
+    remarks: tuple[str, ...] = ()
+    if rest:
+        lines += _folded(rest, repository)
+        remarks = (
+            f"{counted(len(rest), 'finding')} more than GitHub annotates ({ANNOTATIONS_OF_A_KIND} of a kind a step): "
+            + ("see the job's summary, or the folded lines of the log" if summary_bytes else "see the folded lines"),
+        )
+    summary = step_summary(result, repository, blob_url, summary_bytes) if summary_bytes else ""
+    return Document("".join(line + "\n" for line in lines), remarks, summary)
+
+
+def _annotation(finding: Finding, repository: Repository) -> str:
+    place = in_file(finding.place)
+    properties = {"file": repository.path(place.path), "line": str(place.line)}
+    properties["endLine"] = str(max(place.end_line, place.line))
+    if place.column and place.end_line <= place.line:
+        # GitHub takes columns only within one line, and drops the whole region otherwise.
+        properties |= {"col": str(place.column), "endColumn": str(max(place.end_column, place.column))}
+    properties["title"] = f"{finding.code} {finding.name}"
+    message = "\n".join([finding.message, *explanation(finding, repository.path)])
+    named = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{_KINDS[gravity(finding)]} {named}::{_data(message)}"
+
+
+def _folded(findings: Sequence[Finding], repository: Repository) -> list[str]:
+    """Lines of the log, which must not be taken for commands: these begin with ``::``, or hold ``##[``."""
+    lines = [f"::group::{_data(counted(len(findings), 'more finding'))}"]
+    for finding in findings:
+        place = finding.place
+        text = f"{finding.severity.label} {finding.code} {repository.path(place.path)}:{place.position}: "
+        lines.append(visible(text + finding.message).replace("##[", "# # ["))
+    return [*lines, "::endgroup::"]
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
