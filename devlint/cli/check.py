@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from devlint.add_noqa import add_noqa
 from devlint.check import Plan, Request, check, plan
 from devlint.cli.arguments import comma_separated, per_file_ignores, read_config_options
 from devlint.cli.report import Destination, write_report
 from devlint.cli.settings import show_settings
 from devlint.cli.terminal import ProgressBar
+from devlint.cli.watch import watch
 from devlint.config import Configuration, Overrides
 from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
+from devlint.reports.summary import counted
+from devlint.result import Result
 
 COMMAND_NAMES = ("check", "rule")
 
@@ -42,6 +47,9 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")
 @click.option("--show-settings", is_flag=True, help="Show every setting and where it comes from, and stop.")
 @click.option("--ignore-noqa", is_flag=True, help="Show what suppression comments silence.")
+@click.option("--add-noqa", is_flag=True, help="Write a # noqa comment for every finding instead of showing it.")
+@click.option("-w", "--watch", is_flag=True, help="Check again whenever a file changes.")
+@click.option("--no-watch", is_flag=True, hidden=True)
 @click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or one value of it.")
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
 @click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input.")
@@ -49,12 +57,16 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to colour.")
 @click.option("-q", "--quiet", is_flag=True, help="Findings only: no summary, no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what is read, and show tracebacks.")
-def check_command(paths: tuple[str, ...], **options: Any) -> int:
+@click.pass_context
+def check_command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:
     """Check files and directories (default: the current directory); - reads standard input.
 
     Exit code 0: clean. 1: findings. 2: wrong usage or configuration, or a file that could not be analysed.
     """
     cwd = Path.cwd()
+    _refuse_contradictions(paths, options)
+    if options["watch"] and not options["no_watch"]:
+        watch(lambda: _request(paths, options, _overrides(options), cwd), context.obj)
     overrides = _overrides(options)
     request = _request(paths, options, overrides, cwd)
     if options["show_files"]:
@@ -71,6 +83,10 @@ def check_command(paths: tuple[str, ...], **options: Any) -> int:
         _note(result.nothing)
     for detail in result.details:
         _note("a traceback was kept; show it with -v" if not options["verbose"] else f"\n{detail.rstrip()}")
+    if options["add_noqa"]:
+        result, failures = _with_comments_written(result, request)
+        if failures or not result.findings:
+            return 2 if failures or result.missing else 0
     write_report(
         result,
         Destination(
@@ -83,6 +99,16 @@ def check_command(paths: tuple[str, ...], **options: Any) -> int:
         ),
     )
     return 0 if result.exit_code == 1 and options["exit_zero"] else result.exit_code
+
+
+def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    standard_input = "-" in paths or (options["stdin_filename"] and not paths)
+    if standard_input and options["watch"]:
+        raise click.UsageError("--watch looks at files, and - reads standard input once")
+    if standard_input and options["add_noqa"]:
+        raise click.UsageError("--add-noqa writes to files, and - is none")
+    if options["watch"] and options["add_noqa"]:
+        raise click.UsageError("--watch only looks; run --add-noqa without it")
 
 
 def _overrides(options: dict[str, Any]) -> Overrides:
@@ -122,6 +148,15 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], overrides: Overrid
         stdin=stdin,
         stdin_filename=options["stdin_filename"],
     )
+
+
+def _with_comments_written(result: Result, request: Request) -> tuple[Result, tuple[str, ...]]:
+    """The result with what no comment was written for, and which files could not be written."""
+    added = add_noqa(result.findings, request.cwd)
+    for failure in added.failures:
+        _note(failure)
+    _note(f"wrote {counted(added.comments, 'noqa comment')} in {counted(added.files, 'file')}")
+    return replace(result, findings=added.left), added.failures
 
 
 def _configured_format(overrides: Overrides, cwd: Path) -> str:

@@ -70,7 +70,8 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        code = app.main(expand_argument_files(arguments), prog_name="devlint", standalone_mode=False)
+        expanded = expand_argument_files(arguments)
+        code = app.main(expanded, prog_name="devlint", standalone_mode=False, obj=expanded)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()

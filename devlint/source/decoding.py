@@ -49,6 +49,10 @@ class Source:
         """A place in ``text``, as reports tell it."""
         return place
 
+    def text_line(self, place: Place) -> int:
+        """The line of ``text`` at which a place begins: the way back from :meth:`placed`."""
+        return place.line
+
     def original(self, edit: Edit) -> Edit:
         """An edit by UTF-8 offsets into ``text``, made one by byte offsets into ``data``."""
         shift = len(codecs.BOM_UTF8) if self.bom else 0

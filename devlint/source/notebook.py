@@ -41,9 +41,16 @@ class Notebook(Source):
     def pieces(self) -> tuple[int, ...]:
         return tuple(cell.start for cell in self.cells)
 
+    def source_of(self, cell: int) -> str:
+        """A cell by its number, as it stands in the notebook; empty for one that holds no Python."""
+        return next((found.source for found in self.cells if found.number == cell), "")
+
     def lines_of(self, cell: int) -> list[str]:
-        """The lines of a cell by its number, as they stand in the notebook."""
-        return next((split_lines(found.source) for found in self.cells if found.number == cell), [])
+        """The lines of a cell by its number."""
+        return split_lines(self.source_of(cell))
+
+    def text_line(self, place: Place) -> int:
+        return place.line - 1 + next((found.line for found in self.cells if found.number == place.cell), 1)
 
     def placed(self, place: Place) -> Place:
         """A place in ``text``, as a place in its cell."""
