@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, all_codes
+from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Confidence, Finding, Place, Severity
 from devlint.silencing import silence
 from devlint.source.decoding import Source, Unreadable
@@ -99,6 +99,26 @@ def analyse_file(task: FileTask) -> FileReport:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{PurePath(where.filename).name}:{where.lineno}"
         return failed(task, f"devlint itself failed on it ({kind}, at {place}); please report this", detail=_detail())
+
+
+def silence_findings(findings: list[Finding], task: FileTask) -> FileReport:
+    """Findings made elsewhere, held to the comments, the selection and the thresholds of their one file."""
+    try:
+        source = read_source(task.path, _read(task))
+    except Unreadable:
+        return FileReport(task.shown_as, tuple(findings))
+    lines = source.text.splitlines()
+    quoted = [replace(finding, snippet=finding.snippet or _quoted(finding.place, lines)) for finding in findings]
+    report = _filtered(quoted, source, task)
+    return replace(report, findings=tuple(f for f in report.findings if f.code != UNUSED_SUPPRESSION))
+
+
+def _quoted(place: Place, lines: list[str]) -> str:
+    """The text of a place with its white space collapsed."""
+    text = " ".join(lines[place.line - 1 : place.end_line]) if place.line != place.end_line else ""
+    if not text and 0 < place.line <= len(lines):
+        text = lines[place.line - 1][place.column - 1 : max(place.end_column, place.column + 1) - 1]
+    return " ".join(text.split())
 
 
 def failed(task: FileTask, message: str, line: int = 1, column: int = 1, detail: str = "") -> FileReport:
@@ -218,7 +238,7 @@ def _filtered(raw: list[Finding], source: Source, task: FileTask) -> FileReport:
     below = Counter[str]()
     for finding in (*silenced.kept, *unused):
         if finding.code in gate.enabled:
-            hidden = _hidden_by(finding, gate)
+            hidden = hidden_by(finding, gate)
             if hidden:
                 below[hidden] += 1
             else:
@@ -232,7 +252,7 @@ def _filtered(raw: list[Finding], source: Source, task: FileTask) -> FileReport:
     )
 
 
-def _hidden_by(finding: Finding, gate: Gate) -> str:
+def hidden_by(finding: Finding, gate: Gate) -> str:
     """The threshold below which a finding is; empty for none."""
     if finding.confidence < gate.min_confidence:
         return "confidence"

@@ -88,6 +88,8 @@ class Settings:
     output_format: str = "text"
     src: tuple[Path, ...] = ()
     per_file_ignores: tuple[FileIgnores, ...] = ()
+    entries: tuple[Mapping[str, Any], ...] = ()
+    """What ``devlint confirm`` runs when the command line does not say."""
     origin: tuple[Path, ...] = ()
     """The files that these settings were read from."""
 
@@ -179,6 +181,7 @@ def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd:
         output_format=merged.get("output-format", "text"),
         src=tuple((bases["src"] / root).resolve() for root in merged.get("src", ())),
         per_file_ignores=tuple(_per_file_ignores(layers)),
+        entries=tuple(merged.get("entries", ())),
         origin=tuple(file.path for file in files),
     )
 

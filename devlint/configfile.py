@@ -23,8 +23,10 @@ CONFIDENCES = ("low", "medium", "high")
 
 _STRING, _STRINGS, _CODES = "a string", "a list of strings", "a list of codes"
 _BOOL, _IGNORES = "true or false", "a table of glob = [codes]"
+_ENTRIES = "a list of tables, [[tool.devlint.entries]]"
 KEYS: dict[str, str | tuple[str, ...]] = {
     "bare-noqa": _BOOL,
+    "entries": _ENTRIES,
     "exclude": _STRINGS,
     "extend": _STRING,
     "extend-exclude": _STRINGS,
@@ -42,6 +44,16 @@ KEYS: dict[str, str | tuple[str, ...]] = {
     "src": _STRINGS,
 }
 """Every key, and what it takes: a tuple lists the allowed words."""
+
+ENTRY_KEYS = {
+    "entry": _STRING,
+    "model": _STRING,
+    "init": _STRING,
+    "inputs": _STRINGS,
+    "script": _STRING,
+    "arguments": _STRINGS,
+}
+"""The keys of one of the ``entries``."""
 
 
 class ConfigurationError(Exception):
@@ -145,8 +157,23 @@ def _check_value(key: str, value: Any, where: str) -> None:
             _check_codes(f"{key}.{pattern}", codes, where)
     elif kind == _CODES:
         _check_codes(key, value, where)
+    elif kind == _ENTRIES:
+        _expect(isinstance(value, list) and all(isinstance(item, dict) for item in value), key, kind, value, where)
+        for entry in value:
+            _check_entry(entry, where)
     else:
         _expect(isinstance(value, list) and all(isinstance(item, str) for item in value), key, kind, value, where)
+
+
+def _check_entry(entry: Mapping[str, Any], where: str) -> None:
+    for key, value in entry.items():
+        if key not in ENTRY_KEYS:
+            raise ConfigurationError(f"{where}an entry has no key `{key}`; its keys are {', '.join(ENTRY_KEYS)}")
+        if ENTRY_KEYS[key] == _STRING:
+            _expect(isinstance(value, str), f"entries.{key}", _STRING, value, where)
+        else:
+            holds = isinstance(value, list) and all(isinstance(item, str) for item in value)
+            _expect(holds, f"entries.{key}", _STRINGS, value, where)
 
 
 def _check_codes(key: str, value: Any, where: str) -> None:

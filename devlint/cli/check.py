@@ -22,7 +22,7 @@ from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, Configur
 from devlint.reports.summary import counted
 from devlint.result import Result
 
-COMMAND_NAMES = ("check", "rule")
+COMMAND_NAMES = ("check", "confirm", "rule")
 
 _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 

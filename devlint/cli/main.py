@@ -12,6 +12,7 @@ import click
 from devlint import __version__
 from devlint.cli.arguments import ArgumentFileError, expand_argument_files
 from devlint.cli.check import check_command
+from devlint.cli.confirm import confirm_command
 from devlint.cli.rule import rule_command
 from devlint.cli.terminal import forget_stdout
 from devlint.codes import UnknownCode
@@ -41,6 +42,7 @@ def app() -> None:
 
 
 app.add_command(check_command)
+app.add_command(confirm_command)
 app.add_command(rule_command)
 
 

@@ -62,11 +62,19 @@ def spot(raw: RawSpot | None) -> Spot | None:
         return None
     code, offset = raw
     positions = islice(code.co_positions(), max(offset, 0) // 2, None)
-    line, end_line, column, _ = next(positions, (None, None, None, None))
+    line, end_line, column, end_column = next(positions, (None, None, None, None))
     line = line or code.co_firstlineno
+    end_line = end_line or line
     scope = code.co_qualname.replace("<locals>.", "")
     path = os.path.abspath(code.co_filename)
-    return Spot(path, line, end_line or line, _code_points(path, line, column), "" if scope == "<module>" else scope)
+    return Spot(
+        path,
+        line,
+        end_line,
+        _code_points(path, line, column),
+        "" if scope == "<module>" else scope,
+        _code_points(path, end_line, end_column),
+    )
 
 
 def _code_points(path: str, line: int, column: int | None) -> int:

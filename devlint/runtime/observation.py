@@ -61,7 +61,8 @@ class Spot:
     """A place in user code.
 
     ``path`` is absolute; ``column`` is 1-based in code points, 0 when not known; ``end_line`` is ``line`` when not
-    known; ``scope`` is the qualified name of the function without its ``<locals>`` parts ("Net.forward").
+    known; ``scope`` is the qualified name of the function without its ``<locals>`` parts ("Net.forward");
+    ``end_column`` is the one after the last character, 0 when not known.
     """
 
     path: str
@@ -69,6 +70,7 @@ class Spot:
     end_line: int
     column: int
     scope: str
+    end_column: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class Seen:
     ``births``: every such place when several values of that device went in (``born`` is the first).
     ``made``: where the operand itself was computed; None when that is its birth.
     ``moved``: the last transfer on its way.
+    ``repaired``: it derives from a value that had been brought over.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Seen:
     moved: Spot | None = None
     made: Spot | None = None
     births: tuple[Spot, ...] = ()
+    repaired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ def read_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def _spot(row: dict[str, Any]) -> Spot:
-    return Spot(**{name: row[name] for name in Spot.__slots__})
+    return Spot(**{name: row[name] for name in Spot.__slots__ if name in row})
 
 
 def _seen(row: dict[str, Any]) -> Seen:

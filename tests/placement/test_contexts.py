@@ -65,7 +65,7 @@ def test_other_contexts_change_nothing() -> None:
     assert len(events_of(Entered, program)) == 3
 
 
-@pytest.mark.parametrize("setting", ['torch.cuda.set_device(1)', 'torch.cuda.set_device("cuda:1")'])
+@pytest.mark.parametrize("setting", ["torch.cuda.set_device(1)", 'torch.cuda.set_device("cuda:1")'])
 def test_the_current_device_is_what_a_bare_cuda_means(setting: str) -> None:
     program = f"""
     def f():

@@ -35,12 +35,15 @@ z = y + 1
     ],
 )
 def test_what_orders_the_streams_makes_the_use_right(wait: str) -> None:
-    assert crossings(f"""
+    assert (
+        crossings(f"""
 w = torch.ones(3, device="cuda")
 {wait}
 with torch.cuda.stream(side):
     w + 1
-""") == []
+""")
+        == []
+    )
 
 
 def test_waiting_orders_only_what_was_computed_before() -> None:
@@ -62,19 +65,25 @@ with torch.cuda.stream(side):
 
 
 def test_the_way_back_is_waited_for_too() -> None:
-    assert crossings("""
+    assert (
+        crossings("""
 with torch.cuda.stream(side):
     w = torch.ones(3, device="cuda")
 torch.cuda.current_stream().wait_stream(side)
 w + 1
-""") == []
+""")
+        == []
+    )
 
 
 def test_a_tensor_from_outside_may_be_ordered_there() -> None:
-    assert crossings("""
+    assert (
+        crossings("""
 with torch.cuda.stream(side):
     x + 1
-""") == []
+""")
+        == []
+    )
 
 
 def test_a_wait_in_one_arm_only_is_none() -> None:
@@ -88,7 +97,8 @@ with torch.cuda.stream(side):
 
 
 def test_a_context_of_something_unknown_changes_no_stream() -> None:
-    assert crossings("""
+    assert (
+        crossings("""
 w = torch.ones(3, device="cuda")
 with torch.cuda.stream(unknown()):
     w + 1
@@ -96,7 +106,9 @@ with torch.cuda.stream():
     w + 1
 with torch.cuda.StreamContext(torch.cuda.current_stream()):
     w + 1
-""") == []
+""")
+        == []
+    )
 
 
 def test_streams_of_a_device_and_their_other_methods() -> None:

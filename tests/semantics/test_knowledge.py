@@ -26,9 +26,7 @@ from devlint.semantics import (
     tables,
 )
 
-NAMES = sorted(
-    {**tables.rows("operations"), **tables.rows("operations_by_hand"), **tables.rows("torchvision_by_hand")}
-)
+NAMES = sorted({**tables.rows("operations"), **tables.rows("operations_by_hand"), **tables.rows("torchvision_by_hand")})
 OPERATIONS = [
     found
     for name in NAMES

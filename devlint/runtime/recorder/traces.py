@@ -64,6 +64,7 @@ def seen(tensor: Tensor, device: torch.device, role: str) -> Seen:
         moved=spot(trace.moved),
         made=made if made is not None and made not in births else None,
         births=births,
+        repaired=trace.repaired,
     )
 
 

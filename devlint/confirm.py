@@ -1,0 +1,192 @@
+"""The runtime pipeline, top to bottom: suspicions, entries, isolated runs, verdicts, what the runs found themselves."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from devlint.analysis import FileTask, hidden_by, silence_findings
+from devlint.auto_entries import auto_entries
+from devlint.check import Plan, Request, check, plan
+from devlint.codes import all_codes
+from devlint.config import Overrides
+from devlint.finding import Finding, VerdictState
+from devlint.result import EntryRun, Hidden, Result
+from devlint.runtime.entries import Entry
+from devlint.runtime.isolation import Job, Run, run_isolated
+from devlint.runtime.nursery import Nursery
+from devlint.runtime.placements import Placement, Wish
+from devlint.runtime.predictions import wanted
+from devlint.runtime.unforeseen import runtime_findings
+from devlint.runtime.verdicts import Unforeseen, judge
+from devlint.runtime.watching import Watchlist
+from devlint.source.project import shown_path
+
+LINTERS_OWN = "DEV9"
+
+
+@dataclass(frozen=True)
+class ConfirmRequest:
+    """What is to be run, where, and within which limits."""
+
+    check: Request
+    entries: tuple[Entry, ...]
+    wish: Wish
+    auto: bool = False
+    placements: tuple[Placement, ...] | None = None
+    """None: those that the rules of the findings want."""
+    train: bool = False
+    repair: bool = True
+    timeout: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Told of each run before it starts and after it ended."""
+
+    starts: Callable[[Job], None] = lambda job: None
+    ended: Callable[[Run], None] = lambda run: None
+
+
+def confirm(
+    request: ConfirmRequest, progress: Progress | None = None, nursery: Nursery | None = None
+) -> tuple[Result, tuple[Run, ...]]:
+    """Settle every suspicion that the entries can reach. The runs come along for whoever keeps their record."""
+    started = time.perf_counter()
+    cwd = request.check.cwd
+    planned = plan(request.check)
+    suspected = check(_everything(request.check))
+    own = tuple(finding for finding in suspected.findings if finding.code.startswith(LINTERS_OWN))
+    suspicions = tuple(finding for finding in suspected.findings if finding not in own)
+
+    entries, skipped = _entries(request, suspicions)
+    watch = Watchlist.of(suspicions, cwd)
+    jobs = _jobs(request, entries, suspicions, watch)
+    with nullcontext(nursery) if nursery else Nursery() as home:
+        runs = _run(jobs, cwd, progress or Progress(), home)
+
+    judged, unforeseen = judge(suspicions, runs, watch, _shown(cwd))
+    shown, hidden = _gated(judged, planned)
+    found, suppressed = _found_by_running(unforeseen, planned, cwd)
+    findings = sorted((*own, *shown, *found), key=lambda finding: finding.sort_key)
+    result = replace(
+        suspected,
+        findings=tuple(findings),
+        hidden=replace(hidden, suppressed=suspected.hidden.suppressed + suppressed),
+        seconds=time.perf_counter() - started,
+        confirming=True,
+        entries=(*(_told(run) for run in runs), *skipped),
+        not_run=why_nothing_is_settled(runs, skipped),
+    )
+    return result, tuple(runs)
+
+
+def why_nothing_is_settled(runs: Sequence[Run], skipped: Sequence[EntryRun] = ()) -> str:
+    """The reason why a run comes to nothing, in one line; empty if all could run and one reached its device."""
+    for run in runs:
+        if run.state in ("failed", "timed-out") and not run.device_error:
+            return f"{run.job.entry.name} on {run.device}: {run.reason}"
+    if any(run.reached_device for run in runs):
+        return ""
+    for told in (*map(_told, runs), *skipped):
+        if told.state == "skipped":
+            return f"{told.entry}: {told.reason}"
+    device = runs[0].device if runs else "an accelerator"
+    return f"nothing that ran reached {device}" if runs else "there is nothing to run"
+
+
+def _everything(request: Request) -> Request:
+    """The same request with suspicions of low confidence too: a run may confirm them."""
+    values = {**request.overrides.values, "min-confidence": "low"}
+    return replace(request, overrides=Overrides(values, request.overrides.config, request.overrides.isolated))
+
+
+def _entries(request: ConfirmRequest, suspicions: tuple[Finding, ...]) -> tuple[list[Entry], list[EntryRun]]:
+    if not request.auto:
+        return list(request.entries), []
+    found, refused = auto_entries(suspicions, request.check.cwd)
+    device = request.wish.device(Placement.FIRST)
+    skipped = [EntryRun(name, device, False, "skipped", reason) for name, reason in refused]
+    return [*request.entries, *found], skipped
+
+
+def _jobs(
+    request: ConfirmRequest, entries: Sequence[Entry], suspicions: tuple[Finding, ...], watch: Watchlist
+) -> list[Job]:
+    placements = request.placements or wanted({finding.code for finding in suspicions})
+    return [
+        Job(
+            entry=entry,
+            placement=placement,
+            wish=request.wish,
+            places=watch.places,
+            train=request.train,
+            repair=request.repair,
+            timeout=request.timeout,
+            memory=request.memory,
+        )
+        for entry in entries
+        for placement in placements
+    ]
+
+
+def _run(jobs: list[Job], cwd: Path, progress: Progress, nursery: Nursery) -> list[Run]:
+    runs: list[Run] = []
+    hopeless: set[str] = set()
+    for job in jobs:
+        if job.entry.name in hopeless:
+            continue
+        progress.starts(job)
+        run = run_isolated(job, cwd, nursery)
+        progress.ended(run)
+        runs.append(run)
+        # What cannot be built at all, or takes too long, does so on every placement.
+        if run.state != "ran" and not run.device_error and job.placement is Placement.FIRST:
+            hopeless.add(job.entry.name)
+    return runs
+
+
+def _gated(judged: tuple[Finding, ...], planned: Plan) -> tuple[list[Finding], Hidden]:
+    """Without what is below the thresholds, unless it was seen to happen."""
+    gates = {task.shown_as: task.gate for task in planned.tasks}
+    shown: list[Finding] = []
+    below = {"confidence": 0, "severity": 0}
+    for finding in judged:
+        gate = gates.get(finding.place.path)
+        by = hidden_by(finding, gate) if gate else ""
+        is_confirmed = finding.verdict is not None and finding.verdict.state is VerdictState.CONFIRMED
+        if not by or (by == "confidence" and is_confirmed):
+            shown.append(finding)
+        else:
+            below[by] += 1
+    return shown, Hidden(below_severity=below["severity"], below_confidence=below["confidence"])
+
+
+def _found_by_running(unforeseen: Unforeseen, planned: Plan, cwd: Path) -> tuple[list[Finding], int]:
+    """Findings of the runs' own, each held to the selection, thresholds and comments of its file."""
+    tasks: dict[str, FileTask] = {os.path.realpath(task.path): task for task in planned.tasks}
+    rules = {code: (rule.name, rule.severity) for code, rule in all_codes().items()}
+    by_file: dict[str, list[Finding]] = {}
+    for finding in runtime_findings(unforeseen, frozenset(tasks), rules, _shown(cwd)):
+        by_file.setdefault(os.path.realpath(os.path.join(cwd, finding.place.path)), []).append(finding)
+    found: list[Finding] = []
+    suppressed = 0
+    for path, findings in by_file.items():
+        report = silence_findings(findings, tasks[path])
+        found += report.findings
+        suppressed += report.suppressed
+    return found, suppressed
+
+
+def _told(run: Run) -> EntryRun:
+    return EntryRun(run.job.entry.name, run.device, run.simulated, run.state, run.reason)
+
+
+def _shown(cwd: Path) -> Callable[[str], str]:
+    """How paths of frames appear in findings."""
+    return lambda path: shown_path(path, str(cwd))

@@ -1,0 +1,209 @@
+"""The isolated process: ``python -m devlint.runtime.child JOB RECORD`` runs one entry and writes what it sees.
+
+Each line of the record is one JSON object, written by one unbuffered write: what was seen is kept however this ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from devlint.runtime.auto import CannotBuild
+from devlint.runtime.isolation import Job
+from devlint.runtime.observation import Observation, to_json
+from devlint.runtime.placements import Placement
+from devlint.runtime.program import CannotRun, Program, built, import_paths, model, run_script, train_step, unasked
+from devlint.runtime.reach import Reach
+
+if TYPE_CHECKING:
+    import torch
+
+    from devlint.runtime.session import Machine, Session
+
+_REACH_SECONDS = 0.05
+
+
+class Skipped(Exception):
+    """Why this run cannot be, though nothing is wrong with the entry."""
+
+
+class Record:
+    """The file that outlives the process. Writes are whole lines, so workers may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def write(self, kind: str, **fields: Any) -> None:
+        self._append({"type": kind, **fields})
+
+    def observed(self, observation: Observation) -> None:
+        self._append(to_json(observation))
+
+    def _append(self, fields: dict[str, Any]) -> None:
+        os.write(self._file, (json.dumps(fields) + "\n").encode("utf-8", "backslashreplace"))
+
+    def ran(self, place: int) -> None:
+        self.write("ran", place=place)
+
+
+def main(job_file: str, record_file: str) -> None:
+    """Run the job; the record's last line says how it went."""
+    job = Job.from_json(json.loads(Path(job_file).read_text(encoding="utf-8")))
+    record = Record(Path(record_file))
+    state, reason, about_devices = "failed", None, False
+    try:
+        import torch
+    except ImportError as error:
+        record.write("end", state=state, reason=f"torch cannot be imported ({error}); install devlint[runtime]")
+        return
+    from devlint.runtime.failure import is_about_devices, words_of
+
+    try:
+        run(job, record, torch)
+        state = "ran"
+    except SystemExit as error:
+        # Scripts end with sys.exit(main()).
+        state, reason = ("ran", None) if error.code in (None, 0) else ("failed", f"it exited with {error.code}")
+    except (Skipped, CannotBuild) as error:
+        state, reason = "skipped", str(error)
+    except CannotRun as error:
+        reason = str(error)
+    except MemoryError:
+        reason = "it ran out of memory"
+    except BaseException as error:
+        traceback.print_exc()
+        reason, about_devices = words_of(error), is_about_devices(error)
+    record.write("end", state=state, reason=reason, device_error=about_devices)
+
+
+def run(job: Job, record: Record, torch: Any) -> None:
+    """Everything between the machine's start and the last observation."""
+    place = _place(job, torch)
+    record.write("start", device=str(place.device), simulated=place.machine is not None and place.machine.simulated)
+    _limit_memory(job)
+    sys.path[:0] = import_paths(job.entry)
+    # What --auto tries out runs as on a CPU and is not observed.
+    make = unasked(job.entry) if job.entry.kind == "auto" else None
+    with Reach(job.places, record.ran), _observing(place, job, record) as session:
+        try:
+            _execute(job, place, session, make)
+        except Exception as error:
+            from devlint.runtime.failure import observation_of
+
+            record.observed(observation_of(error))
+            raise
+
+
+def _execute(job: Job, place: _Place, session: Session | None, make: Callable[[], Program] | None) -> None:
+    entry = job.entry
+    if entry.kind == "script":
+        _make_current(job, place)
+        run_script(entry)
+        return
+    program = make() if make else model(entry) if entry.kind == "model" else built(entry, str(place.device))
+    if program.is_step and not program.takes_device:
+        _make_current(job, place)
+    if not program.is_step and session is not None:
+        lifted = session.lift(program.model), session.lift(program.args), session.lift(dict(program.kwargs))
+        program = Program(*lifted)
+    if job.train and not program.is_step:
+        train_step(program)
+    else:
+        program.forward()
+
+
+def _make_current(job: Job, place: _Place) -> None:
+    """What cannot be told where to run finds the device under test as the current one."""
+    if job.placement is Placement.SECOND:
+        import torch
+
+        torch.cuda.set_device(place.device)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the entry runs; no machine for a process without accelerators."""
+
+    device: torch.device
+    machine: Machine | None
+
+
+def _place(job: Job, torch: Any) -> _Place:
+    """The device of the job's placement on a real or simulated machine. Raises CannotRun and Skipped."""
+    index = job.wish.index + (job.placement is Placement.SECOND)
+    if job.placement is Placement.CPU:
+        return _Place(torch.device("cpu"), None)
+    count = torch.cuda.device_count() if job.wish.machine != "sim" and torch.cuda.is_available() else 0
+    if job.wish.machine == "cuda" and not count:
+        raise CannotRun("there is no CUDA device here; --device sim simulates one")
+    if job.wish.machine == "cuda" and index >= count:
+        if job.placement is Placement.SECOND:
+            raise Skipped(f"there is no cuda:{index} here")
+        raise CannotRun(f"there is no cuda:{index} here, only {count}")
+    device = torch.device("cuda", index)
+    if index < count:
+        torch.cuda.set_device(job.wish.index)
+        return _Place(device, importlib.import_module("devlint.runtime.real").RealMachine(device))
+    from devlint.runtime.simulated import SimulatedMachine
+
+    return _Place(device, SimulatedMachine(max(2, job.wish.index + 2)))
+
+
+@contextlib.contextmanager
+def _observing(place: _Place, job: Job, record: Record) -> Iterator[Session | None]:
+    if place.machine is None:
+        yield None
+        return
+    from devlint.runtime.session import observe
+
+    with observe(place.machine, record.observed, device=place.device, repair=job.repair) as session:
+        if place.machine.simulated and job.wish.index:
+            _start_on(job.wish.index)
+        over = threading.Event()
+        watcher = threading.Thread(target=_tell_when_reached, args=(session, record, over), daemon=True)
+        watcher.start()
+        try:
+            yield session
+        finally:
+            over.set()
+            watcher.join()
+
+
+def _start_on(index: int) -> None:
+    """The device asked for is the current one, also while an entry runs on the next."""
+    import torch
+
+    torch.cuda.set_device(index)
+
+
+def _tell_when_reached(session: Session, record: Record, over: threading.Event) -> None:
+    """Soon, not only at the end: the process may not live to see it."""
+    while not session.reached_device and not over.wait(_REACH_SECONDS):
+        pass
+    if session.reached_device:
+        record.write("reached-device")
+
+
+def _limit_memory(job: Job) -> None:
+    """Let a single huge allocation fail at once; the parent watches what the process really uses."""
+    if job.memory is None or not sys.platform.startswith("linux") or job.wish.machine == "cuda":
+        return
+    import resource
+
+    used = int(Path("/proc/self/status").read_text().split("VmData:")[1].split()[0]) * 1024
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = used + job.memory
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,107 @@
+"""Which finding an observation speaks of: by where its operands come from, and by where it happened.
+
+An observation counts for the findings that it fits best. What clashes inside of a called function also happens in its
+caller's line; it says something of a finding there only if nothing nearer explains it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from enum import IntEnum
+
+from devlint.finding import Finding, Place
+from devlint.runtime.isolation import Run
+from devlint.runtime.observation import Observation, Seen, Spot
+from devlint.runtime.placements import Placement
+from devlint.runtime.predictions import prediction_of
+from devlint.runtime.watching import Watchlist
+
+
+class Fit(IntEnum):
+    """How well an observation fits a finding; the lower the better."""
+
+    ORIGIN = 0
+    """An operand was made or moved at the finding's place."""
+    HERE = 1
+    """It happened there."""
+    TRACE = 2
+    """An operand was made or moved at a step of the finding's trace."""
+    CALLER = 3
+    """It happened in something called there."""
+
+
+Joined = dict[int, list[tuple[Run, Observation]]]
+"""For each finding, by its number, what was seen of it."""
+
+
+def join(
+    findings: tuple[Finding, ...], runs: Iterable[Run], watch: Watchlist
+) -> tuple[Joined, list[tuple[Run, Observation]]]:
+    """The observations of each finding, and those that no finding foretold."""
+    joined: Joined = {number: [] for number in range(len(findings))}
+    unforeseen: list[tuple[Run, Observation]] = []
+    for run in runs:
+        for observation in run.observations:
+            fits = [
+                (fit, number)
+                for number, finding in enumerate(findings)
+                if foretold(finding, run, observation) and (fit := fit_of(finding, observation, watch)) is not None
+            ]
+            best = min(fits, default=None)
+            if best is None:
+                unforeseen.append((run, observation))
+            for number in {number for fit, number in fits if best is not None and fit == best[0]}:
+                joined[number].append((run, observation))
+    return joined, unforeseen
+
+
+def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
+    """Whether the finding's rule predicts such a thing on such a placement."""
+    prediction = prediction_of(finding.code)
+    if observation.kind not in prediction.kinds:
+        return False
+    if observation.kind == "strayed" and observation.detail == "factory":
+        return False  # made on the CPU and not yet used: what becomes of it is observed by itself
+    # What only another placement can show is no sign on the first, where such code is right.
+    return Placement.FIRST in prediction.placements or run.job.placement in prediction.placements
+
+
+def fit_of(finding: Finding, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
+    """How the observation fits, and how many columns apart they are; None if they have nothing in common."""
+    place = watch.absolute(finding.place)
+    origins = [spot for operand in observation.operands for spot in origins_of(operand)]
+    tests: list[tuple[Fit, list[Place], list[Spot]]] = [(Fit.HERE, [place], list(observation.spots[:1]))]
+    if not prediction_of(finding.code).place_only:
+        steps = [watch.absolute(step.place) for step in finding.trace]
+        tests += [
+            (Fit.ORIGIN, [place], origins),
+            (Fit.TRACE, steps, origins),
+            (Fit.CALLER, [place], list(observation.spots[1:])),
+        ]
+    found = [
+        (fit, abs(place.column - spot.column))
+        for fit, places, spots in tests
+        for place in places
+        for spot in spots
+        if touches(place, spot, () if fit is Fit.TRACE else finding.related_lines)
+    ]
+    return min(found, default=None)
+
+
+def origins_of(operand: Seen) -> Iterator[Spot]:
+    """Where an operand was made and moved, as far as the recorder knows."""
+    yield from (spot for spot in (operand.born, operand.moved, operand.made) if spot is not None)
+    yield from operand.births
+
+
+def touches(place: Place, spot: Spot, more_lines: tuple[int, ...] = ()) -> bool:
+    """Whether a spot is in a place's statement: on its lines, and not in a part of the line beside it."""
+    if os.path.realpath(spot.path) != place.path:
+        return False
+    if spot.line > place.end_line or spot.end_line < place.line:
+        return any(spot.line <= line <= spot.end_line for line in more_lines)
+    if not spot.column or not spot.end_column or spot.line != spot.end_line or place.line != place.end_line:
+        return True
+    # A spot that ends before the place or begins after it is another expression - or the value assigned to it.
+    return spot.end_column > place.column

@@ -1,0 +1,215 @@
+"""Which of the places asked about did run: to the instruction, so that the other arm of a conditional is told apart.
+
+Only code objects of files that hold such a place are watched, and only on its lines: by ``sys.monitoring`` where the
+interpreter has it (3.12), else by ``sys.settrace``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+from devlint.finding import Place
+
+Position = tuple[int, int]
+"""Line, and column in bytes from 0, as code objects have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The instructions of one code object that matter: offset -> numbers of places; and their lines."""
+
+    offsets: dict[int, frozenset[int]]
+    lines: frozenset[int]
+    numbers: frozenset[int]
+
+
+NOTHING = Watched({}, frozenset(), frozenset())
+
+
+class Reach:
+    """While entered, ``report`` is told the number of each of ``places`` the first time that it runs."""
+
+    def __init__(self, places: Sequence[Place], report: Callable[[int], None]) -> None:
+        self._report = report
+        self._seen: set[int] = set()
+        self._regions: dict[str, list[tuple[int, Position, Position]]] = defaultdict(list)
+        self._whole: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        self._files: dict[str, str] = {}
+        self._watched: dict[int, tuple[CodeType, Watched]] = {}
+        by_file: dict[str, list[tuple[int, Place]]] = defaultdict(list)
+        for number, place in enumerate(places):
+            by_file[os.path.realpath(place.path)].append((number, place))
+        for path, numbered in by_file.items():
+            self._prepare(path, numbered)
+        self._stop: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> Reach:
+        if self._regions or self._whole:
+            self._stop = self._monitor() if sys.version_info >= (3, 12) else self._trace()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def _prepare(self, path: str, numbered: list[tuple[int, Place]]) -> None:
+        """Regions in the columns of code objects; a place without instructions stands for its whole definition."""
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+            whole = compile(data, path, "exec", dont_inherit=True)
+        except (OSError, SyntaxError, ValueError):
+            return
+        lines = data.split(b"\n")
+        codes = list(_codes(whole))
+        covered = {
+            number: any(
+                _contains(_region(place, lines), position) for code in codes for _, position in _positions(code)
+            )
+            for number, place in numbered
+        }
+        for number, place in numbered:
+            if covered[number]:
+                self._regions[path].append((number, *_region(place, lines)))
+            else:
+                owner = _owner(codes, place.line)
+                self._whole[path].append((number, owner.co_firstlineno, owner.co_qualname))
+
+    def _of(self, code: CodeType) -> Watched:
+        """What matters of a code object that runs; kept with it, so that its identity stays its own."""
+        known = self._watched.get(id(code))
+        if known is None:
+            path = self._files.get(code.co_filename)
+            if path is None:
+                path = self._files[code.co_filename] = os.path.realpath(code.co_filename)
+            watched = self._look(code, path) if path in self._regions or path in self._whole else NOTHING
+            known = self._watched[id(code)] = (code, watched)
+        return known[1]
+
+    def _interesting(self, code: CodeType) -> bool:
+        """Cheap, since it is asked of every call: most files hold no place."""
+        path = self._files.get(code.co_filename)
+        if path is None:
+            path = self._files[code.co_filename] = os.path.realpath(code.co_filename)
+        return path in self._regions or path in self._whole
+
+    def _look(self, code: CodeType, path: str) -> Watched:
+        offsets: dict[int, set[int]] = defaultdict(set)
+        lines: set[int] = set()
+        for offset, position in _positions(code):
+            for number, start, end in self._regions[path]:
+                if _contains((start, end), position):
+                    offsets[offset].add(number)
+                    lines.add(position[0][0])
+        for number, line, name in self._whole[path]:
+            if (code.co_firstlineno, code.co_qualname) == (line, name):
+                offset, (start, _) = next(found for found in _positions(code) if found[1][0] != found[1][1])
+                offsets[offset].add(number)
+                lines.add(start[0])
+        numbers = frozenset(number for found in offsets.values() for number in found)
+        return Watched({offset: frozenset(found) for offset, found in offsets.items()}, frozenset(lines), numbers)
+
+    def _note(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if number not in self._seen:
+                self._seen.add(number)
+                self._report(number)
+
+    def _trace(self) -> Callable[[], None]:
+        def on_call(frame: FrameType, event: str, argument: Any) -> Any:
+            if not self._interesting(frame.f_code):
+                return None
+            watched = self._of(frame.f_code)
+            return in_frame if not watched.numbers <= self._seen else None
+
+        def in_frame(frame: FrameType, event: str, argument: Any) -> Any:
+            watched = self._of(frame.f_code)
+            if event == "line":
+                frame.f_trace_opcodes = frame.f_lineno in watched.lines
+            elif event == "opcode" and frame.f_lasti in watched.offsets:
+                self._note(watched.offsets[frame.f_lasti])
+                if watched.numbers <= self._seen:
+                    frame.f_trace_opcodes = False
+                    return None
+            return in_frame
+
+        def stop() -> None:
+            sys.settrace(before)
+            threading.settrace(threads_before)
+
+        before, threads_before = sys.gettrace(), threading.gettrace()
+        threading.settrace(on_call)
+        sys.settrace(on_call)
+        return stop
+
+    def _monitor(self) -> Callable[[], None]:
+        monitoring: Any = getattr(sys, "monitoring")  # noqa: B009 - mypy checks for 3.11
+        tool = next(number for number in (4, 3, 5, 2) if monitoring.get_tool(number) is None)
+
+        def started(code: CodeType, offset: int) -> Any:
+            if self._interesting(code) and self._of(code).offsets:
+                monitoring.set_local_events(tool, code, monitoring.events.INSTRUCTION)
+            return monitoring.DISABLE
+
+        def executed(code: CodeType, offset: int) -> Any:
+            numbers = self._of(code).offsets.get(offset)
+            if numbers:
+                self._note(numbers)
+            return monitoring.DISABLE
+
+        def stop() -> None:
+            monitoring.set_events(tool, 0)
+            monitoring.free_tool_id(tool)
+
+        monitoring.use_tool_id(tool, "devlint")
+        monitoring.register_callback(tool, monitoring.events.PY_START, started)
+        monitoring.register_callback(tool, monitoring.events.INSTRUCTION, executed)
+        monitoring.set_events(tool, monitoring.events.PY_START)
+        monitoring.restart_events()
+        return stop
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _positions(code: CodeType) -> Iterator[tuple[int, tuple[Position, Position]]]:
+    """Offset, start and end of each instruction that stands for some text."""
+    for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
+        if line is not None and end_line is not None and column is not None and end_column is not None:
+            yield 2 * index, ((line, column), (end_line, end_column))
+
+
+def _region(place: Place, lines: list[bytes]) -> tuple[Position, Position]:
+    return _position(place.line, place.column, lines), _position(place.end_line, place.end_column, lines)
+
+
+def _position(line: int, column: int, lines: list[bytes]) -> Position:
+    """A 1-based column of code points as the 0-based one of bytes."""
+    text = lines[line - 1] if 0 < line <= len(lines) else b""
+    return line, len(text.decode("utf-8", "replace")[: column - 1].encode("utf-8"))
+
+
+def _contains(region: tuple[Position, Position], position: tuple[Position, Position]) -> bool:
+    return region[0] <= position[0] and position[1] <= region[1] and position[0] != position[1]
+
+
+def _owner(codes: list[CodeType], line: int) -> CodeType:
+    """The innermost definition around a line; codes are in the order outer before inner."""
+    owner = codes[0]
+    for code in codes:
+        lines = [position[0][0] for _, position in _positions(code)]
+        if lines and min(code.co_firstlineno, *lines) <= line <= max(lines):
+            owner = code
+    return owner

@@ -1,0 +1,127 @@
+"""Findings that no rule foretold: what a run saw go wrong, under the code of the rule that speaks of such things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from devlint.finding import Confidence, Finding, Severity, TraceStep
+from devlint.runtime.isolation import Run
+from devlint.runtime.observation import Observation, Seen, Spot
+from devlint.runtime.verdicts import Show, confirmed, place_of, stray_of
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The code for a kind of observation, and its severity where that is not the rule's own."""
+
+    code: str
+    severity: Severity | None = None
+
+
+_BY_KIND = {
+    "index": Reported("DEV402"),
+    "host-only": Reported("DEV404"),
+    "generator": Reported("DEV103"),
+    "load": Reported("DEV503"),
+    "invalid-device": Reported("DEV309"),
+    "attribute": Reported("DEV204"),
+    "lost-parameter": Reported("DEV202"),
+    "copy-per-step": Reported("DEV704"),
+    "host-sync": Reported("DEV703"),
+    "stream": Reported("DEV601"),
+}
+
+
+def runtime_findings(
+    unforeseen: Iterable[tuple[Run, Observation]],
+    files: frozenset[str],
+    rules: Mapping[str, tuple[str, Severity]],
+    show: Show,
+) -> list[Finding]:
+    """One finding a cause. ``files``: the real paths reported on; ``rules``: name and severity of each code."""
+    findings: dict[tuple[str, str, int, int], Finding] = {}
+    for run, observation in unforeseen:
+        stray = stray_of(run, observation)
+        reported = _reported(observation, stray)
+        if reported is None or observation.repaired:
+            continue
+        spot = _spot(reported.code, observation, stray, files)
+        if spot is not None:
+            key = (reported.code, spot.path, spot.line, spot.column)
+            if key not in findings:
+                findings[key] = _finding(reported, spot, run, observation, rules, show)
+    return list(findings.values())
+
+
+def _reported(observation: Observation, stray: Seen | None) -> Reported | None:
+    """None for what is no defect by itself: an error, a tensor left behind that nothing met."""
+    if observation.kind == "clash":
+        return Reported(_cause(observation, stray))
+    if observation.kind == "strayed" and observation.detail == "output":
+        return Reported("DEV101", Severity.WARNING)
+    if observation.kind == "discarded-transfer" and observation.detail == "statement":
+        return Reported("DEV201")
+    if observation.kind == "host-only" and "numpy" in observation.message + observation.operation:
+        return Reported("DEV403")
+    return _BY_KIND.get(observation.kind)
+
+
+def _cause(observation: Observation, stray: Seen | None) -> str:
+    """A clash by its cause: kept on ``self`` unregistered, made on the CPU in passing, or just two that met."""
+    if stray is None or not stray.device.startswith("cpu"):
+        return "DEV401"
+    if stray.name.startswith("self."):
+        return "DEV501"
+    made = stray.born
+    met = observation.spots[0] if observation.spots else None
+    if made is None or met is None or stray.moved is not None:
+        return "DEV401"
+    return "DEV101" if (made.path, made.scope) == (met.path, met.scope) else "DEV401"
+
+
+def _spot(code: str, observation: Observation, stray: Seen | None, files: frozenset[str]) -> Spot | None:
+    """Where the repair goes, within the files reported on: the birth, of what should have been made elsewhere."""
+    if code in ("DEV101", "DEV501") and stray is not None and stray.born is not None and stray.born.path in files:
+        return stray.born
+    return next((spot for spot in observation.spots if spot.path in files), None)
+
+
+def _finding(
+    reported: Reported,
+    spot: Spot,
+    run: Run,
+    observation: Observation,
+    rules: Mapping[str, tuple[str, Severity]],
+    show: Show,
+) -> Finding:
+    name, severity = rules[reported.code]
+    steps = [
+        TraceStep(place_of(where, show), f"`{operand.name or 'a value'}` was {word} here", operand.device)
+        for operand in observation.operands
+        for word, where in (("made", operand.born), ("moved", operand.moved))
+        if where is not None
+    ]
+    if observation.spots:
+        met = "met here" if len(observation.operands) > 1 else "seen here"
+        steps.append(TraceStep(place_of(observation.spots[0], show), met))
+    place = place_of(spot, show)
+    return Finding(
+        code=reported.code,
+        name=name,
+        severity=severity if reported.severity is None else reported.severity,
+        confidence=Confidence.HIGH,
+        message=_message(observation),
+        place=place if place.column else replace(place, column=1, end_column=1),
+        scope=spot.scope,
+        trace=tuple(steps),
+        origin="runtime",
+        verdict=confirmed(run, observation, show),
+    )
+
+
+def _message(observation: Observation) -> str:
+    operands = [f"`{operand.name or 'a value'}` on {operand.device}" for operand in observation.operands]
+    told = observation.message.strip().split("\n", 1)[0] or observation.detail or observation.kind.replace("-", " ")
+    who = f"{' meets '.join(operands[:2])} in {observation.operation}: " if len(operands) > 1 else ""
+    return who + told

@@ -1,0 +1,134 @@
+"""Findings and runs in, findings with verdicts out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from devlint.finding import Finding, Operand, Place, Verdict, VerdictState
+from devlint.runtime.isolation import Run
+from devlint.runtime.joining import join, touches
+from devlint.runtime.observation import Observation, Seen, Spot
+from devlint.runtime.placements import Placement
+from devlint.runtime.predictions import prediction_of
+from devlint.runtime.watching import Watchlist
+
+Unforeseen = list[tuple[Run, Observation]]
+
+Show = Callable[[str], str]
+"""From the path of a frame to the path in findings."""
+
+
+def judge(
+    findings: tuple[Finding, ...], runs: Sequence[Run], watch: Watchlist, show: Show
+) -> tuple[tuple[Finding, ...], Unforeseen]:
+    """Every finding with its verdict, and the observations that no finding foretold."""
+    joined, unforeseen = join(findings, runs, watch)
+    judged = tuple(
+        replace(finding, verdict=_verdict(finding, joined[number], runs, watch, show))
+        for number, finding in enumerate(findings)
+    )
+    return judged, unforeseen
+
+
+def confirmed(run: Run, observation: Observation, show: Show) -> Verdict:
+    """The verdict that one observation amounts to."""
+    return Verdict(
+        VerdictState.CONFIRMED,
+        device=run.device,
+        simulated=run.simulated,
+        entry=run.job.entry.name,
+        error=observation.message or None,
+        reason="" if observation.message else (observation.detail or observation.kind.replace("-", " ")),
+        operands=tuple(operand_of(seen, show) for seen in observation.operands),
+    )
+
+
+def stray_of(run: Run, observation: Observation) -> Seen | None:
+    """The operand that is not where the run is; which of two the device's message names says nothing about that."""
+    away = [operand for operand in observation.operands if operand.device != run.device]
+    return next(iter(away or observation.operands), None)
+
+
+def is_echo(run: Run, observation: Observation) -> bool:
+    """Whether the stray operand derives from one that had been brought over, so that its place proves nothing."""
+    stray = stray_of(run, observation)
+    return observation.repaired if stray is None else stray.repaired
+
+
+def operand_of(seen: Seen, show: Show) -> Operand:
+    """An operand with its places as reports show them."""
+    born, moved = (None if spot is None else place_of(spot, show) for spot in (seen.born, seen.moved))
+    return Operand(seen.name, seen.device, seen.shape, seen.dtype, born, moved)
+
+
+def place_of(spot: Spot, show: Show) -> Place:
+    """A spot as a place: where its end is not known, one character; column 0 where that is not known."""
+    column = spot.column
+    end_column = spot.end_column or column + 1
+    return Place(show(spot.path), spot.line, column, spot.end_line, end_column)
+
+
+def _verdict(
+    finding: Finding, seen: list[tuple[Run, Observation]], runs: Sequence[Run], watch: Watchlist, show: Show
+) -> Verdict:
+    for run, observation in seen:
+        if not is_echo(run, observation):
+            return confirmed(run, observation, show)
+    number = watch.number(finding.place)
+    reached = [run for run in runs if number in run.ran]
+    if not reached:
+        return Verdict(VerdictState.NOT_REACHED, reason=_why_not_reached(runs))
+    deciding = reached[0]
+    reason = next(_doubts(finding, seen, reached, watch), "")
+    return Verdict(
+        VerdictState.INCONCLUSIVE if reason else VerdictState.REFUTED,
+        device=", ".join(dict.fromkeys(run.device for run in reached)),
+        simulated=any(run.simulated for run in reached),
+        entry=deciding.job.entry.name,
+        reason=reason,
+    )
+
+
+def _doubts(
+    finding: Finding, seen: list[tuple[Run, Observation]], reached: list[Run], watch: Watchlist
+) -> Iterator[str]:
+    """Why that nothing happened proves nothing."""
+    prediction = prediction_of(finding.code)
+    if seen:
+        yield "seen only of values that had been brought over before"
+    if prediction.unsettled:
+        yield prediction.unsettled
+    done = {run.job.placement for run in reached}
+    missing = [placement for placement in prediction.placements if placement not in done]
+    if missing:
+        yield f"it did not run {_or(PLACEMENT_WORDS[placement] for placement in missing)}"
+    place = watch.absolute(finding.place)
+    for run in reached:
+        for observation in run.observations:
+            if observation.kind == "not-simulated" and any(touches(place, spot) for spot in observation.spots):
+                yield f"not simulated: {observation.detail or observation.operation}"
+    ran = {number for run in reached for number in run.ran}
+    for step in finding.trace:
+        if watch.number(step.place) not in ran:
+            yield f"what happens at {step.place.path}:{step.place.line} did not run"
+    for run in reached:
+        if run.state != "ran":
+            yield f"the run on {run.device} was not whole: {run.reason}"
+
+
+PLACEMENT_WORDS = {
+    Placement.FIRST: "on the device asked for",
+    Placement.SECOND: "on a device that is not the current one",
+    Placement.CPU: "without an accelerator",
+}
+
+
+def _or(words: Iterator[str]) -> str:
+    return " or ".join(words)
+
+
+def _why_not_reached(runs: Sequence[Run]) -> str:
+    if not any(run.state == "ran" for run in runs):
+        return "no entry ran to its end"
+    return "none of it ran"
