@@ -52,11 +52,14 @@ def reads_on_host(func: torch._ops.OpOverload) -> bool:
 
 
 def arguments(func: torch._ops.OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The tensors and generators of a call with the names of their parameters, the elements of lists one by one."""
+    """The tensors of a call with the names of their parameters, the elements of lists one by one.
+
+    Generators are left out: here they have lost the Python object that may claim a device.
+    """
     names = [argument.name for argument in func._schema.arguments]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        if isinstance(value, Tensor | torch._C.Generator):
-            yield ("generator" if isinstance(value, torch._C.Generator) else name), value
+        if isinstance(value, Tensor):
+            yield name, value
         elif isinstance(value, list | tuple):
             yield from ((name, item) for item in value if isinstance(item, Tensor))
 

@@ -26,7 +26,8 @@ class RecordingDispatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.recorder = recorder
 
     @classmethod
-    def ignore_compile_internals(cls) -> bool:
+    def _should_skip_dynamo(cls) -> bool:
+        """No wrapper around every call: under this mode `torch.compile` runs its function eagerly anyway."""
         return False
 
     def __torch_dispatch__(

@@ -20,7 +20,19 @@ import torch
 from devlint.runtime.judging import Meeting
 from devlint.runtime.labels import forget_devices
 from devlint.runtime.observation import Judged
-from devlint.runtime.simulated import attributes
+from devlint.runtime.simulated import (
+    attributes,
+    autograd,
+    compiled,
+    cuda,
+    generators,
+    grouping,
+    legacy,
+    parallel,
+    storages,
+    streams,
+    threads,
+)
 from devlint.runtime.simulated.dispatch import JudgingMode
 from devlint.runtime.simulated.errors import NotSimulated
 from devlint.runtime.simulated.functions import ClaimingMode
@@ -42,15 +54,25 @@ def simulate(count: int = 2, machine: Machine | None = None) -> Iterator[Machine
     if not _running.acquire(blocking=False):
         raise RuntimeError("a simulated machine is running already; simulations do not nest")
     machine = machine or Machine(count)
+    machine.reset()
     patches = Patches()
     try:
-        attributes.install(machine, patches)
-        with ClaimingMode(machine), JudgingMode(machine):
+        for part in (attributes, storages, generators, legacy, streams, cuda, grouping, parallel, autograd, compiled):
+            part.install(machine, patches)
+        threads.follow(patches, lambda: _modes(machine))
+        with _modes(machine):
             yield machine
     finally:
         patches.restore()
         forget_devices()
         _running.release()
+
+
+@contextmanager
+def _modes(machine: Machine) -> Iterator[None]:
+    """What one thread needs."""
+    with ClaimingMode(machine), JudgingMode(machine):
+        yield
 
 
 class SimulatedMachine(Machine):

@@ -30,3 +30,5 @@ def install(machine: Machine, patches: Patches) -> None:
 
     for answer in (device, is_cuda, is_cpu):
         patches.set(Tensor, answer.__name__, property(answer))
+    # Its argument is checked in C++ before any mode is asked; memory is not reused behind a stream's back here.
+    patches.set(Tensor, "record_stream", lambda self, stream: None)

@@ -7,15 +7,17 @@ judge as long as all claims agree.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from devlint.runtime.judging import Meeting, judge, reads_on_host
-from devlint.runtime.labels import CPU, address_of, claims, set_device
+from devlint.runtime.labels import CPU, address_of, claim_of, claims, set_device
 from devlint.runtime.simulated.errors import clash_error
 from devlint.runtime.simulated.machine import Machine
+from devlint.runtime.simulated.transfers import gradient_to
 from devlint.semantics import Meets, Result
 
 Tensor = torch.Tensor
@@ -34,7 +36,8 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.machine = machine
 
     @classmethod
-    def ignore_compile_internals(cls) -> bool:
+    def _should_skip_dynamo(cls) -> bool:
+        """No wrapper around every call: under this mode `torch.compile` runs its function eagerly anyway."""
         return False
 
     def __torch_dispatch__(
@@ -49,7 +52,7 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 for item in value:
                     if isinstance(item, Tensor):
                         common = _join(common, item)
-        if common is _MIXED or reads_on_host(func) or "generator" in kwargs:
+        if common is _MIXED or reads_on_host(func):
             return self._meet(func, args, kwargs)
         out = func(*args, **kwargs)
         if common is None:
@@ -95,8 +98,6 @@ def _join(common: Any, tensor: Tensor) -> Any:
     try:
         claim = claims.get(address_of(tensor))
     except (RuntimeError, NotImplementedError):
-        from devlint.runtime.labels import claim_of
-
         claim = claim_of(tensor)
     device = CPU if claim is None or claim.device is None else claim.device
     if common is None or common is device:
@@ -130,12 +131,7 @@ def _label_one(tensor: Tensor, device: torch.device) -> None:
 def _bring_gradients_back(meeting: Meeting, device: torch.device) -> None:
     """A legal mix (a 0-dim CPU operand): autograd's engine moves the 0-dim gradient to where its input is."""
     for value, place in zip(meeting.values, meeting.devices, strict=True):
-        if place != device and isinstance(value, Tensor) and value.requires_grad and value.dim() == 0:
-            value.register_hook(lambda grad, place=place: _moved(grad, place))  # type: ignore[no-untyped-call]
-
-
-def _moved(grad: Tensor, place: torch.device) -> Tensor:
-    copy = grad.clone()
-    for_label = copy.detach()
-    set_device(for_label, place)
-    return copy
+        away = place != device and isinstance(value, Tensor) and value.requires_grad and value.dim() == 0
+        if away and not hasattr(value, "_devlint_hooked"):
+            value._devlint_hooked = True
+            value.register_hook(partial(gradient_to, place=place))

@@ -40,7 +40,14 @@ def invalid_ordinal() -> Exception:
 
 def clash_error(func: Any, meeting: Meeting, clash: Clash[torch.device]) -> Exception:
     """The exception CUDA raises for a clash, as far as its text is known."""
-    return RuntimeError(clash_text(func, meeting, clash))
+    raised = TypeError if clash.kind == "numpy" else RuntimeError
+    return raised(clash_text(func, meeting, clash))
+
+
+def numpy_text(device: torch.device) -> str:
+    return (
+        f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
 
 
 def clash_text(func: Any, meeting: Meeting, clash: Clash[torch.device]) -> str:
@@ -80,6 +87,14 @@ def type_name(tensor: torch.Tensor, device: torch.device) -> str:
     """`tensor.type()`: "torch.cuda.FloatTensor"."""
     plain = torch._C.TensorBase.type(tensor)
     return str(plain).replace("torch.", "torch.cuda.") if device.type == "cuda" else str(plain)
+
+
+def pin_text(tensor: torch.Tensor, device: torch.device) -> str:
+    return f"cannot pin '{type_name(tensor, device)}' only dense CPU tensors can be pinned"
+
+
+def generator_text(wanted: torch.device, found: torch.device) -> str:
+    return f"Expected a '{wanted.type}' device type for generator but found '{found.type}'"
 
 
 def _conv(meeting: Meeting, role: str, device: torch.device, beside: torch.device) -> str:
@@ -122,7 +137,9 @@ _TEXTS: dict[str, _Text] = {
         else f"expected self and mask to be on the same device, but got mask on {d} and self on {b}"
     ),
     "conv_type": _conv,
-    "generator": lambda m, r, d, b: f"Expected a '{b.type}' device type for generator but found '{d.type}'",
+    "generator": lambda m, r, d, b: generator_text(b, d),
+    "numpy": lambda m, r, d, b: numpy_text(d),
+    "pin": lambda m, r, d, b: pin_text(m.values[m.roles.index(r)], d),
     "pack_lengths": _pack,
     "tensor_split": lambda m, r, d, b: (
         f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {d}"

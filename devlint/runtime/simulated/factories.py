@@ -10,7 +10,8 @@ import torch
 from torch._C import _len_torch_function_stack
 from torch.utils._device import DeviceContext
 
-from devlint.runtime.labels import CPU, set_device
+from devlint.runtime.labels import CPU, make_claims, set_device
+from devlint.runtime.simulated.errors import generator_text
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import copied_to
 from devlint.semantics import Factory, function, method, tables
@@ -59,22 +60,15 @@ def make(machine: Machine, factory: Factory, func: Callable[..., Any], args: Any
     if place is not None and place.type not in ("cpu", machine.type):
         return func(*args, **{**kwargs, "device": place})
     _check_generator(kwargs.get("generator"), place or machine.device_of(data))
-    if kwargs.pop("pin_memory", False) and factory.default != "data":
-        return machine_pin(func(*args, **_on_cpu(factory, kwargs)))
+    pinned = kwargs.pop("pin_memory", False)
     if factory.default == "data" and isinstance(data, Tensor):
         return _from_tensor(machine, func, data, place, args, kwargs)
     made = func(*args, **_on_cpu(factory, kwargs))
     if place is not None and kwargs.get("out") is None:
         set_device(made, place)
-    return made
-
-
-def machine_pin(tensor: Tensor) -> Tensor:
-    from devlint.runtime.labels import make_claims
-
-    for claim in make_claims(tensor):
+    for claim in make_claims(made) if pinned else ():
         claim.pinned = True
-    return tensor
+    return made
 
 
 def _default(machine: Machine, factory: Factory, data: Any) -> torch.device | None:
@@ -86,7 +80,7 @@ def _default(machine: Machine, factory: Factory, data: Any) -> torch.device | No
         return context
     if factory.default == "data" and isinstance(data, Tensor):
         return machine.device_of(data)
-    return machine.default_type_device if factory.default == "default_tensor_type" else CPU
+    return machine.default_type_device
 
 
 def _on_cpu(factory: Factory, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -115,4 +109,4 @@ def _claimed(tensor: Tensor, place: torch.device) -> Tensor:
 
 def _check_generator(generator: Any, place: torch.device) -> None:
     if generator is not None and generator.device.type != place.type:
-        raise RuntimeError(f"Expected a '{place.type}' device type for generator but found '{generator.device.type}'")
+        raise RuntimeError(generator_text(place, generator.device))

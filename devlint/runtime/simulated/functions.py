@@ -9,6 +9,7 @@ from typing import Any
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
+from devlint.runtime.simulated.checks import check, check_generator, checked_functions
 from devlint.runtime.simulated.factories import known_factories, make
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.special import special_functions
@@ -24,6 +25,7 @@ class ClaimingMode(TorchFunctionMode):
         self.machine = machine
         self.special: dict[Any, Handler] = special_functions()
         self.factories = known_factories()
+        self.checked = checked_functions()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -34,14 +36,21 @@ class ClaimingMode(TorchFunctionMode):
         factory = self.factories.get(func)
         if factory is not None:
             return make(self.machine, factory, func, args, dict(kwargs))
-        before = local.call
+        checked = self.checked.get(func)
+        if checked is not None:
+            check(self.machine, checked, func, args, kwargs)
+        if "generator" in kwargs:
+            check_generator(self.machine, args, kwargs)
+        before, inside = local.call, local.inside
         local.call = args
         try:
-            if type(func) is FunctionType:
+            # A body that asks its base class comes here again under its own name: that is the C++ function.
+            if type(func) is FunctionType and func is not inside:
                 body = body_of(func)
                 if body is not None:
+                    local.inside = func
                     with self:
                         return body(*args, **kwargs)
             return func(*args, **kwargs)
         finally:
-            local.call = before
+            local.call, local.inside = before, inside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -11,13 +12,20 @@ from devlint.runtime.labels import CPU, claim_of, true_device
 from devlint.runtime.simulated.errors import invalid_ordinal
 
 Tensor = torch.Tensor
+_Device = torch._C.device
 
 
 class _Local(threading.local):
-    """What CUDA keeps by thread: the current device. ``call``: the operands of the torch call being run."""
+    """What CUDA keeps by thread: the current device and streams.
 
-    current = 0
-    call: tuple[Any, ...] | None = None
+    ``call``: the operands of the torch call being run. ``inside``: the Python function of torch whose body runs.
+    """
+
+    def __init__(self) -> None:
+        self.current = 0
+        self.streams: dict[int, Any] = {}
+        self.call: Any = None
+        self.inside: Any = None
 
 
 class Machine:
@@ -29,17 +37,50 @@ class Machine:
         if not 1 <= count <= 16:
             raise ValueError(f"a simulated machine has 1 to 16 devices, not {count}")
         self.count = count
-        self.devices = tuple(torch.device(self.type, index) for index in range(count))
+        self.devices = tuple(_Device(self.type, index) for index in range(count))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what a run left behind: current devices, streams, defaults."""
         self.local = _Local()
-        self.default_type_device = CPU
+        self.default_type_device: torch.device = CPU
+        self.stream_class: Any = None
+        self._pid: int | None = None
+        self._visible: int | None = None
 
     @property
     def current(self) -> torch.device:
         return self.devices[self.local.current]
 
+    @property
+    def forked(self) -> bool:
+        """Whether this process was forked after CUDA had been touched: CUDA does not survive that."""
+        return self._pid is not None and self._pid != os.getpid()
+
+    def initialise(self) -> None:
+        """What the first use of CUDA does. Raises CUDA's error in a forked process."""
+        if self._pid is None:
+            self._pid = os.getpid()
+        elif self._pid != os.getpid():
+            raise RuntimeError(
+                "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the "
+                "'spawn' start method"
+            )
+
+    def visible(self) -> int:
+        """How many devices the program sees; CUDA_VISIBLE_DEVICES counts until the first look."""
+        if self._visible is None:
+            from devlint.runtime.simulated.cuda import visible_devices
+
+            self._visible = visible_devices(self.count)
+        return self._visible
+
     def device(self, index: int) -> torch.device:
-        """One device by index; raises CUDA's error for an index that is not there."""
-        if not 0 <= index < self.count:
+        """One device by index; raises CUDA's errors for an index that is not there and for a forked process."""
+        self.initialise()
+        if self.visible() == 0:
+            raise RuntimeError("No CUDA GPUs are available")
+        if not 0 <= index < self.visible():
             raise invalid_ordinal()
         return self.devices[index]
 
@@ -52,12 +93,12 @@ class Machine:
             if device < 0:
                 raise RuntimeError("Device index must not be negative")
             return self.device(device)
-        made = device if isinstance(device, torch._C.device) else torch._C.device(device)
+        made = device if isinstance(device, _Device) else _Device(device)
         if made.type == "cpu":
             return CPU
         if made.type != self.type:
             return made
-        return self.current if made.index is None else self.device(made.index)
+        return self.device(self.local.current if made.index is None else made.index)
 
     def device_of(self, value: Any) -> torch.device:
         """Where a tensor or a generator claims to be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -27,6 +28,10 @@ class Patches:
         """Replace one entry of a dictionary that already has it."""
         self._undo.callback(owner.__setitem__, key, owner[key])
         owner[key] = value
+
+    def call(self, undo: Callable[[], None]) -> None:
+        """Have something called on restoring, in its turn."""
+        self._undo.callback(undo)
 
     def restore(self) -> None:
         self._undo.close()

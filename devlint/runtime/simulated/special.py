@@ -9,10 +9,12 @@ from typing import Any
 import torch
 
 from devlint.runtime.labels import CPU
+from devlint.runtime.simulated import checks, host
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import Request, move, read_to
 
 Tensor = torch.Tensor
+_grad: Any = Tensor.grad
 Handler = Callable[[Machine, Any, Any, dict[str, Any]], Any]
 
 
@@ -37,29 +39,34 @@ def _type_as(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> 
     return move(machine, args[0], Request(machine.device_of(other), other.dtype, False, None))
 
 
-def _numpy(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    device = machine.device_of(args[0])
-    if device.type == machine.type:
-        raise TypeError(
-            f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
-            "first."
-        )
+def _device(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`torch.device(1)` is an index of the accelerator."""
+    if len(args) == 1 and type(args[0]) is int and args[0] >= 0:
+        return func(machine.type, args[0])
     return func(*args, **kwargs)
-
-
-def _get_device(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> int:
-    device = machine.device_of(args[0])
-    return -1 if device.type == "cpu" else device.index
 
 
 @cache
 def special_functions() -> dict[Any, Handler]:
     """Every function with a handler, as torch's overrides name it."""
+    recurrent = ("lstm", "gru", "rnn_tanh", "rnn_relu")
     return {
+        torch.device: _device,
         Tensor.to: _to,
         Tensor.cuda: _cuda,
         Tensor.cpu: _cpu,
         Tensor.type_as: _type_as,
-        Tensor.numpy: _numpy,
-        Tensor.get_device: _get_device,
+        Tensor.type: host.type_,
+        Tensor.numpy: host.numpy,
+        Tensor.get_device: host.get_device,
+        torch.get_device: host.get_device,
+        Tensor.pin_memory: host.pin_memory,
+        Tensor.is_pinned: host.is_pinned,
+        Tensor.__dlpack_device__: host.dlpack_device,
+        Tensor.__dlpack__: host.hands_memory_over,
+        Tensor.__cuda_array_interface__.__get__: host.hands_memory_over,
+        Tensor.copy_: checks.copy_,
+        Tensor.__setitem__: checks.setitem,
+        _grad.__set__: checks.set_grad,
+        **{getattr(torch, name): checks.recurrent for name in recurrent},
     }

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from devlint.runtime.labels import make_claims, set_device
+from devlint.runtime.labels import CPU, device_of, make_claims, set_device
 from devlint.runtime.simulated.machine import Machine
 
 Tensor = torch.Tensor
@@ -49,14 +49,11 @@ def move(machine: Machine, tensor: Tensor, request: Request) -> Tensor:
         kwargs["memory_format"] = request.memory_format
     place = machine.resolve(request.device) if request.device is not None else None
     if place is not None and (place.type not in ("cpu", machine.type) or tensor.is_meta):
-        return _to(tensor, device=CPU_FOR_META if tensor.is_meta and place.type == machine.type else place, **kwargs)
+        # A meta tensor has no data to move: PyTorch's own refusal, whatever the target.
+        return _to(tensor, device=CPU if tensor.is_meta and place.type == machine.type else place, **kwargs)
     if place is None or place == machine.device_of(tensor):
         return _to(tensor, **kwargs)
     return copied_to(tensor, place, **kwargs)
-
-
-CPU_FOR_META = torch.device("cpu")
-"""A meta tensor has no data to move: PyTorch's own refusal, whatever the target."""
 
 
 def copied_to(tensor: Tensor, place: torch.device, **kwargs: Any) -> Tensor:
@@ -66,7 +63,7 @@ def copied_to(tensor: Tensor, place: torch.device, **kwargs: Any) -> Tensor:
     label(moved, place)
     node = moved.grad_fn
     if node is not None:
-        origin = _place_of(tensor)
+        origin = device_of(tensor)
         node.register_hook(lambda grads, _: tuple(g if g is None else gradient_to(g, origin) for g in grads))
     return moved
 
@@ -80,10 +77,4 @@ def label(tensor: Tensor, place: torch.device) -> None:
 
 def gradient_to(grad: Tensor, place: torch.device) -> Tensor:
     """A gradient where its tensor is. Differentiable, so that a second backward finds its way too."""
-    return grad if _place_of(grad) == place else copied_to(grad, place)
-
-
-def _place_of(tensor: Tensor) -> torch.device:
-    from devlint.runtime.labels import device_of
-
-    return device_of(tensor)
+    return grad if device_of(grad) == place else copied_to(grad, place)

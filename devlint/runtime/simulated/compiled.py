@@ -1,0 +1,36 @@
+"""`torch.compile` runs its functions eagerly on a simulated machine, whatever the backend."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+
+from devlint.runtime.simulated.machine import Machine
+from devlint.runtime.simulated.patching import Patches
+
+
+def install(machine: Machine, patches: Patches) -> None:
+    """Dynamo is not imported for a program that compiles nothing."""
+    true_compile = torch.compile
+    stances: list[Any] = []
+
+    def run_eagerly() -> None:
+        if not stances:
+            stance = torch.compiler.set_stance("force_eager")
+            stance.__enter__()
+            stances.append(stance)
+
+    def leave() -> None:
+        while stances:
+            stances.pop().__exit__(None, None, None)
+
+    def compile(*args: Any, **kwargs: Any) -> Any:
+        run_eagerly()
+        return true_compile(*args, **kwargs)
+
+    patches.call(leave)
+    patches.set(torch, "compile", compile)
+    if "torch._dynamo" in sys.modules:
+        run_eagerly()

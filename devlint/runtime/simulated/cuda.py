@@ -1,0 +1,213 @@
+"""The C layer of `torch.cuda` and `torch.accelerator`, answered in Python.
+
+PyTorch's own Python code above it runs unchanged: it only finds the functions that a CUDA build has. What is not
+listed here raises `NotSimulated` with its name, and `hasattr` says no to it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from devlint.runtime.simulated import streams
+from devlint.runtime.simulated.errors import NotSimulated, NotSimulatedName
+from devlint.runtime.simulated.machine import Machine
+from devlint.runtime.simulated.patching import Patches
+
+MEMORY = 80 * 2**30
+"""Bytes of memory a simulated device says it has, all of them free."""
+
+CAPABILITY = (9, 0)
+
+
+def install(machine: Machine, patches: Patches) -> None:
+    for name, function in _c_functions(machine).items():
+        patches.set(torch._C, name, function)
+    patches.set(torch._C, "__getattr__", _missing)
+    cuda = torch.cuda
+    patches.set(cuda, "_exchange_device", lambda index: _exchange(machine, index))
+    patches.set(cuda, "_maybe_exchange_device", lambda index: _exchange(machine, index))
+    patches.set(cuda, "_get_device_properties", lambda index: properties(machine, index))
+    patches.set(cuda, "_is_in_bad_fork", lambda: machine.forked)
+    patches.set(cuda, "_cudart", _Runtime())
+    patches.set(cuda, "_queued_calls", [])
+    patches.set(cuda, "_initialized", False)
+    patches.set(cuda, "_cached_device_count", None)
+    patches.set(cuda.nvtx, "_nvtx", _Nvtx())
+    patches.set(cuda.nccl, "is_available", lambda tensors: False)
+    patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
+    for owner in (cuda, cuda.graphs):
+        patches.set(owner, "CUDAGraph", _Graph)
+    patches.set(torch.version, "cuda", "12.8")
+
+
+def _c_functions(machine: Machine) -> dict[str, Any]:
+    def nothing(*args: Any, **kwargs: Any) -> None: ...
+
+    def stream_data(index: int) -> tuple[int, int, int]:
+        stream = streams.current(machine, machine.local.current if index < 0 else index)
+        return stream.stream_id, stream.device.index, 1
+
+    def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+        machine.local.streams[device_index] = machine.stream_class(machine.device(device_index), stream_id=stream_id)
+
+    def get_stream(index: int | None = None) -> Any:
+        return streams.current(machine, machine.local.current if index is None else index)
+
+    def accelerator_set_stream(stream: Any) -> None:
+        machine.local.streams[stream.device.index] = stream
+        machine.local.current = stream.device.index
+
+    return {
+        "_cuda_init": machine.initialise,
+        "_cuda_getDeviceCount": machine.visible,
+        "_cuda_getDevice": lambda: machine.local.current,
+        "_cuda_setDevice": lambda index: _exchange(machine, index),
+        "_cuda_exchangeDevice": lambda index: _exchange(machine, index),
+        "_cuda_maybeExchangeDevice": lambda index: _exchange(machine, index),
+        "_cuda_isInBadFork": lambda: machine.forked,
+        "_cuda_canDeviceAccessPeer": lambda a, b: a != b,
+        "_cuda_getArchFlags": lambda: "sm_80 sm_90",
+        "_cuda_synchronize": nothing,
+        "_cuda_ipc_collect": nothing,
+        "_cuda_sleep": nothing,
+        "_cuda_emptyCache": nothing,
+        "_host_emptyCache": nothing,
+        "_cuda_memoryStats": lambda index: {},
+        "_cuda_hostMemoryStats": dict,
+        "_cuda_resetAccumulatedMemoryStats": nothing,
+        "_cuda_resetPeakMemoryStats": nothing,
+        "_cuda_setMemoryFraction": nothing,
+        "_cuda_getMemoryFraction": lambda index: 1.0,
+        "_cuda_getAllocatorBackend": lambda: "native",
+        "_cuda_record_memory_history": nothing,
+        "_cuda_record_memory_history_legacy": nothing,
+        "_cuda_set_sync_debug_mode": nothing,
+        "_cuda_get_sync_debug_mode": lambda: 0,
+        "_cuda_isCurrentStreamCapturing": lambda: False,
+        "_cuda_getCurrentStream": stream_data,
+        "_cuda_getCurrentRawStream": lambda index: 0,
+        "_cuda_getDefaultStream": lambda index: (0, machine.device(max(index, 0)).index, 1),
+        "_cuda_setStream": set_stream,
+        "_cuda_get_cudnn_benchmark_limit": lambda: 10,
+        "_cuda_set_cudnn_benchmark_limit": nothing,
+        "_accelerator_getAccelerator": lambda: torch._C.device(machine.type),
+        "_accelerator_getDeviceIndex": lambda: machine.local.current,
+        "_accelerator_setDeviceIndex": lambda index: _exchange(machine, index),
+        "_accelerator_exchangeDevice": lambda index: _exchange(machine, index),
+        "_accelerator_maybeExchangeDevice": lambda index: _exchange(machine, index),
+        "_accelerator_synchronizeDevice": nothing,
+        "_accelerator_getStream": get_stream,
+        "_accelerator_setStream": accelerator_set_stream,
+        "_accelerator_emptyCache": nothing,
+        "_accelerator_emptyHostCache": nothing,
+        "_accelerator_isAllocatorInitialized": lambda: True,
+        "_accelerator_getDeviceStats": lambda index: {},
+        "_accelerator_getMemoryInfo": lambda index: (MEMORY, MEMORY),
+        "_accelerator_resetAccumulatedStats": nothing,
+        "_accelerator_resetPeakStats": nothing,
+        "_accelerator_hooks_device_count": lambda: machine.count,
+        "_accelerator_hooks_get_current_device": lambda: machine.local.current,
+        "_get_accelerator": lambda *args: torch._C.device(machine.type),
+    }
+
+
+def _exchange(machine: Machine, index: int) -> int:
+    """Make a device current and name the one before; a negative index changes nothing."""
+    if index < 0:
+        return -1
+    machine.initialise()
+    before = machine.local.current
+    machine.local.current = machine.device(index).index
+    return before
+
+
+def _missing(name: str) -> Any:
+    if name.startswith(("_cuda_", "_nccl_", "_cudnn", "_CudaDevice", "_scatter", "_gather", "_broadcast")):
+        raise NotSimulatedName(f"torch._C.{name}")
+    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+
+def properties(machine: Machine, index: int) -> SimpleNamespace:
+    """What `torch.cuda.get_device_properties` answers: a device that says it is simulated."""
+    return SimpleNamespace(
+        name=f"devlint simulated device {index}",
+        major=CAPABILITY[0],
+        minor=CAPABILITY[1],
+        total_memory=MEMORY,
+        multi_processor_count=108,
+        warp_size=32,
+        max_threads_per_multi_processor=2048,
+        max_threads_per_block=1024,
+        shared_memory_per_block=49152,
+        shared_memory_per_block_optin=166912,
+        shared_memory_per_multiprocessor=167936,
+        regs_per_multiprocessor=65536,
+        L2_cache_size=40 * 2**20,
+        is_integrated=0,
+        is_multi_gpu_board=0,
+        gcnArchName="",
+        uuid=f"00000000-0000-0000-0000-{index:012d}",
+    )
+
+
+class _Runtime:
+    """The few functions of `torch.cuda.cudart()` that Python code calls."""
+
+    class cudaError:
+        success = 0
+
+    @staticmethod
+    def cudaMemGetInfo(index: int) -> tuple[int, int]:
+        return MEMORY, MEMORY
+
+    @staticmethod
+    def cudaGetErrorString(error: int) -> str:
+        return "no error"
+
+    @staticmethod
+    def cudaProfilerStart() -> int:
+        return 0
+
+    cudaProfilerStop = cudaProfilerStart
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotSimulatedName(f"torch.cuda.cudart().{name}")
+
+
+class _Graph:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotSimulated("torch.cuda.CUDAGraph")
+
+
+class _Nvtx:
+    """Ranges and marks for a profiler that is not there."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: 0
+
+
+def visible_devices(count: int) -> int:
+    """How many of the machine's devices CUDA_VISIBLE_DEVICES leaves, read when CUDA is first touched.
+
+    Indices are read up to the first that is not there, as the driver does.
+    """
+    text = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if text is None:
+        return count
+    shown = 0
+    for part in text.split(","):
+        try:
+            index = int(part)
+        except ValueError:
+            if part.strip():
+                warnings.warn(f"CUDA_VISIBLE_DEVICES={text}: only indices are simulated", stacklevel=2)
+            break
+        if not 0 <= index < count:
+            break
+        shown += 1
+    return shown

@@ -1,0 +1,85 @@
+"""Generators, which PyTorch makes in C++: stand-ins that know the simulated devices.
+
+Every simulated device draws from the default CPU generator, so that a run has the values of the same run on the CPU.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+
+from devlint.runtime.simulated.machine import Machine
+from devlint.runtime.simulated.patching import Patches
+
+_Generator = torch._C.Generator
+
+
+class _GeneratorType(type(_Generator)):  # type: ignore[misc]
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, _Generator)
+
+
+def install(machine: Machine, patches: Patches) -> None:
+    class Generator(_Generator, metaclass=_GeneratorType):
+        """A CPU generator that claims a device."""
+
+        _place: torch.device
+
+        def __new__(cls, device: Any = "cpu") -> Any:
+            place = machine.resolve(device)
+            if place.type != machine.type:
+                return _Generator(place)
+            made = _Generator.__new__(cls)
+            made._place = place  # type: ignore[attr-defined]
+            return made
+
+        def __init__(self, device: Any = "cpu") -> None: ...
+
+        @property
+        def device(self) -> torch.device:  # type: ignore[override]
+            return self._place
+
+        def __reduce__(self) -> Any:
+            return _restored, (str(self.device), self.get_state())
+
+    class Default(Generator):
+        """`torch.cuda.default_generators[i]`: the stream of random numbers all devices share."""
+
+        def __new__(cls, device: Any) -> Any:
+            made = _Generator.__new__(cls)
+            made._place = device  # type: ignore[attr-defined]
+            for name in ("get_state", "set_state", "manual_seed", "seed", "initial_seed"):
+                setattr(made, name, getattr(torch.default_generator, name))
+            return made
+
+    Generator.__module__ = "torch"
+    Generator.__qualname__ = "Generator"
+    _rebind(patches, "Generator", _Generator, Generator)
+    patches.set(torch.cuda, "default_generators", tuple(Default(place) for place in machine.devices))
+
+
+def _restored(place: str, state: torch.Tensor) -> Any:
+    made: Any = torch.Generator(place)
+    made.set_state(state)
+    return made
+
+
+def _rebind(patches: Patches, name: str, before: Any, after: Any) -> None:
+    """Replace a name in torch and wherever else it was imported under the same name."""
+    patches.set(torch, name, after)
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", {})
+        owner = str(names.get("__name__", ""))
+        if names.get(name) is before and owner.partition(".")[0] not in ("torch", "devlint"):
+            patches.set(module, name, after)
+    patches.call(lambda: _put_back(name, before, after))
+
+
+def _put_back(name: str, before: Any, after: Any) -> None:
+    """Modules imported during the run hold the stand-in."""
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", {})
+        if names.get(name) is after:
+            setattr(module, name, before)

@@ -1,0 +1,48 @@
+"""The C functions behind `nn.DataParallel`: scatter, gather and broadcast between simulated devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from devlint.runtime.simulated.machine import Machine
+from devlint.runtime.simulated.patching import Patches
+from devlint.runtime.simulated.transfers import copied_to
+
+Tensor = torch.Tensor
+
+
+def install(machine: Machine, patches: Patches) -> None:
+    def place(index: Any) -> torch.device:
+        return torch.device("cpu") if index in (-1, None) else machine.resolve(index)
+
+    def scatter(
+        tensor: Tensor, devices: Sequence[int], chunk_sizes: Any, dim: int, streams: Any = None
+    ) -> list[Tensor]:
+        cut: Any = tensor
+        parts = cut.split(list(chunk_sizes), dim) if chunk_sizes else cut.chunk(len(devices), dim)
+        return [copied_to(part, place(index)) for part, index in zip(parts, devices, strict=False)]
+
+    def gather(tensors: Sequence[Tensor], dim: int, destination: int | None) -> Tensor:
+        where = place(destination)
+        return torch.cat([copied_to(t, where) for t in tensors], dim)
+
+    def broadcast(tensor: Tensor, devices: Sequence[int]) -> list[Tensor]:
+        return [_on(machine, tensor, place(index)) for index in devices]
+
+    def broadcast_coalesced(tensors: Sequence[Tensor], devices: Sequence[int], size: int = 0) -> list[list[Tensor]]:
+        return [[_on(machine, tensor, place(index)) for tensor in tensors] for index in devices]
+
+    for name, function in (
+        ("_scatter", scatter),
+        ("_gather", gather),
+        ("_broadcast", broadcast),
+        ("_broadcast_coalesced", broadcast_coalesced),
+    ):
+        patches.set(torch._C, name, function)
+
+
+def _on(machine: Machine, tensor: Tensor, place: torch.device) -> Tensor:
+    return tensor if machine.device_of(tensor) == place else copied_to(tensor, place)

@@ -1,0 +1,272 @@
+"""What a simulated machine answers, claims and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from devlint.runtime.simulated import NotSimulated, simulate
+
+CPU = torch.device("cpu")
+ZERO, ONE = torch.device("cuda:0"), torch.device("cuda:1")
+
+
+def test_every_form_of_to() -> None:
+    with simulate():
+        h = torch.ones(2)
+        c = h.cuda(1)
+        assert [h.to(x).device for x in ("cuda", "cuda:1", 1, ONE, c)] == [ZERO, ONE, ONE, ONE, ONE]
+        moved = h.to(ONE, torch.float64, non_blocking=True)
+        assert (moved.device, moved.dtype) == (ONE, torch.float64)
+        moved = h.to(device="cuda", dtype=torch.int32, copy=True)
+        assert (moved.device, moved.dtype) == (ZERO, torch.int32)
+        assert (h.to(c.double()).device, h.to(c.double()).dtype) == (ONE, torch.float64)
+        assert c.to(ONE) is c
+        assert c.to("cuda:1", copy=True) is not c
+        assert c.to(torch.float32) is c
+        assert c.half().device == ONE
+        assert h.cpu() is h
+        assert c.cpu().device == CPU
+        assert c.to("cpu").device == CPU
+        assert c.type_as(h).device == CPU
+        assert h.to(memory_format=torch.contiguous_format) is h
+
+
+def test_current_device_contexts_and_defaults() -> None:
+    with simulate():
+        assert torch.cuda.current_device() == 0
+        with torch.cuda.device(1):
+            assert torch.ones(1).cuda().device == ONE
+            assert torch.zeros(1).device == CPU
+        torch.cuda.set_device("cuda:1")
+        assert torch.zeros(1, device="cuda").device == ONE
+        with torch.device("cuda:0"):
+            assert torch.zeros(1).device == ZERO
+            assert nn.Linear(2, 2).weight.device == ZERO
+            assert torch.tensor([1.0]).device == ZERO
+            assert torch.from_numpy(np.ones(2)).device == CPU
+            with torch.device("cpu"):
+                assert torch.zeros(1).device == CPU
+        torch.set_default_device("cuda")
+        try:
+            assert torch.arange(3).device == ONE
+            assert torch.get_default_device() == ONE
+        finally:
+            torch.set_default_device(None)
+        assert torch.zeros(1).device == CPU
+        with torch.accelerator.device_index(0):
+            assert torch.accelerator.current_device_index() == 0
+    assert not torch.cuda.is_available()
+
+
+def test_factories_by_string_integer_and_object() -> None:
+    with simulate():
+        for device in ("cuda:1", 1, ONE):
+            for made in (
+                torch.zeros(2, device=device),
+                torch.tensor([1.0], device=device),
+                torch.randn(2, device=device),
+                torch.arange(3, device=device),
+                torch.randperm(3, device=device),
+                torch.full((2,), 1.0, device=device),
+                torch.zeros(2).new_zeros(2, device=device),
+                torch.zeros_like(torch.zeros(2), device=device),
+                torch.as_tensor(torch.zeros(2), device=device),
+                torch.empty(0, device=device),
+            ):
+                assert made.device == ONE
+        c = torch.ones(2, device=1)
+        for made in (c.new_tensor([1.0]), c.new_zeros(2), torch.ones_like(c), torch.rand_like(c), c.new_empty(0)):
+            assert made.device == ONE
+        assert torch.tensor(c).device == ONE
+        assert torch.as_tensor(c) is c
+        assert torch.nn.Parameter(c).device == ONE
+        assert torch.tensor([c[0], c[1]]).device == CPU
+        assert torch.device(1) == ONE
+
+
+def test_views_parameters_and_data_carry_the_claim() -> None:
+    with simulate():
+        c = torch.arange(6.0).cuda()
+        for seen in (c.view(2, 3), c[1:3], c.detach(), c.data, c[None], c.unbind()[0], nn.Parameter(c)):
+            assert seen.device == ZERO
+            assert seen.is_cuda
+            assert not seen.is_cpu
+            assert seen.get_device() == 0
+        p = nn.Parameter(torch.zeros(6))
+        p.data = c
+        assert p.device == ZERO
+        assert F.one_hot(torch.tensor([0, 1]).cuda()).device == ZERO
+        assert "device='cuda:0'" in repr(c)
+
+
+def test_an_address_used_again_inherits_no_claim() -> None:
+    with simulate():
+        for _ in range(200):
+            torch.empty(0).cuda()
+            assert torch.empty(0).device == CPU
+            torch.ones(5).cuda()
+            assert torch.ones(5).device == CPU
+
+
+def test_type_names() -> None:
+    with simulate():
+        c = torch.ones(2).cuda()
+        assert c.type() == "torch.cuda.FloatTensor"
+        assert torch.ones(2).type("torch.cuda.HalfTensor").type() == "torch.cuda.HalfTensor"
+        assert torch.ones(2).type(torch.cuda.LongTensor).device == ZERO
+        assert isinstance(c, torch.cuda.FloatTensor)
+        assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)
+        assert torch.cuda.FloatTensor(2, 3).device == ZERO
+        torch.set_default_tensor_type("torch.cuda.FloatTensor")
+        assert torch.ones(2, 3).device == ZERO
+    assert torch.ones(1).dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("attempt", "message"),
+    [
+        (lambda c: c.numpy(), "can't convert cuda:0 device type tensor to numpy"),
+        (lambda c: np.asarray(c), "can't convert cuda:0"),
+        (lambda c: np.ones(2) + np.array(c), "can't convert cuda:0"),
+        (lambda c: c.pin_memory(), "cannot pin 'torch.cuda.FloatTensor'"),
+        (
+            lambda c: nn.LSTM(2, 2).cuda()(c.view(1, 1, 2), (torch.zeros(1, 1, 2), torch.zeros(1, 1, 2))),
+            "Input and hidden",
+        ),
+        (lambda c: nn.GRU(2, 2)(c.view(1, 1, 2)), "Input and (parameter|hidden) tensors are not at the same device"),
+        (lambda c: nn.Conv1d(1, 1, 1).cuda()(torch.ones(1, 1, 2)), r"Input type \(torch.FloatTensor\) and weight type"),
+        (lambda c: setattr(torch.ones(2, requires_grad=True), "grad", c), "attempting to assign a gradient"),
+        (lambda c: c.to("cuda:7"), "invalid device ordinal"),
+        (lambda c: torch.zeros(1, device="cuda:2"), "invalid device ordinal"),
+        (lambda c: torch.zeros(1).to("mps"), "MPS|mps"),
+        (lambda c: torch.randperm(3, generator=torch.Generator("cuda")), "Expected a 'cpu' device type for generator"),
+        (lambda c: c.normal_(generator=torch.Generator()), "Expected a 'cuda' device type for generator"),
+        (lambda c: torch.Tensor([1.0], device="cuda"), "legacy constructor expects device type"),
+        (lambda c: torch.cuda.get_device_properties(5), "Invalid device id"),
+        (lambda c: nn.Embedding(3, 2).cuda()(torch.tensor([1])), "same device"),
+        (lambda c: F.cross_entropy(torch.ones(2, 3).cuda(), torch.tensor([0, 1])), "same device"),
+        (lambda c: torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0]).cuda() @ torch.ones(2, 1), "same device|CPU tensor"),
+    ],
+)
+def test_what_cuda_refuses_is_refused(attempt: Any, message: str) -> None:
+    with simulate(), pytest.raises((RuntimeError, TypeError, AssertionError), match=message):
+        attempt(torch.ones(2).cuda())
+
+
+def test_reading_on_the_host_and_copies_are_legal() -> None:
+    with simulate():
+        c = torch.arange(3.0).cuda()
+        assert c.tolist() == [0.0, 1.0, 2.0]
+        assert c[1].item() == 1.0
+        assert c.cpu().numpy().sum() == 3.0
+        h = torch.zeros(3)
+        h.copy_(c)
+        h[1:] = c[1:]
+        c[:2] = torch.ones(2)
+        c[torch.tensor([0])] = 1.0
+        assert (c[h > 1].device, (c * torch.tensor(2.0)).device) == (ZERO, ZERO)
+        assert bool(c.sum() > 0)
+
+
+def test_torch_cuda_answers() -> None:
+    with simulate(count=3):
+        assert torch.cuda.is_available()
+        assert torch.cuda.device_count() == 3
+        assert torch.accelerator.device_count() == 3
+        assert torch.accelerator.current_accelerator() == torch.device("cuda")
+        assert "simulated" in torch.cuda.get_device_name(2)
+        assert torch.cuda.get_device_capability() >= (8, 0)
+        assert torch.cuda.is_bf16_supported()
+        assert torch.cuda.memory_allocated() == 0
+        assert torch.cuda.mem_get_info()[1] > 0
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        torch.cuda.manual_seed_all(3)
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            assert torch.cuda.current_stream() == stream
+            c = torch.ones(2).cuda()
+            c.record_stream(stream)
+        assert torch.cuda.current_stream() == torch.cuda.default_stream()
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        end.record()
+        assert start.elapsed_time(end) >= 0
+        torch.cuda.nvtx.range_push("x")
+        state = torch.cuda.get_rng_state()
+        first = torch.rand(2, device="cuda")
+        torch.cuda.set_rng_state(state)
+        assert torch.equal(first, torch.rand(2, device="cuda"))
+        with torch.random.fork_rng():
+            torch.rand(1, device="cuda")
+    assert not hasattr(torch._C, "_cuda_getDeviceCount")
+    assert torch.cuda.device_count() == 0
+
+
+def test_visible_devices_are_counted_at_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    with simulate():
+        assert torch.cuda.device_count() == 1
+        with pytest.raises(RuntimeError, match="invalid device ordinal"):
+            torch.ones(1).to("cuda:1")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with simulate():
+        assert not torch.cuda.is_available()
+
+
+def test_what_is_not_simulated_names_itself() -> None:
+    with simulate():
+        c = torch.ones(2).cuda()
+        with pytest.raises(NotSimulated, match="_cuda_memorySnapshot is not simulated"):
+            torch.cuda.memory_snapshot()
+        with pytest.raises(NotSimulated, match="memory to another library"):
+            c.__dlpack__()
+        with pytest.raises(NotSimulated, match="CUDAGraph"):
+            torch.cuda.CUDAGraph()
+
+
+def test_everything_is_put_back_after_an_exception() -> None:
+    before = {name: getattr(torch.cuda, name) for name in ("Stream", "Event", "FloatTensor", "default_generators")}
+    attributes = dict(vars(torch.Tensor))
+    kept = []
+
+    def fail() -> None:
+        with simulate():
+            kept.append(torch.ones(1).cuda())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert kept[0].device == CPU
+    assert dict(vars(torch.Tensor)) == attributes
+    assert {name: getattr(torch.cuda, name) for name in before} == before
+    assert torch.Generator is torch._C.Generator
+    with simulate():
+        assert kept[0].device == CPU
+
+
+def test_module_moves_and_sparse_tensors() -> None:
+    with simulate():
+        net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        weight = net[0].weight
+        assert net.to(1)[0].weight is weight
+        assert {t.device for t in (*net.parameters(), *net.buffers())} == {ONE}
+        assert net.to(device="cuda", dtype=torch.float64)[0].weight.device == ZERO
+        net.cuda(1).float()
+        net(torch.ones(3, 2, device=1)).sum().backward()
+        optimizer.step()
+        assert net.cpu()[0].weight.grad.device == CPU
+        s = torch.eye(2).to_sparse().cuda()
+        assert s.device == ZERO
+        assert (s @ torch.ones(2, 1, device="cuda")).device == ZERO
+        assert s.to_dense().device == ZERO
+        assert torch.empty(2, device="meta").device.type == "meta"
