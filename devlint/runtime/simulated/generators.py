@@ -32,7 +32,7 @@ def install(machine: Machine, patches: Patches) -> None:
             if place.type != machine.type:
                 return _Generator(place)
             made = _Generator.__new__(cls)
-            made._place = place  # type: ignore[attr-defined]
+            made._place = place
             return made
 
         def __init__(self, device: Any = "cpu") -> None: ...
@@ -49,7 +49,7 @@ def install(machine: Machine, patches: Patches) -> None:
 
         def __new__(cls, device: Any) -> Any:
             made = _Generator.__new__(cls)
-            made._place = device  # type: ignore[attr-defined]
+            made._place = device
             for name in ("get_state", "set_state", "manual_seed", "seed", "initial_seed"):
                 setattr(made, name, getattr(torch.default_generator, name))
             return made
