@@ -9,9 +9,13 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch.utils._pytree import tree_map
 
+from devlint.runtime import threads
 from devlint.runtime.judging import Meeting
-from devlint.runtime.observation import Judged
+from devlint.runtime.observation import Judged, Observation
+from devlint.runtime.patching import Patches
+from devlint.runtime.recorder import loading, modules
 from devlint.runtime.recorder.dispatch import RecordingDispatch
+from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.functions import RecordingFunctions
 from devlint.runtime.recorder.recorder import Recorder, Sink
 
@@ -56,18 +60,37 @@ class Session:
         return self._recorder.reached
 
     def lift(self, tree: T) -> T:
-        """A module (moved in place) or any pytree of tensors and modules, put on `device`; nothing is observed."""
+        """A module (moved in place) or any pytree of tensors and modules, put on `device`.
+
+        Only what a module leaves behind is observed, since that is the program's doing.
+        """
+
+        recorder = self._recorder
 
         def put(leaf: Any) -> Any:
             if isinstance(leaf, torch.nn.Module):
-                return leaf.to(self.device)
-            return self._recorder.machine.move(leaf, self.device) if isinstance(leaf, torch.Tensor) else leaf
+                leaf.to(self.device)
+                return leaf
+            return recorder.machine.move(leaf, self.device) if isinstance(leaf, torch.Tensor) else leaf
 
-        lifted: T = tree_map(put, tree)
+        before, recorder.local.quiet = recorder.local.quiet, True
+        try:
+            lifted: T = tree_map(put, tree)
+        finally:
+            recorder.local.quiet = before
         return lifted
 
+    def failed(self, error: BaseException) -> Observation | None:
+        """Tell the sink of an exception that left the program; None for one that was told when it was raised."""
+        observation = observation_of(error)
+        if observation is not None:
+            self._recorder.sink(observation)
+        return observation
+
     def finish(self) -> None:
-        """Emit what is known only at the end of the run. Called on leaving `observe`; harmless before."""
+        """Tell what is known only at the end of the run: how often things were copied and waited for."""
+        self._recorder.counts.tell()
+        self._recorder.watching = False
 
 
 @contextmanager
@@ -81,8 +104,19 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
     with machine.running():
         recorder = Recorder(machine, sink, machine.resolve(device), repair)
         session = Session(recorder)
-        try:
+        patches = Patches()
+
+        @contextmanager
+        def recording() -> Iterator[None]:
             with RecordingFunctions(recorder), RecordingDispatch(recorder):
+                yield
+
+        try:
+            modules.install(recorder, patches)
+            loading.install(recorder, patches)
+            threads.follow(patches, recording)
+            with recording():
                 yield session
         finally:
+            patches.restore()
             session.finish()

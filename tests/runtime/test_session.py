@@ -40,7 +40,7 @@ def test_clash_is_recorded_with_both_births_and_the_run_goes_on() -> None:
         assert net.linear.weight.grad.device == torch.device("cuda:0")
         reached.append(session.reached_device)
 
-    (clash,) = run(step)
+    (clash,) = [o for o in run(step) if o.kind == "clash"]
     assert (clash.kind, clash.phase, clash.operation) == ("clash", "forward", "aten.add.Tensor")
     stray, other = clash.operands
     assert (stray.device, other.device) == ("cpu", "cuda:0")
@@ -60,7 +60,7 @@ def test_without_repair_the_device_s_own_error_is_raised() -> None:
         observe(SimulatedMachine(), found.append, device="cuda:0", repair=False) as session,
     ):
         session.lift(MaskInForward())(torch.ones(2, 3).cuda())
-    assert [o.kind for o in found] == ["clash"]
+    assert [o.kind for o in found if o.kind != "strayed"] == ["clash"]
     assert torch.zeros(1).device.type == "cpu"
 
 
@@ -69,7 +69,7 @@ def test_what_derives_from_a_repaired_value_is_marked() -> None:
         y = session.lift(MaskInForward())(session.lift(torch.ones(2, 3)))
         y.detach().numpy()
 
-    assert [(o.kind, o.repaired) for o in run(step)] == [("clash", False), ("host-only", True)]
+    assert [(o.kind, o.repaired) for o in run(step) if o.kind != "strayed"] == [("clash", False), ("host-only", True)]
 
 
 def test_observations_survive_the_file_and_a_cut_last_line() -> None:

@@ -62,11 +62,18 @@ def record_meeting(recorder: Recorder, seized: Seized, message: str) -> None:
 
 def repaired(recorder: Recorder, seized: Seized | None, kind: str, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
     """The call's arguments with the stray operand brought over; None when nothing can be moved."""
+    if kind == "generator" and "generator" in kwargs:
+        return args, {**kwargs, "generator": None}
     leaves, spec = tree_flatten((args, kwargs))
     target, addresses = _plan(recorder, seized, kind, leaves)
-    moved = [
-        recorder.machine.move(leaf, target) if _is_stray(recorder, leaf, target, addresses) else leaf for leaf in leaves
-    ]
+    before, recorder.local.quiet = recorder.local.quiet, True
+    try:
+        moved = [
+            recorder.machine.move(leaf, target) if _is_stray(recorder, leaf, target, addresses) else leaf
+            for leaf in leaves
+        ]
+    finally:
+        recorder.local.quiet = before
     if all(a is b for a, b in zip(moved, leaves, strict=True)):
         return None
     new_args, new_kwargs = tree_unflatten(moved, spec)

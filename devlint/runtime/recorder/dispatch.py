@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from devlint.runtime.frames import here
+from devlint.runtime.frames import here, user_frames
 from devlint.runtime.judging import judge
-from devlint.runtime.labels import CPU, claim_of
+from devlint.runtime.labels import CPU, address_of, claim_of, claims
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace
 
 Tensor = torch.Tensor
+_aten = torch.ops.aten
+
+_FRESH = {_aten.lift_fresh.default, _aten.lift.default}
+"""What data from Python becomes a tensor with: its operand was born in the same call."""
+
+_COPIES = {_aten._to_copy.default, _aten.copy_.default, _aten.clone.default}
+"""What a transfer is below autograd; where it lands is known to the function mode only."""
+
+_WAITS = {
+    _aten._local_scalar_dense.default,
+    _aten.nonzero.default,
+    _aten.masked_select.default,
+    _aten.equal.default,
+    _aten.is_nonzero.default,
+    _aten._unique2.default,
+    _aten.unique_dim.default,
+    _aten.unique_consecutive.default,
+    _aten.bincount.default,
+    _aten.repeat_interleave.Tensor,
+}
+"""Calls whose result the host has to wait for (semantics: values read and sizes that depend on data)."""
 
 
-class RecordingDispatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class RecordingDispatch(TorchDispatchMode):
     """Sees what the dispatcher runs before the machine below does."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -34,20 +56,31 @@ class RecordingDispatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        device_of = self.recorder.machine.device_of
-        devices: set[torch.device] = set()
+        recorder = self.recorder
+        device_of = recorder.machine.device_of
+        common: Any = None
+        mixed = False
         traces: list[Trace | None] = []
-        for value in (*args, *kwargs.values()):
-            items = value if isinstance(value, list | tuple) else (value,)
-            for item in items:
+        for value in (*args, *kwargs.values()) if kwargs else args:
+            for item in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(item, Tensor):
-                    devices.add(device_of(item))
-                    claim = claim_of(item)
-                    traces.append(None if claim is None else claim.trace)
-        if self.recorder.device in devices:
-            self.recorder.reached = True
-        out = func(*args, **kwargs) if len(devices) < 2 else self._meet(func, args, kwargs)
-        self._trace(out, traces)
+                    trace = _read(item)
+                    traces.append(trace)
+                    device = device_of(item)
+                    if common is None:
+                        common = device
+                    elif common is not device and common != device:
+                        mixed = True
+        if mixed:
+            recorder.reached = True
+            out = self._meet(func, args, kwargs)
+        else:
+            out = func(*args, **kwargs)
+            if common == recorder.device:
+                recorder.reached = True
+                if func in _WAITS:
+                    self._waited(func)
+        self._trace(func, out, traces)
         return out
 
     def _meet(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -64,7 +97,7 @@ class RecordingDispatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 raise
             return self._repair_here(seized, error, args, kwargs)
         if meeting.clash is not None:
-            seized = Seized(func, meeting, "disagree")
+            seized = Seized(func, meeting, recorder.machine.verdict(meeting, refused=False))
             record_meeting(recorder, seized, f"{meeting.clash.message}, yet the device took it")
         return out
 
@@ -73,30 +106,62 @@ class RecordingDispatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         record_meeting(self.recorder, seized, str(error))
         moved = repaired(self.recorder, seized, "clash", args, kwargs) if self.recorder.repair else None
         if moved is None:
+            error._devlint_told = True  # type: ignore[attr-defined]
             raise error
         out = seized.func(*moved[0], **moved[1])
         mark_repaired(out)
         return out
 
-    def _trace(self, out: Any, traces: Sequence[Trace | None]) -> None:
-        items = out if isinstance(out, list | tuple) else (out,)
+    def _waited(self, func: Any) -> None:
+        frame = next(user_frames(sys._getframe(2)), None)
+        if frame is not None and not self.recorder.local.quiet:
+            self.recorder.counts.synchronised(frame, str(func))
+
+    def _trace(self, func: Any, out: Any, traces: Sequence[Trace | None]) -> None:
         made = None
-        for item in items:
+        for item in out if isinstance(out, list | tuple) else (out,):
             if isinstance(item, Tensor):
                 claim = claim_of(item)
                 if claim is None or claim.trace is None:
-                    made = made or _derived(traces, self.recorder.machine.device_of(item) == CPU)
+                    on_cpu = self.recorder.machine.device_of(item) == CPU
+                    if made is None:
+                        made = _derived(func, traces, on_cpu)
                     set_trace(item, made)
+                    if on_cpu and func not in _COPIES and self.recorder.local.forward and item.dim():
+                        self._strayed(func, item, made, bool(traces))
+
+    def _strayed(self, func: Any, item: Tensor, made: Trace, computed: bool) -> None:
+        """Inside the forward of a module on the accelerator something is made or computed on the CPU."""
+        recorder = self.recorder
+        if made.made is None or made.made in recorder.strayed or recorder.local.quiet:
+            return
+        recorder.strayed.add(made.made)
+        what = "computed" if computed and func not in _FRESH else "made"
+        message = f"{func} {what} a tensor on the CPU inside a forward on {recorder.device}"
+        detail = "compute" if what == "computed" else "factory"
+        recorder.emit("strayed", [("result", item)], str(func), message, detail=detail)
 
 
-def _derived(traces: Sequence[Trace | None], on_cpu: bool) -> Trace:
+def _read(tensor: Tensor) -> Trace | None:
+    """The trace of an operand, which from now on counts as read."""
+    try:
+        claim = claims.get(address_of(tensor))
+    except (RuntimeError, NotImplementedError):
+        claim = claim_of(tensor)
+    trace: Trace | None = None if claim is None else claim.trace
+    if trace is not None and trace.watched is not None:
+        trace.read()
+    return trace
+
+
+def _derived(func: Any, traces: Sequence[Trace | None], on_cpu: bool) -> Trace:
     """The trace of a new storage: its first operand's, births of all operands on the CPU, its own without operands."""
-    raw = here(3)
+    raw = here(4)
     known = [t for t in traces if t is not None]
     if not known:
-        return Trace(births=(raw,) if raw is not None and not traces else (), made=raw)
+        born = raw is not None and (not traces or func in _FRESH)
+        return Trace((raw,) if born and raw is not None else (), raw)
     births = known[0].births
     if on_cpu and len(known) > 1:
         births = tuple(dict.fromkeys(b for t in known for b in t.births))[:MOST_BIRTHS]
-    moved = known[0].moved
-    return Trace(births, raw, moved, any(t.repaired for t in known))
+    return Trace(births, raw, known[0].moved, any(t.repaired for t in known))

@@ -8,15 +8,15 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
-from devlint.runtime.frames import here
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
-from devlint.runtime.recorder.traces import Trace, set_trace, trace_of
+from devlint.runtime.recorder.transfers import moved
 
 Tensor = torch.Tensor
 _TRANSFERS = frozenset((Tensor.to, Tensor.cuda, Tensor.cpu, Tensor.type_as, Tensor.type, Tensor.pin_memory, Tensor.xpu))
-_RUNS_USER_CODE = frozenset((Tensor.backward, torch.autograd.grad))
+_RUNS_USER_CODE = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.grad))
 _MOST_REPAIRS = 16
+_REPAIRED = frozenset(("clash", "index", "host-only", "generator"))
 
 
 class RecordingFunctions(TorchFunctionMode):
@@ -45,16 +45,8 @@ class RecordingFunctions(TorchFunctionMode):
         finally:
             local.in_call = before
         if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
-            self._moved(args[0], out)
+            moved(self.recorder, f"Tensor.{func.__name__}", args[0], out)
         return out
-
-    def _moved(self, source: Tensor, result: Tensor) -> None:
-        recorder = self.recorder
-        if recorder.machine.device_of(source) == recorder.machine.device_of(result):
-            return
-        before = trace_of(source) or Trace()
-        raw = here(3)
-        set_trace(result, Trace(before.births, raw, raw, before.repaired))
 
     def _failed(self, func: Any, args: Any, kwargs: Any, error: Exception) -> Any:
         recorder = self.recorder
@@ -69,10 +61,10 @@ class RecordingFunctions(TorchFunctionMode):
                 record_meeting(recorder, seized, str(error))
             else:
                 self._record_text(kind, func, args, kwargs, str(error))
-            moved = repaired(recorder, seized, kind, args, kwargs) if recorder.repair else None
-            if moved is None:
+            brought = repaired(recorder, seized, kind, args, kwargs) if recorder.repair and kind in _REPAIRED else None
+            if brought is None:
                 raise error
-            args, kwargs = moved
+            args, kwargs = brought
             recorder.local.in_call = True
             try:
                 out = func(*args, **kwargs)
@@ -100,6 +92,8 @@ def name_of_function(func: Any) -> str:
     """ "torch.cat", "Tensor.numpy"."""
     name = str(getattr(func, "__qualname__", None) or getattr(func, "__name__", func))
     module = str(getattr(func, "__module__", None) or "")
-    if hasattr(Tensor, name.rpartition(".")[2]) and name.startswith(("Tensor.", "TensorBase.", "_TensorBase.")):
-        return "Tensor." + name.rpartition(".")[2]
-    return f"{module}.{name}" if module.startswith("torch") else f"torch.{name.rpartition('.')[2]}"
+    bare = name.rpartition(".")[2]
+    if name.startswith(("Tensor.", "TensorBase.", "_TensorBase.")):
+        return f"Tensor.{bare}"
+    known = module.startswith("torch") and "." not in name
+    return f"{module}.{bare}" if known else f"torch.{bare}"

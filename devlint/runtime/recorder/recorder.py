@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from devlint.runtime.frames import spots
-from devlint.runtime.observation import Judged, Observation, Phase, Seen
+from devlint.runtime.observation import Judged, Observation, Phase, Seen, Spot
 from devlint.runtime.recorder.traces import seen, trace_of
 
 Tensor = torch.Tensor
@@ -19,9 +19,15 @@ Sink = Callable[[Observation], None]
 
 
 class _Local(threading.local):
-    """``in_call``: a torch function of the program is running, so a clash below can be repaired by running it again."""
+    """``in_call``: a torch function of the program is running, so a clash below can be repaired by running it again.
+
+    ``forward``: a module with something on the accelerator is being called. ``quiet``: devlint's own moves.
+    """
 
     in_call = False
+    forward = False
+    calls = 0
+    quiet = False
 
 
 class Recorder:
@@ -31,13 +37,18 @@ class Recorder:
     """
 
     def __init__(self, machine: Any, sink: Sink, device: torch.device, repair: bool) -> None:
+        from devlint.runtime.recorder.transfers import Counts
+
         self.machine = machine
         self.sink = sink
         self.device = device
         self.repair = repair
         self.reached = False
+        self.watching = True
         self.local = _Local()
-        self.busy = threading.RLock()
+        self.counts = Counts(self)
+        self.strayed: set[Any] = set()
+        self._busy = threading.RLock()
         self._known: set[Any] = set()
 
     def emit(
@@ -49,13 +60,12 @@ class Recorder:
         *,
         judged: Judged = "judge",
         detail: str = "",
-        repaired: bool | None = None,
     ) -> None:
         """Say what happened to these operands (role, tensor), the stray one first, at the running user frame."""
         frame = sys._getframe(1)
         found = tuple(seen(t, self.machine.device_of(t), role) for role, t in operands)
         echo = any((trace := trace_of(t)) is not None and trace.repaired for _, t in operands)
-        self.say(kind, frame, found, operation, message, judged, detail, echo if repaired is None else repaired)
+        self.say(kind, frame, found, operation, message, judged=judged, detail=detail, repaired=echo)
 
     def say(
         self,
@@ -64,19 +74,32 @@ class Recorder:
         operands: tuple[Seen, ...],
         operation: str,
         message: str,
+        **more: Any,
+    ) -> None:
+        """Say it with operands that were looked at before, at the user frames around `frame`."""
+        self.tell(kind, spots(frame), operands, operation, message, phase=phase_of(frame), **more)
+
+    def tell(
+        self,
+        kind: str,
+        places: tuple[Spot, ...],
+        operands: tuple[Seen, ...],
+        operation: str,
+        message: str,
+        *,
+        phase: Phase = "other",
+        repaired: bool = False,
         judged: Judged = "judge",
         detail: str = "",
-        repaired: bool = False,
     ) -> None:
-        places = spots(frame)
-        key = (kind, operation, places[:1], tuple((s.device, s.born, s.name) for s in operands), detail, judged)
-        with self.busy:
+        """Say it with places that were looked up before."""
+        told = detail if kind not in ("copy-per-step", "host-sync") else ""
+        key = (kind, operation, places[:1], tuple((s.device, s.born, s.name) for s in operands), told, judged)
+        with self._busy:
             if key in self._known:
                 return
             self._known.add(key)
-            self.sink(
-                Observation(kind, places, operands, operation, message, phase_of(frame), repaired, judged, detail)
-            )
+            self.sink(Observation(kind, places, operands, operation, message, phase, repaired, judged, detail))
 
 
 _BACKWARD = "_engine_run_backward"

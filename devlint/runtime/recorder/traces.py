@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import torch
 
 from devlint.runtime.frames import RawSpot, spot, user_frames
 from devlint.runtime.labels import claim_of, make_claims
 from devlint.runtime.names import name_of
-from devlint.runtime.observation import Seen, Spot
+from devlint.runtime.observation import Seen
 
 Tensor = torch.Tensor
 MOST_BIRTHS = 8
@@ -35,7 +36,12 @@ class Trace:
         self.made = made
         self.moved = moved
         self.repaired = repaired
-        self.watched: object | None = None
+        self.watched: Any = None
+
+    def read(self) -> None:
+        """Somebody uses the value: whoever watched for a discarded transfer has nothing to say."""
+        watch, self.watched = self.watched, None
+        watch.operands = ()
 
 
 def trace_of(tensor: Tensor) -> Trace | None:
@@ -49,14 +55,14 @@ def set_trace(tensor: Tensor, trace: Trace) -> None:
         claim.trace = trace
 
 
-def seen(tensor: Tensor, device: torch.device, role: str) -> Seen:
-    """The operand as it is reported, with the name the innermost user frame has for it."""
+def seen(tensor: Tensor, device: torch.device, role: str, named: str = "") -> Seen:
+    """The operand as it is reported, with the name the innermost user frame has for it unless it is given."""
     trace = trace_of(tensor) or Trace()
     births = tuple(s for s in map(spot, trace.births) if s is not None)
-    frame = next(user_frames(sys._getframe(1)), None)
+    frame = None if named else next(user_frames(sys._getframe(1)), None)
     made = spot(trace.made)
     return Seen(
-        name=name_of(tensor, frame) or role,
+        name=named or name_of(tensor, frame) or role,
         device=str(device),
         shape=tuple(int(n) for n in tensor.shape),
         dtype=str(tensor.dtype).removeprefix("torch."),
@@ -66,7 +72,3 @@ def seen(tensor: Tensor, device: torch.device, role: str) -> Seen:
         births=births,
         repaired=trace.repaired,
     )
-
-
-def places(*raw: RawSpot | None) -> tuple[Spot, ...]:
-    return tuple(s for s in map(spot, raw) if s is not None)

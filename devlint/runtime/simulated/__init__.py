@@ -17,9 +17,11 @@ from typing import Any
 
 import torch
 
+from devlint.runtime import threads
 from devlint.runtime.judging import Meeting
 from devlint.runtime.labels import forget_devices
 from devlint.runtime.observation import Judged
+from devlint.runtime.patching import Patches
 from devlint.runtime.simulated import (
     attributes,
     autograd,
@@ -31,13 +33,11 @@ from devlint.runtime.simulated import (
     parallel,
     storages,
     streams,
-    threads,
 )
 from devlint.runtime.simulated.dispatch import JudgingMode
 from devlint.runtime.simulated.errors import NotSimulated
 from devlint.runtime.simulated.functions import ClaimingMode
 from devlint.runtime.simulated.machine import Machine
-from devlint.runtime.simulated.patching import Patches
 from devlint.runtime.simulated.transfers import Request, move
 
 __all__ = ["Machine", "NotSimulated", "SimulatedMachine", "simulate"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 
 from devlint.runtime.labels import claim_of, true_device
+from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.machine import Machine
-from devlint.runtime.simulated.patching import Patches
 
 Tensor = torch.Tensor
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
+from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.checks import watched_apply
 from devlint.runtime.simulated.machine import Machine
-from devlint.runtime.simulated.patching import Patches
 
 
 def install(machine: Machine, patches: Patches) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.machine import Machine
-from devlint.runtime.simulated.patching import Patches
 
 
 def install(machine: Machine, patches: Patches) -> None:

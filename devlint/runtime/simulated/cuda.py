@@ -13,10 +13,10 @@ from typing import Any
 
 import torch
 
+from devlint.runtime.patching import Patches
 from devlint.runtime.simulated import streams
 from devlint.runtime.simulated.errors import NotSimulated, NotSimulatedName
 from devlint.runtime.simulated.machine import Machine
-from devlint.runtime.simulated.patching import Patches
 
 MEMORY = 80 * 2**30
 """Bytes of memory a simulated device says it has, all of them free."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.machine import Machine
-from devlint.runtime.simulated.patching import Patches
 
 Tensor = torch.Tensor
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from devlint.runtime.labels import claims, storage_claim
+from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.errors import NotSimulated
 from devlint.runtime.simulated.machine import Machine
-from devlint.runtime.simulated.patching import Patches
 
 _Base: Any = torch._C.StorageBase
 

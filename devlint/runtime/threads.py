@@ -7,11 +7,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from devlint.runtime.simulated.patching import Patches
+from devlint.runtime.patching import Patches
 
 
 def follow(patches: Patches, entered: Callable[[], AbstractContextManager[Any]]) -> None:
-    """Run the body of every thread started from now on inside `entered()`."""
+    """Run the body of every thread started from now on inside `entered()`.
+
+    Followed twice, the later one is entered inside the earlier.
+    """
     true_start = threading.Thread.start
 
     def start(self: threading.Thread) -> None:

@@ -1,0 +1,149 @@
+"""Transfers: their results that nobody reads, parameters they lose, and the same copy made again and again."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+
+from devlint.runtime.frames import RawSpot, spot, spots, user_frames
+from devlint.runtime.labels import CPU
+from devlint.runtime.observation import Seen, Spot
+from devlint.runtime.recorder.recorder import Recorder
+from devlint.runtime.recorder.traces import Trace, seen, set_trace, trace_of
+
+Tensor = torch.Tensor
+
+_CALLS = ("CALL", "PRECALL", "CALL_FUNCTION_EX", "CALL_KW", "CALL_FUNCTION", "CALL_METHOD")
+_KEPT_IN_A_NAME = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL")
+
+
+@cache
+def _instructions(code: CodeType) -> tuple[dict[int, int], list[str]]:
+    """Offset -> position, and the names of a code object's instructions without caches."""
+    found = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "NOP")]
+    return {i.offset: n for n, i in enumerate(found)}, [i.opname for i in found]
+
+
+def what_follows(frame: FrameType) -> list[str]:
+    """The names of the next instructions after the call a frame is in."""
+    positions, names = _instructions(frame.f_code)
+    at = positions.get(frame.f_lasti)
+    if at is None or not names[at].startswith(_CALLS):
+        return []
+    return names[at + 1 : at + 4]
+
+
+class Watch:
+    """Hangs on the result of a transfer as long as nobody has read it; says so when the result dies."""
+
+    __slots__ = ("operands", "operation", "places", "recorder")
+
+    def __init__(
+        self, recorder: Recorder, operation: str, places: tuple[Spot, ...], operands: tuple[Seen, ...]
+    ) -> None:
+        self.recorder = recorder
+        self.operation = operation
+        self.places = places
+        self.operands = operands
+
+    def __del__(self) -> None:
+        if self.operands and self.recorder.watching:
+            tell_discarded(self.recorder, self.operation, self.places, self.operands, "unread")
+
+
+def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) -> None:
+    """A transfer made a new tensor: trace it, and look at what the program does with it."""
+    before, after = recorder.machine.device_of(source), recorder.machine.device_of(result)
+    if before == after:
+        return
+    trace = trace_of(source) or Trace()
+    frame = next(user_frames(sys._getframe(2)), None)
+    raw: RawSpot | None = None if frame is None else (frame.f_code, frame.f_lasti)
+    made = Trace(trace.births, raw, raw, trace.repaired)
+    set_trace(result, made)
+    if frame is None or recorder.local.quiet:
+        return
+    recorder.counts.copied(frame, before, after, trace)
+    if before != CPU and after == CPU:
+        recorder.counts.synchronised(frame, operation)
+    following = what_follows(frame)
+    if not following:
+        return
+    if following[0] == "POP_TOP":
+        operands = (seen(source, before, "self"),)
+        tell_discarded(recorder, operation, spots(frame), operands, "statement")
+    elif following[0] in _KEPT_IN_A_NAME:
+        made.watched = Watch(recorder, operation, spots(frame), (seen(source, before, "self"),))
+    if isinstance(source, torch.nn.Parameter) and not result.is_leaf and _is_lost(frame, following, source):
+        message = "the result of moving a parameter is no parameter: it is in no module and an optimizer refuses it"
+        recorder.say("lost-parameter", frame, (seen(source, before, "self"),), operation, message)
+
+
+def tell_discarded(
+    recorder: Recorder, operation: str, places: tuple[Spot, ...], operands: tuple[Seen, ...], detail: str
+) -> None:
+    message = f"{operation} returns a new tensor, which nobody reads; its receiver stays on {operands[0].device}"
+    recorder.tell("discarded-transfer", places, operands, operation, message, detail=detail)
+
+
+def _is_lost(frame: FrameType, following: list[str], source: Tensor) -> bool:
+    """The result is stored, and nothing but the graph holds the parameter."""
+    stored = following[0] in _KEPT_IN_A_NAME or any(name.startswith("STORE_") for name in following)
+    if not stored:
+        return False
+    for user in user_frames(frame):
+        for value in user.f_locals.values():
+            if value is source:
+                return False
+            if isinstance(value, torch.nn.Module) and any(p is source for p in value.parameters()):
+                return False
+    return True
+
+
+class Counts:
+    """Copies and waits by place, told at the end of the run with how often they happened."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.copies: dict[Any, list[Any]] = {}
+        self.waits: dict[Any, list[Any]] = {}
+
+    def copied(self, frame: FrameType, before: torch.device, after: torch.device, source: Trace) -> None:
+        raw = (frame.f_code, frame.f_lasti)
+        inside = self.recorder.local.forward
+        # Outside forward a batch is moved once each: only the same value moved again is a repetition.
+        key = (raw, before, after) if inside else (raw, before, after, source.births)
+        entry = self.copies.get(key)
+        if entry is None:
+            if not inside and not source.births:
+                return
+            self.copies[key] = [1, spots(frame), before, after, source.births, inside, id(source)]
+        elif inside or entry[6] == id(source):
+            entry[0] += 1
+
+    def synchronised(self, frame: FrameType, operation: str) -> None:
+        raw = (frame.f_code, frame.f_lasti)
+        entry = self.waits.get(raw)
+        if entry is None:
+            self.waits[raw] = [1, spots(frame), operation, self.recorder.local.forward]
+        else:
+            entry[0] += 1
+
+    def tell(self) -> None:
+        for count, places, before, after, births, _, _ in self.copies.values():
+            if count > 1:
+                born = spot(births[0]) if births else None
+                operand = Seen("", str(before), (), "", born)
+                message = f"copied from {before} to {after} {count} times"
+                self.recorder.tell("copy-per-step", places, (operand,), "Tensor.to", message, detail=str(count))
+        for count, places, operation, inside in self.waits.values():
+            if count > 1 or inside:
+                message = f"the host waited for the accelerator {count} times"
+                self.recorder.tell("host-sync", places, (), operation, message, detail=str(count))
+        self.copies.clear()
+        self.waits.clear()
