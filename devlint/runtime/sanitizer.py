@@ -49,9 +49,7 @@ def observation_of(error: Any) -> Observation:
     allocated = error.allocation_stack_trace
     before = _places(previous.stack_trace)
     born = _places(allocated) if allocated is not None else ()
-    operand = Seen(
-        ", ".join(current.aliases), "cuda", (), "", born[0] if born else None, before[0] if before else None
-    )
+    operand = Seen(", ".join(current.aliases), "cuda", (), "", born[0] if born else None, before[0] if before else None)
     message = (
         f"stream {current.stream:#x} is {current.type} a tensor without waiting for stream {previous.stream:#x}, "
         f"which was {previous.type} it"

@@ -55,6 +55,8 @@ def _looking_back(recorder: Recorder, true_move: Any, name: str) -> Any:
 
 def is_on(recorder: Recorder, module: Module, args: Any, kwargs: Any) -> bool:
     """Whether a call has anything on the accelerator: a parameter, a buffer or an argument."""
+    if recorder.device == CPU:
+        return False
     device_of = recorder.machine.device_of
     first = next((t for store in (module.parameters(), module.buffers()) for t in store), None)
     if first is not None and device_of(first) == recorder.device:
