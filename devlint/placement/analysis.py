@@ -94,7 +94,7 @@ class Analysis:
         self._dynamic: set[int] = set()
         self._buffers: set[tuple[int, str]] = set()
         self._deferred: list[FunctionInfo] = []
-        self.callers = Callers(self.index.indirect)
+        self.callers = Callers(self.index.indirect, self._only_used_here)
         self._default: Device = CPU
         for function in self.index.functions.values():
             function.home = self
@@ -158,6 +158,11 @@ class Analysis:
             judged = self.callers.judged(event, walk.scope)
             if judged is not None:
                 yield judged
+
+    def _only_used_here(self, name: str) -> bool:
+        if self.project is None or self.file is None or name in self.index.indirect:
+            return False
+        return self.project.only_used_inside(self.file, name)
 
     def _class_scope(self, info: ClassInfo) -> Scope:
         return Scope(self.path, self.role, info.qualname, Setting.MODULE_LEVEL, info.qualname)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from devlint.placement.domain import CPU, UNKNOWN, Anchor, SameAs, leaves
 from devlint.placement.events import Event, Met
 from devlint.placement.scope import Scope
-from devlint.placement.values import Constant, Host, Tensor, Value
+from devlint.placement.values import Constant, Container, Host, Tensor, Value
 
 
 class Callers:
-    """The arguments seen at the calls of one file. ``indirect`` are definitions that anybody may call."""
+    """The arguments seen at the calls of one file.
 
-    def __init__(self, indirect: frozenset[str]) -> None:
+    ``indirect`` are definitions that anybody may call; ``only_used_here`` says of a public function whether the
+    package neither exports it nor uses it elsewhere.
+    """
+
+    def __init__(self, indirect: frozenset[str], only_used_here: Callable[[str], bool]) -> None:
         self._indirect = indirect
+        self._only_used_here = only_used_here
         self._arguments: dict[str, list[Value]] = {}
 
     def note(self, key: str, value: Value) -> None:
@@ -35,7 +41,8 @@ class Callers:
         private = name.startswith("_") and not name.startswith("__")
         if (private or scope.is_nested) and name not in self._indirect:
             return None
-        return replace(event, callers_on_cpu=private or scope.class_name is not None)
+        helper = private or scope.class_name is not None or self._only_used_here(name)
+        return replace(event, callers_on_cpu=helper)
 
     def _gets_cpu(self, value: Value) -> bool:
         """Whether every call in the file gives the parameter this value follows a CPU tensor."""
@@ -48,9 +55,13 @@ class Callers:
 
 
 def _stays_on_cpu(value: Value) -> bool:
-    """The argument is a CPU tensor, or none at all."""
+    """The argument is a CPU tensor, or none at all; a list or dict of such; on the CPU in every arm that is known."""
+    if isinstance(value, Container):
+        items = (*value.items, *((value.rest,) if value.rest is not None else ()))
+        return bool(items) and all(_stays_on_cpu(item) for item in items)
     if isinstance(value, Tensor):
         # Made without a device and then mixed with what cannot be placed, it is most likely still there.
         made_bare = value.origin is not None and value.origin.first.bare
-        return value.device == CPU or (value.device == UNKNOWN and made_bare)
+        places = set(leaves(value.device))
+        return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
     return isinstance(value, (Constant, Host))

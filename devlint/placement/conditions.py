@@ -73,7 +73,7 @@ def test(walk: Walk, node: cst.BaseExpression) -> Condition:
             return Condition(known)
         narrowings = _type_test(walk, node)
         if narrowings:
-            return replace(_guarded(walk, node), narrowings=narrowings)
+            return replace(_of_type(_guarded(walk, node), walk, node), narrowings=narrowings)
     if isinstance(value, Truth):
         if value.known is not None:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
@@ -231,6 +231,19 @@ def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:
     if "numpy.ndarray" in classes:
         return (Narrowing(path, Host(numpy=True), True),)
     return (Narrowing(path, Opaque(value.device, value.origin), True),)
+
+
+def _of_type(condition: Condition, walk: Walk, node: cst.Call) -> Condition:
+    """A test of an argument's type, with what decides it at each call."""
+    value = walk.evaluate_quietly(node.args[0].value)
+    device = value.device if isinstance(value, (Tensor, Opaque)) else None
+    if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+        return condition
+    classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(walk, node.args[1].value)
+    kind = GuardKind.IS_TENSOR if classes == {"torch.Tensor"} else GuardKind.PLAIN
+    if classes <= _NO_TENSORS:
+        kind = GuardKind.IS_NO_TENSOR
+    return replace(condition, guard=replace(condition.guard, kind=kind, subject=device.symbol))
 
 
 def _accelerator_subject(walk: Walk, node: cst.BaseExpression) -> Symbol | None:

@@ -70,6 +70,10 @@ class GuardKind(Enum):
     """Of a loop: the value it began with, or the one its body left."""
     ON_ACCELERATOR = "on-accelerator"
     """The condition asks for a device, so it holds exactly when it must (``x.is_cuda``, ``use_cuda``)."""
+    IS_TENSOR = "is-tensor"
+    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``."""
+    IS_NO_TENSOR = "is-no-tensor"
+    """``isinstance(x, np.ndarray)`` and other tests for types that no tensor has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,6 +188,13 @@ class MetUncertain(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ReadAnywhere(Event):
+    """An operation reads a tensor wherever it is, and brings it over itself."""
+
+    value: Tensor | Opaque
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class IndexedFromHost(Event):
     """A tensor is read with an index on the CPU, which PyTorch copies to the tensor's device."""
 

@@ -320,6 +320,9 @@ def _kind(info: ClassInfo) -> ClassKind:
     telling = _telling(found)
     if telling is not None:
         return telling
+    if any(kind_of_base(parent.name) == ClassKind.HOST.value for parent in info.parents):
+        # The project's own `BaseTransform`, `Dataset`: a plain class, and the name says what derives from it.
+        return ClassKind.HOST
     unknown = [base for base in info.resolved_bases if isinstance(base, str) and kind_of_base(base) is None]
     if not unknown and ClassKind.UNKNOWN not in found:
         return ClassKind.PLAIN

@@ -61,6 +61,7 @@ _BY_LAST_NAME = {
     "BatchSampler": "host",
     "MapTransform": "host",
     "Transform": "host",
+    "BaseTransform": "host",
     "ImageProcessingMixin": "host",
     "BaseImageProcessor": "host",
     "BaseImageProcessorFast": "host",

@@ -26,7 +26,7 @@ from devlint.placement.domain import (
     is_device_choice,
     leaves,
 )
-from devlint.placement.events import Argument, CallSite, Met, MetOperand, MetUncertain
+from devlint.placement.events import Argument, CallSite, Met, MetOperand, MetUncertain, ReadAnywhere
 from devlint.placement.host_reads import host_read
 from devlint.placement.origin import Origin, StepKind
 from devlint.placement.streams import note_use, reads_data
@@ -70,6 +70,9 @@ def perform(
             if isinstance(b.value, Tensor) and b.value.copied_at is not None and not _writes_only(operation):
                 # The CPU computes at once, with whatever the copy has brought by then.
                 host_read(walk, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
+    for b in operands:
+        if b.role in operation.free_arguments and isinstance(b.value, (Tensor, Opaque)):
+            walk.emit(ReadAnywhere(node, walk.scope, b.value))
     if clash is None and _follow_module_or_name(walk, operands) and _needs_one_device(operation, operands):
         met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
         walk.emit(MetUncertain(node, walk.scope, operation, met))

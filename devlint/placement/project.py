@@ -45,6 +45,9 @@ class Files(Protocol):
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
 
+    def only_used_inside(self, file: Path, name: str) -> bool:
+        """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
+
     def shown(self, file: Path) -> str:
         """The path by which reports call a file."""
 
@@ -60,6 +63,10 @@ class Project:
         self._left = MAX_CHARACTERS
         self.running: list[int] = []
         """Definitions being walked, in all files, by the identity of their nodes."""
+
+    def only_used_inside(self, file: Path, name: str) -> bool:
+        """Whether nobody can be seen to use a definition but the package's own file it stands in."""
+        return self._files.only_used_inside(file, name)
 
     def enter(self, file: Path, analysis: Analysis) -> None:
         """The file that is analysed, so that imports that lead back to it find it."""

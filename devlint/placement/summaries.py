@@ -186,8 +186,19 @@ def _choice(
             return first if given.value is None else second
         if not isinstance(given, UnknownValue) and not _may_be_none(given):
             return second
+    if guard.kind in (GuardKind.IS_TENSOR, GuardKind.IS_NO_TENSOR) and guard.subject is not None:
+        is_tensor = _is_tensor(substitution.get(guard.subject.key, NOTHING))
+        if is_tensor is not None:
+            return first if is_tensor is (guard.kind is GuardKind.IS_TENSOR) else second
     renamed = replace(guard, key=f"{guard.key}#{id(call)}")
     return choose(renamed, first, second)
+
+
+def _is_tensor(value: Value) -> bool | None:
+    """Whether an argument is a tensor, as far as the call tells."""
+    if isinstance(value, Tensor):
+        return True
+    return False if isinstance(value, (Host, Constant, Container)) else None
 
 
 def _may_be_none(value: Value) -> bool:

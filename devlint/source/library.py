@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from devlint.source.decoding import Unreadable, decode
 from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
-from devlint.source.modules import ModuleFinder
+from devlint.source.modules import ModuleFinder, mentioned_elsewhere, package_of
 from devlint.source.project import path_in_project, shown_path
 from devlint.source.role import Role, role_of
 
@@ -73,6 +73,11 @@ class Surroundings(Generic[Index]):
         if finder is None:
             finder = self._finders[importer] = ModuleFinder(importer, self._configured)
         return finder.locate(name)
+
+    def only_used_inside(self, file: Path, name: str) -> bool:
+        """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
+        package = package_of(file)
+        return package is not None and not mentioned_elsewhere(package, file, name)
 
     def shown(self, file: Path) -> str:
         """The path by which reports call a file."""

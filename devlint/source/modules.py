@@ -6,7 +6,9 @@ What is installed is never asked: the answer is the same on every machine that h
 from __future__ import annotations
 
 import os
+import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from devlint.source.project import import_roots, project_root
@@ -47,6 +49,37 @@ class ModuleFinder:
             if found is not None:
                 return found
         return None
+
+
+def package_of(file: Path) -> Path | None:
+    """The topmost package around a file; None for a file that is in none."""
+    package = None
+    for directory in file.parents:
+        if not (directory / "__init__.py").is_file():
+            break
+        package = directory
+    return package
+
+
+@cache
+def mentioned_elsewhere(package: Path, file: Path, name: str) -> bool:
+    """Whether another file of the package has the word ``name`` anywhere in its text."""
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    for directory, _, names in os.walk(package):
+        for other in names:
+            path = os.path.join(directory, other)
+            if other.endswith((".py", ".pyi")) and path != str(file) and _has(path, word):
+                return True
+    return False
+
+
+def _has(path: str, word: re.Pattern[bytes]) -> bool:
+    try:
+        with open(path, "rb") as opened:
+            return word.search(opened.read()) is not None
+    except OSError:
+        # What cannot be read may say anything.
+        return True
 
 
 def _roots(file: Path, configured: tuple[Path, ...]) -> tuple[Path, ...]:

@@ -167,9 +167,22 @@ def test_generator_is_compared_by_type_only() -> None:
 
 
 def test_operation_of_unknown_check_is_judged_only_when_all_agree() -> None:
+    masked = method("sparse_mask")
+    assert judge(masked, at("cuda:0"), at("cuda:0", "mask")) == Meets("cuda:0")
+    assert isinstance(judge(masked, at("cuda:0"), at("cpu", "mask")), Unclear)
+
+
+def test_ctc_loss_brings_targets_and_lengths_over_itself() -> None:
     loss = function("torch.nn.functional.ctc_loss")
-    assert judge(loss, at("cuda:0", "log_probs"), at("cuda:0", "targets")) == Meets("cuda:0")
-    assert isinstance(judge(loss, at("cuda:0", "log_probs"), at("cpu", "targets")), Unclear)
+    lengths = (at("cuda:0", "input_lengths"), at("cpu", "target_lengths"))
+    assert judge(loss, at("cuda:0", "log_probs"), at("cpu", "targets"), *lengths) == Meets("cuda:0")
+
+
+def test_weights_of_a_loss_may_be_cpu_scalars() -> None:
+    loss = function("torch.nn.functional.binary_cross_entropy_with_logits")
+    operands = (at("cuda:0", "input"), at("cuda:0", "target"))
+    assert judge(loss, *operands, at("cpu", "pos_weight", Dim.ZERO)) == Meets("cuda:0")
+    assert isinstance(judge(loss, *operands, at("cpu", "pos_weight")), Clash)
 
 
 def test_convolution_names_the_cpu_operand() -> None:

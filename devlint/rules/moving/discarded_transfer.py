@@ -43,6 +43,8 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - Nothing is known of the receiver. Nothing is said then.
 - The transfer goes where the tensor is already, so nothing is lost. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
+- What reads the tensor afterwards takes it from anywhere: `ctc_loss` brings its targets and lengths over itself. The
+  statement does nothing then, and the confidence is low.
 - The receiver is an expression without a name (`torch.zeros(1).cuda()` to start CUDA): there is nothing to keep.
 
 ## Fix safety
@@ -78,7 +80,7 @@ from devlint.semantics import Relation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, MetOperand, Moved
+    from devlint.placement.events import Met, MetOperand, Moved, ReadAnywhere
 
 
 class DiscardedTransfer(Rule):
@@ -89,6 +91,8 @@ class DiscardedTransfer(Rule):
     def __init__(self) -> None:
         self._lost: dict[int, Draft] = {}
         """By the identity of the transfer's node: a clash may add where it hurts."""
+        self._harmless: set[int] = set()
+        """Of those, the ones whose original is then read by what brings it over itself."""
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         confidence = _confidence(event)
@@ -123,8 +127,15 @@ class DiscardedTransfer(Rule):
             yield draft
             return
 
+    def read_anywhere(self, event: ReadAnywhere) -> Iterable[Draft]:
+        step = _discarded(event.value)
+        if step is not None:
+            self._harmless.add(id(step.node))
+        return ()
+
     def finish(self) -> Iterable[Draft]:
-        return tuple(self._lost.values())
+        for node, draft in self._lost.items():
+            yield replace(draft, confidence=Confidence.LOW) if node in self._harmless else draft
 
 
 def _confidence(event: Moved) -> Confidence | None:
