@@ -74,6 +74,7 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import Begun, Called
+    from devlint.placement.index import ClassInfo
     from devlint.placement.scope import Scope
 
 SETTERS = frozenset(
@@ -99,6 +100,9 @@ class DefaultDeviceSideEffect(Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         if event.owner is not None and event.owner.defines("__exit__", "__aexit__", "tearDown"):
+            self._leaves.add(event.scope.qualname)
+        if event.owner is not None and _is_thread(event.owner) and event.scope.qualname.endswith(".run"):
+            # CUDA's current device belongs to the thread, which ends with `run`.
             self._leaves.add(event.scope.qualname)
         if any("rank" in name.lower() for name, _ in event.arguments):
             self._distributed.add(event.scope.qualname)
@@ -153,6 +157,11 @@ class DefaultDeviceSideEffect(Rule):
         name = scope.qualname.rsplit(".", 1)[-1]
         words = set() if name.startswith("__") else set(name.lower().strip("_").split("_"))
         return bool(words & SETTERS) or "rank" in device.lower() or scope.qualname in self._distributed
+
+
+def _is_thread(owner: ClassInfo) -> bool:
+    bases = [base for info in owner.order for base in info.bases if isinstance(base, str)]
+    return any(base in ("threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process") for base in bases)
 
 
 def _puts_back(call: Called) -> bool:

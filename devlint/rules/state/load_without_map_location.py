@@ -202,9 +202,15 @@ def _from_memory(event: Called) -> bool:
 
 
 def _is_plain(event: Called) -> bool:
-    """What schedulers, gradient scalers and random generators save are numbers and CPU states, and files say so."""
+    """What schedulers, gradient scalers and random generators save are numbers and CPU states; their names say so.
+
+    Of XLA's savers too: `xm.save` and what is built on it write CPU tensors.
+    """
     source = event.call.argument("f", 0)
-    return source is not None and any(word in code_of(source.node).lower() for word in ("scheduler", "scaler", "rng"))
+    if source is not None and any(word in code_of(source.node).lower() for word in ("scheduler", "scaler", "rng")):
+        return True
+    owner = (event.scope.class_name or "").rsplit(".", 1)[-1].lower()
+    return any(word in owner for word in ("schedul", "scaler", "rng", "generator", "xla"))
 
 
 def _with_map_location(event: Called) -> str:
