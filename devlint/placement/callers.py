@@ -8,7 +8,7 @@ from dataclasses import replace
 from devlint.placement.domain import CPU, UNKNOWN, Anchor, SameAs, leaves
 from devlint.placement.events import Event, Met
 from devlint.placement.scope import Scope
-from devlint.placement.values import Constant, Container, Host, Tensor, Value
+from devlint.placement.values import Constant, Container, Host, Tensor, UnknownValue, Value
 
 
 class Callers:
@@ -35,23 +35,34 @@ class Callers:
 
         ``scope`` is the definition that was walked; the clash may stand in one that it calls.
         """
-        if not isinstance(event, Met) or not any(self._gets_cpu(o.value) for o in (event.stray, event.other)):
+        if not isinstance(event, Met):
             return event
+        sides = [operand.value for operand in (event.stray, event.other)]
         name = scope.qualname.rsplit(".", 1)[-1]
         private = name.startswith("_") and not name.startswith("__")
-        if (private or scope.is_nested) and name not in self._indirect:
-            return None
-        helper = private or scope.class_name is not None or self._only_used_here(name)
-        return replace(event, callers_on_cpu=helper)
+        direct = (private or scope.is_nested) and name not in self._indirect
+        if any(self._each_call(value, _stays_on_cpu) for value in sides):
+            if direct:
+                return None
+            return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
+        if direct and any(self._each_call(value, _is_placed_nowhere) for value in sides):
+            # All calls are in sight, and none of them says that the argument could be anywhere else.
+            return replace(event, callers_on_cpu=True)
+        return event
 
-    def _gets_cpu(self, value: Value) -> bool:
-        """Whether every call in the file gives the parameter this value follows a CPU tensor."""
+    def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
+        """Whether at each call in the file the parameter that this value follows is given such an argument."""
         device = getattr(value, "device", UNKNOWN)
         symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
         if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
-        return all(given) and all(_stays_on_cpu(argument) for arguments in given for argument in arguments)
+        return all(given) and all(gives(argument) for arguments in given for argument in arguments)
+
+
+def _is_placed_nowhere(value: Value) -> bool:
+    """Nothing is known of where the argument is, or it is on the CPU."""
+    return isinstance(value, UnknownValue) or getattr(value, "device", None) == UNKNOWN or _stays_on_cpu(value)
 
 
 def _stays_on_cpu(value: Value) -> bool:

@@ -188,6 +188,15 @@ class MetUncertain(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SplitOperands(Event):
+    """In a class that may be spread over devices: a parameter of its own meets what a submodule handed back."""
+
+    operation: Operation
+    own: MetOperand
+    other: MetOperand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ReadAnywhere(Event):
     """An operation reads a tensor wherever it is, and brings it over itself."""
 

@@ -120,6 +120,14 @@ class ClassInfo:
     _kind: ClassKind | None = None
     _order: tuple[ClassInfo, ...] | None = None
     _builders: tuple[FunctionInfo, ...] | None = None
+    _splits: bool | None = None
+
+    @property
+    def splits(self) -> bool:
+        """The class says that it may be spread over devices: it names the submodules that must stay whole."""
+        if self._splits is None:
+            self._splits = any(_names_blocks(info.node) for info in self.order)
+        return self._splits
 
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
@@ -185,7 +193,7 @@ class ClassInfo:
     def forget(self) -> None:
         """Drops what one analysis found out about it and its bases."""
         self.home = self._resolved = self._kind = self._order = None
-        self._builders = None
+        self._builders = self._splits = None
 
     @property
     def complete(self) -> bool:
@@ -320,8 +328,7 @@ def _kind(info: ClassInfo) -> ClassKind:
     telling = _telling(found)
     if telling is not None:
         return telling
-    if any(kind_of_base(parent.name) == ClassKind.HOST.value for parent in info.parents):
-        # The project's own `BaseTransform`, `Dataset`: a plain class, and the name says what derives from it.
+    if any(_prepares_images(parent) for parent in info.parents):
         return ClassKind.HOST
     unknown = [base for base in info.resolved_bases if isinstance(base, str) and kind_of_base(base) is None]
     if not unknown and ClassKind.UNKNOWN not in found:
@@ -330,6 +337,26 @@ def _kind(info: ClassInfo) -> ClassKind:
         # An unknown base with a forward of its own: nothing but a Module has one.
         return ClassKind.MODULE
     return ClassKind.UNKNOWN
+
+
+IMAGE_LIBRARIES = frozenset({"cv2", "PIL", "albumentations", "skimage"})
+
+
+def _prepares_images(parent: ClassInfo) -> bool:
+    """The project's own base of transforms, beside libraries that know images on the host only (not: graphs)."""
+    if not parent.name.endswith("Transform") or parent.home is None or parent.is_module:
+        return False
+    return any(name.split(".", 1)[0] in IMAGE_LIBRARIES for name in parent.home.index.names.values())
+
+
+def _names_blocks(node: cst.ClassDef) -> bool:
+    """``_no_split_modules = ["Block"]`` in the body: the contract of transformers and diffusers."""
+    for statement in body_of(node.body):
+        if isinstance(statement, cst.Assign) and isinstance(statement.value, (cst.List, cst.Tuple)):
+            names = [target.target.value for target in statement.targets if isinstance(target.target, cst.Name)]
+            if "_no_split_modules" in names:
+                return bool(statement.value.elements)
+    return False
 
 
 def _telling(kinds: list[ClassKind]) -> ClassKind | None:

@@ -61,7 +61,6 @@ _BY_LAST_NAME = {
     "BatchSampler": "host",
     "MapTransform": "host",
     "Transform": "host",
-    "BaseTransform": "host",
     "ImageProcessingMixin": "host",
     "BaseImageProcessor": "host",
     "BaseImageProcessorFast": "host",

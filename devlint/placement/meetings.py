@@ -29,6 +29,7 @@ from devlint.placement.domain import (
 from devlint.placement.events import Argument, CallSite, Met, MetOperand, MetUncertain, ReadAnywhere
 from devlint.placement.host_reads import host_read
 from devlint.placement.origin import Origin, StepKind
+from devlint.placement.splitting import may_be_split, note_split
 from devlint.placement.streams import note_use, reads_data
 from devlint.placement.syntax import code_of
 from devlint.placement.values import (
@@ -76,6 +77,8 @@ def perform(
     if clash is None and _follow_module_or_name(walk, operands) and _needs_one_device(operation, operands):
         met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
         walk.emit(MetUncertain(node, walk.scope, operation, met))
+    if clash is None and len(operands) > 1 and may_be_split(walk):
+        note_split(walk, node, operation, operands)
     if clash is not None and walk.muted and not walk.is_dead:
         walk.first_iteration_clashes.add(id(node))
     if clash is not None:

@@ -7,6 +7,10 @@ and functional calls whose operands are on different devices, where nothing in t
 better: no tensor made without a device, no discarded move, no plain attribute. Then somebody put one operand there on
 purpose, and the operation is where the two plans meet.
 
+A class of transformers or diffusers that names `_no_split_modules` says that it can be spread over several devices.
+Then a parameter that the module holds itself, and not in a submodule, is brought nowhere: beside what a submodule gives
+back it is a warning.
+
 ## Why is this bad
 
 PyTorch moves nothing between devices by itself. The call raises
@@ -36,6 +40,7 @@ def extended(batch: torch.Tensor) -> torch.Tensor:
 
 ## When it is right
 
+- The parameter is brought along: `self.table.to(x.device)`.
 - One argument is brought to the CPU and meets another argument: its contract may want it there. The confidence is low.
 
 Every mix that PyTorch allows is silent, by the tables of `devlint.semantics`:
@@ -62,12 +67,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.finding import Severity
-from devlint.rules.meeting.operation_rules import clash_draft
-from devlint.rules.rule import Draft, Rule
+from devlint.finding import Confidence, Severity
+from devlint.placement.origin import Step, StepKind
+from devlint.rules.causes import draft_step, origin_of, steps_of
+from devlint.rules.meeting.operation_rules import bring_over, clash_draft
+from devlint.rules.rule import Draft, DraftStep, Rule
+from devlint.rules.wording import called, quoted
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met
+    from devlint.placement.events import Met, MetOperand, SplitOperands
+    from devlint.placement.scope import Scope
 
 
 class MixedDeviceOperation(Rule):
@@ -75,5 +84,34 @@ class MixedDeviceOperation(Rule):
     name = "mixed-device-operation"
     severity = Severity.ERROR
 
+    def __init__(self) -> None:
+        self._split: set[tuple[int, Scope]] = set()
+        """Parameters that were told to stay behind when the model is split, by definition."""
+
     def claim(self, event: Met) -> Iterable[Draft]:
         yield clash_draft(event)
+
+    def split_operands(self, event: SplitOperands) -> Iterable[Draft]:
+        own, other = event.own, event.other
+        parameter, result = _step(own, StepKind.REGISTERED), _step(other, StepKind.COMPUTED)
+        if parameter is None or (id(parameter.node), event.scope) in self._split:
+            return
+        self._split.add((id(parameter.node), event.scope))
+        handed = f" is what `{result.name}` gives back" if result is not None and result.name else ""
+        meets = DraftStep(event.node, event.scope, "they meet here")
+        yield Draft(
+            node=own.node,
+            scope=event.scope,
+            severity=Severity.WARNING,
+            message=f"`{parameter.name}` is held by the module itself but {called(other)}{handed or ' by a submodule'}; "
+            f"{quoted(event.node, event.operation.name)} fails when the model is split over devices, as its "
+            "`_no_split_modules` allows",
+            confidence=Confidence.MEDIUM,
+            trace=(*map(draft_step, (*steps_of(own), *steps_of(other))), meets),
+            repair=bring_over(own, other),
+        )
+
+
+def _step(operand: MetOperand, kind: StepKind) -> Step | None:
+    origin = origin_of(operand.value)
+    return origin.find(kind) if origin is not None else None

@@ -86,6 +86,9 @@ SETTERS = frozenset(
 """Words in the name of a function that is there to set the device, or that owns its process or thread."""
 
 
+THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process"})
+
+
 class DefaultDeviceSideEffect(Rule):
     code = "DEV307"
     name = "default-device-side-effect"
@@ -161,7 +164,9 @@ class DefaultDeviceSideEffect(Rule):
 
 def _is_thread(owner: ClassInfo) -> bool:
     bases = [base for info in owner.order for base in info.bases if isinstance(base, str)]
-    return any(base in ("threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process") for base in bases)
+    return any(
+        base in ("threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process") for base in bases
+    )
 
 
 def _puts_back(call: Called) -> bool:
