@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from devlint.source.library import Library, Surroundings
-from devlint.source.modules import ModuleFinder
+from devlint.source.modules import ModuleFinder, mentioned_elsewhere, package_of
 
 
 def make(root: Path, *files: str) -> None:
@@ -96,3 +96,18 @@ def test_the_library_forgets_what_was_used_longest_ago(tmp_path: Path) -> None:
 def test_paths_are_shown_as_seen_from_the_working_directory(tmp_path: Path) -> None:
     around = Surroundings(Library(lambda tree: None), str(tmp_path / "work"))
     assert around.shown(tmp_path / "other/net.py") == "../other/net.py"
+
+
+def test_a_name_is_looked_for_in_the_rest_of_the_package(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    (package / "inner").mkdir(parents=True)
+    for init in (package, package / "inner"):
+        (init / "__init__.py").write_text("")
+    file = package / "inner" / "ops.py"
+    file.write_text("def shared(): ...\ndef kept(): ...\n")
+    (package / "user.py").write_text("from pkg.inner.ops import shared\nkeptical = 1\n")
+    (tmp_path / "outside.py").write_text("from pkg.inner.ops import kept\n")
+    assert package_of(file) == package
+    assert package_of(tmp_path / "outside.py") is None
+    assert mentioned_elsewhere(package, file, "shared")
+    assert not mentioned_elsewhere(package, file, "kept")

@@ -65,11 +65,12 @@ The operation raises, and neither operand derives from a value that was repaired
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence, Severity
 from devlint.placement.origin import Step, StepKind
-from devlint.rules.causes import draft_step, origin_of, steps_of
+from devlint.rules.causes import draft_step, origin_of
 from devlint.rules.meeting.operation_rules import bring_over, clash_draft
 from devlint.rules.rule import Draft, DraftStep, Rule
 from devlint.rules.wording import called, quoted
@@ -94,20 +95,23 @@ class MixedDeviceOperation(Rule):
     def split_operands(self, event: SplitOperands) -> Iterable[Draft]:
         own, other = event.own, event.other
         parameter, result = _step(own, StepKind.REGISTERED), _step(other, StepKind.COMPUTED)
-        if parameter is None or (id(parameter.node), event.scope) in self._split:
+        if parameter is None or result is None or (id(parameter.node), event.scope) in self._split:
             return
         self._split.add((id(parameter.node), event.scope))
-        handed = f" is what `{result.name}` gives back" if result is not None and result.name else ""
-        meets = DraftStep(event.node, event.scope, "they meet here")
+        submodule = f"`{result.name}`" if result.name else "a submodule"
         yield Draft(
             node=own.node,
             scope=event.scope,
             severity=Severity.WARNING,
-            message=f"`{parameter.name}` is held by the module itself but {called(other)}{handed or ' by a submodule'}; "
-            f"{quoted(event.node, event.operation.name)} fails when the model is split over devices, as its "
+            message=f"`{parameter.name}` is held by the module itself but {called(other)} is what {submodule} "
+            f"gives back; {quoted(event.node, event.operation.name)} fails when the model is split over devices, as its "
             "`_no_split_modules` allows",
             confidence=Confidence.MEDIUM,
-            trace=(*map(draft_step, (*steps_of(own), *steps_of(other))), meets),
+            trace=(
+                replace(draft_step(parameter), message=f"`{parameter.name}`: held here", device="a device of its own"),
+                replace(draft_step(result), device=f"the device of {submodule}"),
+                DraftStep(event.node, event.scope, "they meet here"),
+            ),
             repair=bring_over(own, other),
         )
 
