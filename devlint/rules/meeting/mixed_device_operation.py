@@ -99,13 +99,13 @@ class MixedDeviceOperation(Rule):
             return
         self._split.add((id(parameter.node), event.scope))
         submodule = f"`{result.name}`" if result.name else "a submodule"
+        failing = quoted(event.node, event.operation.name)
         yield Draft(
             node=own.node,
             scope=event.scope,
             severity=Severity.WARNING,
             message=f"`{parameter.name}` is held by the module itself but {called(other)} is what {submodule} "
-            f"gives back; {quoted(event.node, event.operation.name)} fails when the model is split over devices, as its "
-            "`_no_split_modules` allows",
+            f"gives back; {failing} fails when the model is split over devices, as its `_no_split_modules` allows",
             confidence=Confidence.MEDIUM,
             trace=(
                 replace(draft_step(parameter), message=f"`{parameter.name}`: held here", device="a device of its own"),
