@@ -13,6 +13,7 @@ import click
 from devlint.add_noqa import add_noqa
 from devlint.check import Plan, Request, check, plan
 from devlint.cli.arguments import comma_separated, per_file_ignores, read_config_options
+from devlint.cli.completion import complete_codes
 from devlint.cli.report import Destination, write_report
 from devlint.cli.settings import show_settings
 from devlint.cli.terminal import ProgressBar
@@ -27,11 +28,27 @@ COMMAND_NAMES = ("check", "confirm", "rule")
 _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 
 
-@click.command("check", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.argument("paths", nargs=-1)
-@click.option("--select", multiple=True, metavar="CODES", help="Rules to run: codes, prefixes or ALL, comma separated.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Rules not to run.")
-@click.option("--extend-select", multiple=True, metavar="CODES", help="Rules to run besides the selected ones.")
+@click.command(
+    "check",
+    short_help="Check files and directories; may be left out.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.argument("paths", nargs=-1, type=click.Path())
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=complete_codes,
+    help="Rules to run: codes, prefixes or ALL, comma separated.",
+)
+@click.option("--ignore", multiple=True, metavar="CODES", help="Rules not to run.", shell_complete=complete_codes)
+@click.option(
+    "--extend-select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=complete_codes,
+    help="Rules to run besides the selected ones.",
+)
 @click.option("--per-file-ignores", multiple=True, metavar="GLOB:CODE", help="Rules not to run on certain files.")
 @click.option("--extend-per-file-ignores", multiple=True, metavar="GLOB:CODE", help="Further such rules.")
 @click.option("--exclude", multiple=True, metavar="GLOBS", help="What to leave out, instead of the usual directories.")

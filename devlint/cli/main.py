@@ -8,10 +8,12 @@ import traceback
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from devlint import __version__
 from devlint.cli.arguments import ArgumentFileError, expand_argument_files
 from devlint.cli.check import check_command
+from devlint.cli.completion import complete_default
 from devlint.cli.confirm import confirm_command
 from devlint.cli.rule import rule_command
 from devlint.cli.terminal import forget_stdout
@@ -20,15 +22,23 @@ from devlint.configfile import ConfigurationError
 
 INTERRUPTED = 130
 
+DEFAULT_COMMAND = "check"
+
 
 class DefaultGroup(click.Group):
     """Commands, of which ``check`` may be left out: what does not begin with a command's name is its arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own_options = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        if ctx.resilient_parsing and not args:  # a shell asks what may come first
+            return super().parse_args(ctx, args)
         if not args or (args[0] not in self.commands and args[0] not in own_options):
-            args = ["check", *args]
+            args = [DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        offered = complete_default(self, DEFAULT_COMMAND, ctx, incomplete) + super().shell_complete(ctx, incomplete)
+        return list({(item.value, item.type): item for item in offered}.values())
 
 
 @click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)

@@ -8,14 +8,17 @@ import sys
 
 import click
 
+from devlint.cli.completion import complete_rule
 from devlint.cli.terminal import wants_color, width_of
 from devlint.codes import UnknownCode, all_codes, matching
 from devlint.reports.painting import SEVERITY_STYLES, Line, paint
 from devlint.rules.registry import RuleInfo
 
 
-@click.command("rule", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("code", required=False)
+@click.command(
+    "rule", short_help="Explain a rule, or list rules.", context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.argument("code", required=False, shell_complete=complete_rule)
 @click.option("--all", "show_all", is_flag=True, help="List all rules.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="The form of the answer.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to colour.")
