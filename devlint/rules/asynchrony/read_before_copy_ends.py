@@ -2,8 +2,8 @@
 
 ## What it does
 
-Finds `x.to("cpu", non_blocking=True)` and `x.cpu(...)`-like copies from an accelerator whose result is read on the
-host, by `.numpy()`, `.item()`, `.tolist()` or printing, with no synchronisation between.
+Finds copies from an accelerator to the CPU with `non_blocking=True` whose result is read on the host, by `.numpy()`,
+`.item()`, `.tolist()` or printing, with no synchronisation between.
 
 ## Why is this bad
 

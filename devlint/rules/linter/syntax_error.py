@@ -4,6 +4,7 @@
 
 Reports a file that neither Python's own parser nor LibCST, which also knows newer syntax, can read. The place is where
 Python's parser stopped. This is always on, and nothing else is said of the file; the run goes on with the others.
+In a notebook it is said of the one cell, and the other cells are judged without it.
 
 ## Why is this bad
 

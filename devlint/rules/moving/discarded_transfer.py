@@ -45,6 +45,7 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
 - What reads the tensor afterwards takes it from anywhere: `ctc_loss` brings its targets and lengths over itself. The
   statement does nothing then, and the confidence is low.
+- It ends a cell of a notebook, which shows its value (`x.cuda();` with a semicolon shows nothing).
 - The receiver is an expression without a name (`torch.zeros(1).cuda()` to start CUDA): there is nothing to keep.
 
 ## Fix safety
