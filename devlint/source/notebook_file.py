@@ -7,6 +7,8 @@ Writing changes the text of the changed sources and nothing else: indentation, o
 from __future__ import annotations
 
 import codecs
+import difflib
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -160,13 +162,21 @@ def _encoded(old: str, source: str, ascii_only: bool) -> str:
     if not old.startswith("["):
         return json.dumps(source, ensure_ascii=ascii_only)
     spans = list(_elements(old, 0))
-    kept = {_DECODER.raw_decode(old, start)[0]: old[start:end] for start, end in spans}
-    lines = [kept.get(line) or json.dumps(line, ensure_ascii=ascii_only) for line in source.splitlines(keepends=True)]
+    lines = source.splitlines(keepends=True)
+    written = [json.dumps(line, ensure_ascii=ascii_only) for line in lines]
     if not spans or not lines:
-        return "[" + ", ".join(lines) + "]"
+        return "[" + ", ".join(written) + "]"
     before, after = old[1 : spans[0][0]], old[spans[-1][1] : -1]
-    between = old[spans[0][1] : spans[1][0]] if len(spans) > 1 else "," + (before or " ")
-    return "[" + before + between.join(lines) + after + "]"
+    gaps = [old[end:start] for (_, end), (start, _) in itertools.pairwise(spans)]
+    between = [(gaps or ["," + (before or " ")])[0]] * len(lines)
+    present = [_DECODER.raw_decode(old, start)[0] for start, _ in spans]
+    for block in difflib.SequenceMatcher(None, present, lines, autojunk=False).get_matching_blocks():
+        for was, now in zip(range(block.a, block.a + block.size), range(block.b, block.b + block.size), strict=True):
+            start, end = spans[was]
+            written[now] = old[start:end]
+            between[now] = gaps[was - 1] if was else between[now]
+    inner = "".join(gap + line for gap, line in zip(between[1:], written[1:], strict=True))
+    return "[" + before + written[0] + inner + after + "]"
 
 
 def _members(text: str, start: int) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -78,3 +78,29 @@ def test_a_notebook_has_the_role_of_one(devlint: Run, tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text(code)
     done = devlint("--select", "DEV307", "--output-format", "concise", "-q")
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["b.py"]
+
+
+NET = """\
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.body(x)
+
+def samples(count):
+    return torch.randn(count, 8)
+"""
+
+
+@pytest.mark.parametrize("data", ["torch.randn(4, 8)", "samples(4)"])
+def test_a_notebook_that_stays_on_the_cpu_is_right(devlint: Run, tmp_path: Path, data: str) -> None:
+    cells = ("import torch", NET, f"net = Net()\nx = {data}", "y = net(x)")
+    (tmp_path / "a.ipynb").write_bytes(notebook(*cells))
+    assert devlint().returncode == 0
+    (tmp_path / "a.ipynb").write_bytes(notebook(*cells[:3], "net = net.cuda()", cells[3]))
+    done = devlint("--output-format", "concise", "-q")
+    assert [line.split(" ")[2] for line in done.stdout.splitlines()] == ["DEV101"]

@@ -85,7 +85,8 @@ inputs are on the accelerator.
 
 A function that is only ever called with CPU tensors cannot be told from one that is not. Where the other operand is an
 argument of a function that is not `forward`, the confidence is medium. It is low where the function stands inside
-another one, where the creation is at module level, and where the file hands a helper of its own CPU tensors only.
+another one, where the creation is at module level, and where the file hands a helper of its own CPU tensors only. It
+is low as well where a notebook hands what it made to a module that it does not move.
 Which methods are called in place of `forward` is known by their names only.
 """
 
@@ -98,7 +99,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.origin import Step, StepKind
-from devlint.placement.scope import Setting
+from devlint.placement.scope import Scope, Setting
 from devlint.placement.values import Opaque, Tensor, Value
 from devlint.rules.causes import draft_step, origin_of, trace_of
 from devlint.rules.creating.handed_out import HandedOut
@@ -211,11 +212,14 @@ def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
             anchors.add(leaf.symbol.anchor)
         elif isinstance(leaf, Known) and not leaf.on_cpu:
             return Confidence.HIGH
+    if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
+        # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
+        return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
         return Confidence.MEDIUM if event.assumed else Confidence.HIGH
-    if step.scope.role in (Role.TEST, Role.SCRIPT, Role.BENCHMARK):
-        # A test's arguments are its fixtures, a script's functions are called by the script: on the CPU, more often
-        # than not (fixture `a_script`).
+    if step.scope.role in (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK):
+        # A test's arguments are its fixtures, the functions of a script or notebook are called by itself: on the CPU,
+        # more often than not (fixture `a_script`).
         return Confidence.LOW
     nested = step.scope.is_nested and not step.scope.qualname.endswith(".<lambda>")
     if nested or any(_holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)):
@@ -224,6 +228,11 @@ def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
         # A helper that this file only ever hands CPU tensors (fixture `contracts`).
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _definition(scope: Scope) -> str:
+    """The class of a method, else the function."""
+    return scope.qualname.rpartition(".")[0] or scope.qualname
 
 
 def _holds_checkpoint(device: Device) -> bool:

@@ -109,7 +109,7 @@ def _cuda_constructor(event: Created) -> Iterable[Draft]:
         message=f"{quoted(event.call.node.func, event.factory.name)} allocates on the current CUDA device, "
         "not where the data beside it is, and raises on a machine without CUDA",
         # A script has one place for everything, and may well mean the current device.
-        confidence=Confidence.LOW if event.scope.role is Role.SCRIPT else Confidence.MEDIUM,
+        confidence=Confidence.LOW if event.scope.role in (Role.SCRIPT, Role.NOTEBOOK) else Confidence.MEDIUM,
         repair=Repair(Applicability.SUGGESTION, _instead(event.factory, "...")),
     )
 

@@ -146,7 +146,7 @@ class ModuleBuiltInCall(Rule):
         places = leaves(device_of(theirs.value) or Known("cpu"))
         if any(_is_certain(place) for place in places):
             return Confidence.HIGH
-        elsewhere = event.scope.role in (Role.TEST, Role.SCRIPT) or event.callers_on_cpu
+        elsewhere = event.scope.role in (Role.TEST, Role.SCRIPT, Role.NOTEBOOK) or event.callers_on_cpu
         return Confidence.LOW if elsewhere else Confidence.MEDIUM
 
 

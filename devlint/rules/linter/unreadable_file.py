@@ -4,7 +4,8 @@
 
 Reports a file that cannot be opened, is not in the encoding that it declares, is too large, nests brackets too deep or
 holds an expression too long to parse without risk, is named like a notebook (`.ipynb`) and is none, or on which the
-analysis failed or its process died. The message says which. The other files are still analysed; the run ends with exit code 2. This is always on.
+analysis failed or its process died. The message says which. The other files are still analysed; the run ends with exit
+code 2. This is always on.
 
 ## Why is this bad
 
