@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -65,6 +67,35 @@ def test_the_configuration_is_accepted_and_every_key_named(tmp_path: Path) -> No
     assert config is not None
     for key in KEYS:
         assert re.search(rf"\b{key}\b", README), key
+
+
+def test_the_program_that_calls_devlint_runs(tmp_path: Path) -> None:
+    (program,) = [block for block in blocks("python") if "lint_paths" in block]
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "net.py").write_text("import torch\nx = torch.ones(3)\nx.cuda()\n")
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("src/net.py 3:1 DEV201 ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_set_up_as_shown(shell: str) -> None:
+    assert f"_DEVLINT_COMPLETE={shell}_source devlint" in README
+
+
+def test_the_picture_shows_what_is_printed() -> None:
+    drawn = ElementTree.parse(ROOT / "docs" / "terminal.svg")
+    rows: dict[float, str] = {}
+    for text in drawn.iter("{http://www.w3.org/2000/svg}text"):
+        if text.text is not None and "clip-path" in text.attrib:
+            row, cell = float(text.attrib["y"]), float(text.attrib["textLength"]) / len(text.text)
+            before = rows.get(row, "").ljust(round(float(text.attrib["x"]) / cell))
+            rows[row] = before + text.text.replace("\xa0", " ")
+    shown = [line.rstrip() for _, line in sorted(rows.items()) if line.strip()]
+    printed = runpy.run_path(str(ROOT / "docs" / "picture.py"))["printed"](color=False)
+    assert shown == ["$ devlint net.py", *(line for line in printed.splitlines() if line)]
 
 
 def test_both_hooks_are_as_pre_commit_wants_them() -> None:
