@@ -118,9 +118,10 @@ def test_nothing_left_after_exclusion_is_0_with_one_line(devlint: Run, tmp_path:
 
 @pytest.mark.parametrize("files", [1, 20], ids=["in-process", "in-processes"])
 def test_an_interrupt_is_130(tmp_path: Path, files: int) -> None:
-    # A sum of so many terms takes LibCST some seconds: time to interrupt it.
+    # Sums of so many terms take LibCST some seconds each: time to interrupt it.
+    total = "x = " + " + ".join(["a"] * 3900) + "\n"
     for number in range(files):
-        (tmp_path / f"slow{number}.py").write_text("import torch\nx = " + " + ".join(["a"] * 3900) + "\n")
+        (tmp_path / f"slow{number}.py").write_text("import torch\n" + total * 3)
     process = subprocess.Popen(
         [*PROGRAM, "-j2"],
         cwd=tmp_path,
