@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import runpy
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -83,19 +81,6 @@ def test_the_program_that_calls_devlint_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_set_up_as_shown(shell: str) -> None:
     assert f"_DEVLINT_COMPLETE={shell}_source devlint" in README
-
-
-def test_the_picture_shows_what_is_printed() -> None:
-    drawn = ElementTree.parse(ROOT / "docs" / "terminal.svg")
-    rows: dict[float, str] = {}
-    for text in drawn.iter("{http://www.w3.org/2000/svg}text"):
-        if text.text is not None and "clip-path" in text.attrib:
-            row, cell = float(text.attrib["y"]), float(text.attrib["textLength"]) / len(text.text)
-            before = rows.get(row, "").ljust(round(float(text.attrib["x"]) / cell))
-            rows[row] = before + text.text.replace("\xa0", " ")
-    shown = [line.rstrip() for _, line in sorted(rows.items()) if line.strip()]
-    printed = runpy.run_path(str(ROOT / "docs" / "picture.py"))["printed"](color=False)
-    assert shown == ["$ devlint net.py", *(line for line in printed.splitlines() if line)]
 
 
 def test_both_hooks_are_as_pre_commit_wants_them() -> None:
