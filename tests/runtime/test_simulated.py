@@ -270,3 +270,14 @@ def test_module_moves_and_sparse_tensors() -> None:
         assert (s @ torch.ones(2, 1, device="cuda")).device == ZERO
         assert s.to_dense().device == ZERO
         assert torch.empty(2, device="meta").device.type == "meta"
+
+
+def test_kernels_the_cpu_lacks_are_run_in_a_wider_type() -> None:
+    counts = torch.tensor([0, 1, 1], dtype=torch.int32)
+    with pytest.raises(NotImplementedError, match="histogram_cpu"):
+        torch.histc(counts, 2)
+    with simulate():
+        c = torch.histc(counts.cuda(), 2)
+        assert (c.tolist(), c.device, c.dtype) == ([1, 2], ZERO, torch.int32)
+        with pytest.raises(NotImplementedError, match="histogram_cpu"):
+            torch.histc(counts, 2)

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from devlint.runtime.judging import Meeting, judge, reads_on_host
 from devlint.runtime.labels import CPU, address_of, claim_of, claims, set_device
 from devlint.runtime.simulated.errors import clash_error
+from devlint.runtime.simulated.lacking import run_wider
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import gradient_to
 from devlint.semantics import Meets, Result
@@ -54,7 +55,12 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                         common = _join(common, item)
         if common is _MIXED or reads_on_host(func):
             return self._meet(func, args, kwargs)
-        out = func(*args, **kwargs)
+        try:
+            out = func(*args, **kwargs)
+        except NotImplementedError as error:
+            if common is None or common is CPU:
+                raise
+            out = run_wider(func, args, kwargs, error)
         if common is None:
             common = self._inside()
         if common is not CPU:
