@@ -16,7 +16,7 @@ FILE_NAMES = (".devlint.toml", "devlint.toml", "pyproject.toml")
 """In one directory the first that speaks of devlint is read."""
 
 OUTPUT_FORMATS = (
-    "text", "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson",
+    "text", "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html",
 )  # fmt: skip
 SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")

@@ -10,7 +10,7 @@ from devlint.reports.repository import Repository
 from devlint.reports.source_lines import SourceLines
 from devlint.result import Result
 
-MACHINE_FORMATS = frozenset({"json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson"})
+MACHINE_FORMATS = frozenset({"json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html"})
 
 
 def document(output_format: str, result: Result, cwd: Path, environment: Mapping[str, str]) -> Document:
@@ -23,6 +23,11 @@ def document(output_format: str, result: Result, cwd: Path, environment: Mapping
         from devlint.reports.json_lines import json_lines
 
         return Document(json_lines(result))
+    source = SourceLines(cwd, result.texts)
+    if output_format == "html":
+        from devlint.reports.html.page import html_document
+
+        return Document(html_document(result, source))
     repository = Repository(cwd, [finding.place.path for finding in result.findings])
     if output_format == "gitlab":
         from devlint.reports.gitlab import gitlab_document
@@ -37,7 +42,6 @@ def document(output_format: str, result: Result, cwd: Path, environment: Mapping
         from devlint.reports.step_summary import blob_url, room_in_summary
 
         return github_document(result, repository, blob_url(environment), room_in_summary(environment))
-    source = SourceLines(cwd, result.texts)
     if output_format == "rdjson":
         from devlint.reports.rdjson import rdjson_document
 
