@@ -38,12 +38,12 @@ from tests.reports.examples import (
     source,
 )
 
-_VOID = {"meta", "input", "br"}
+_VOID = {"meta", "input", "br", "wbr"}
 _TAGS = {
     "html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "h4", "p", "ul", "ol", "li", "b", "form",
     "select", "option", "label", "input", "output", "div", "nav", "main", "section", "article", "a", "span", "code",
     "figure", "svg", "path", "circle", "text", "dl", "dt", "dd", "details", "summary", "pre", "script", "table",
-    "thead", "tbody", "tr", "th", "td",
+    "thead", "tbody", "tr", "th", "td", "wbr",
 }  # fmt: skip
 _ATTRIBUTES = {
     "aria-hidden", "aria-label", "charset", "checked", "class", "content", "cx", "cy", "d", "data-code",

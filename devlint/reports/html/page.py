@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections import Counter
 from functools import cache
 from importlib import resources
@@ -115,11 +116,17 @@ def _contents(result: Result) -> str:
         directory, slash, name = path.rpartition("/")
         items.append(
             f'<li><a href="#file{number}"><span class="count {gravest}">{len(members)}</span>'
-            f'<span class="path"><span class="dir">{plain(directory + slash)}</span>{plain(name)}</span></a></li>'
+            f'<span class="path"><span class="dir">{_breakable(directory + slash)}</span>{_breakable(name)}</span>'
+            "</a></li>"
         )
     return (
         f'<nav aria-label="Files"><h2>{counted(len(items), "file")} with findings</h2><ol>{"".join(items)}</ol></nav>\n'
     )
+
+
+def _breakable(path: str) -> str:
+    """A path that may be broken where a reader would."""
+    return re.sub(r"([/_])", r"\1<wbr>", plain(path))
 
 
 def _notices(result: Result) -> str:
