@@ -36,6 +36,7 @@ COUNTS: dict[str, Callable[[str], int]] = {
     "rdjson": lambda text: len(json.loads(text)["diagnostics"]),
     "junit": lambda text: len(list(ElementTree.fromstring(text).iter("failure"))) + text.count("<error type"),
     "github": lambda text: len(_annotations(text)),
+    "html": lambda text: text.count("<article") if text.rstrip().endswith("</html>") else -1,
 }
 """How many findings a document tells of; raises if it is none."""
 
@@ -121,7 +122,7 @@ def test_a_format_can_come_from_the_configuration(devlint: Run, project: Path) -
 
 def test_documents_are_the_same_in_any_locale(devlint: Run, tmp_path: Path) -> None:
     (tmp_path / "日本.py").write_text(BUG.replace("def f", "def 日"), encoding="utf-8")
-    for output_format in ("sarif", "gitlab", "junit", "rdjson", "json-lines"):
+    for output_format in ("sarif", "gitlab", "junit", "rdjson", "json-lines", "html"):
         plain = devlint("--output-format", output_format, env={"PYTHONIOENCODING": "ascii"}).stdout
         assert plain.isascii()
         assert COUNTS[output_format](plain) == 1
