@@ -10,9 +10,11 @@ _VERDICTS = (VerdictState.REFUTED, VerdictState.NOT_REACHED, VerdictState.INCONC
 
 
 def gravity(finding: Finding) -> Severity:
-    """The severity; what a run refuted is no more than a note."""
-    refuted = finding.verdict is not None and finding.verdict.state is VerdictState.REFUTED
-    return Severity.NOTE if refuted else finding.severity
+    """The severity; but of what a run looked at, only what it confirmed is an error, and what it refuted is a note."""
+    if finding.verdict is None or finding.verdict.state is VerdictState.CONFIRMED:
+        return finding.severity
+    refuted = finding.verdict.state is VerdictState.REFUTED
+    return Severity.NOTE if refuted else min(finding.severity, Severity.WARNING)
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:

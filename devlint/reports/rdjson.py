@@ -50,7 +50,7 @@ def _suggestions(fix: Fix, path: str, source: SourceLines) -> list[dict[str, Any
         place = source.place_of(edit, path)
         if place is None or place.path != path:
             return []
-        suggestions.append({"range": _range(place, source), "text": edit.text})
+        suggestions.append({"range": _range(place, source), "text": well_formed(edit.text)})
     return suggestions
 
 

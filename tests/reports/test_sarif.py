@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
-from devlint.finding import Applicability, Edit, Finding, Fix, Place, TraceStep
+from devlint.finding import Applicability, Edit, Finding, Fix, Place, TraceStep, Verdict, VerdictState
 from devlint.reports.line_hash import line_hashes
 from devlint.reports.sarif import sarif_document
 from devlint.result import EntryRun, Result
@@ -143,9 +143,12 @@ def test_what_could_not_be_looked_at_is_told_to_the_reader() -> None:
     ]
 
 
-def test_levels_follow_severities_and_what_a_run_refuted_is_a_note() -> None:
-    run = written(Result((FINDING, WARNING, NOTE, REFUTED), 1, confirming=True))
-    assert [result["level"] for result in run["results"]] == ["error", "warning", "note", "note"]
+def test_levels_follow_severities_and_what_a_run_found_out() -> None:
+    unreached = replace(FINDING, verdict=Verdict(VerdictState.NOT_REACHED))
+    run = written(Result((FINDING, WARNING, NOTE), 1))
+    assert [result["level"] for result in run["results"]] == ["error", "warning", "note"]
+    run = written(Result((CONFIRMED, unreached, REFUTED), 1, confirming=True))
+    assert [result["level"] for result in run["results"]] == ["error", "warning", "note"]
 
 
 def test_verdicts_and_entries_are_kept() -> None:

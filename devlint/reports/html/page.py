@@ -94,9 +94,10 @@ def _filters(result: Result) -> str:
         f'<option value="{plain(code)}">{plain(code)} {plain(name)} ({count})</option>'
         for (code, name), count in sorted(codes.items())
     )
+    rules = f'<option value="">{"all " if len(codes) > 1 else ""}{counted(len(codes), "rule")}</option>'
     return (
         '<form class="filters" hidden aria-label="Filters">'
-        f'<select name="code" aria-label="Rule"><option value="">all {len(codes)} rules</option>{options}</select>'
+        f'<select name="code" aria-label="Rule">{rules}{options}</select>'
         f'{"".join(boxes)}<input name="words" type="search" placeholder="path, message, code ..." aria-label="Search">'
         '<output name="count"></output></form>\n'
     )
