@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,12 @@ from devlint.source.notebook import Notebook, read_source
 from devlint.source.role import role_of
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions
+from devlint.source.tree import WORKING_TREE, Tree
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.index import FileIndex
-    from devlint.placement.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +72,34 @@ class FileReport:
     suppressed: int = 0
     below_severity: int = 0
     below_confidence: int = 0
+    below_gate: tuple[Finding, ...] = ()
+    """What was counted below the gate."""
+    watched: bool = False
+    """Whether something was asked that the tree to be compared with may answer otherwise."""
     detail: str = ""
     """The traceback behind a DEV902 that is devlint's own fault."""
 
 
-def analyse_file(task: FileTask) -> FileReport:
-    """Read, judge and filter one file. Whatever goes wrong with it becomes its DEV902; only an interrupt gets out."""
+def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
+    """Read, judge and filter one file of a tree.
+
+    Whatever goes wrong with it becomes its DEV902; only an interrupt gets out.
+    """
     try:
-        source = read_source(task.path, _read(task))
+        source = read_source(task.path, _read(task, tree))
     except Unreadable as error:
         return failed(task, error.message, error.line)
     try:
-        raw, refusal = _findings(source, task)
+        around = Surroundings(_library(tree), task.cwd or os.getcwd(), task.src)
+        around.ask(Path(task.path))
+        raw, refusal = _findings(source, task, around)
         if isinstance(source, Notebook):
             raw += (
                 _own_finding(SYNTAX_ERROR, task.shown_as, cell.message, cell.line, cell.column)
                 for cell in source.broken
             )
-        return _placed(_filtered(raw, source, task) if refusal is None else _refused(task, refusal), source)
+        report = _filtered(raw, source, task) if refusal is None else _refused(task, refusal)
+        return replace(_placed(report, source), watched=around.watched)
     except (KeyboardInterrupt, SystemExit):
         raise
     except RecursionError:
@@ -133,17 +145,16 @@ def fingerprint(code: str, identity: str, scope: str, snippet: str, ordinal: int
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _read(task: FileTask) -> bytes:
+def _read(task: FileTask, tree: Tree = WORKING_TREE) -> bytes:
     if task.data is not None:
         return task.data
     try:
-        with open(task.path, "rb") as file:
-            return file.read()
+        return tree.read(task.path)
     except OSError as error:
         raise Unreadable((error.strerror or str(error)).lower()) from None
 
 
-def _findings(source: Source, task: FileTask) -> tuple[list[Finding], Refusal | None]:
+def _findings(source: Source, task: FileTask, around: Surroundings[FileIndex]) -> tuple[list[Finding], Refusal | None]:
     """Everything that the rules say of a file, or why they could not be asked."""
     ast_tree, refusal = check_syntax(source.text)
     relevant = may_hold_findings(source)
@@ -161,29 +172,27 @@ def _findings(source: Source, task: FileTask) -> tuple[list[Finding], Refusal | 
         return [], refusal if refusal is not None and refusal.syntax and tree.syntax else _as_failure(tree, refusal)
     if not relevant:
         return [], None
+    from devlint.placement.project import Project
     from devlint.rules.engine import lint_module
 
     role = role_of(PurePath(task.in_project), source.text)
-    project = _project(task)
+    project = Project(around)
     try:
         return lint_module(tree, source.text, task.shown_as, role, project, Path(task.path)), None
     finally:
         project.dissolve()
 
 
-@cache
-def _library() -> Library[FileIndex]:
-    """The trees of other files that this process has parsed."""
-    from devlint.placement.index import index_file
+@lru_cache(1)
+def _library(tree: Tree) -> Library[FileIndex]:
+    """The syntax trees of other files that this process has parsed."""
 
-    return Library(index_file)
+    def index(module: cst.Module) -> FileIndex:
+        from devlint.placement.index import index_file
 
+        return index_file(module)
 
-def _project(task: FileTask) -> Project:
-    """The files around one file."""
-    from devlint.placement.project import Project
-
-    return Project(Surroundings(_library(), task.cwd or os.getcwd(), task.src))
+    return Library(index, tree=tree)
 
 
 def _as_failure(refusal: Refusal, by_ast: Refusal | None) -> Refusal:
@@ -235,20 +244,21 @@ def _filtered(raw: list[Finding], source: Source, task: FileTask) -> FileReport:
     silenced = silence(numbered, suppressions, source.text, task.shown_as, gate.enabled, gate.bare_noqa)
     unused = _fingerprinted([_with_original_edits(finding, source) for finding in silenced.unused], task.identity)
     shown: list[Finding] = []
-    below = Counter[str]()
+    below: dict[str, list[Finding]] = {"severity": [], "confidence": []}
     for finding in (*silenced.kept, *unused):
         if finding.code in gate.enabled:
             hidden = hidden_by(finding, gate)
             if hidden:
-                below[hidden] += 1
+                below[hidden].append(finding)
             else:
                 shown.append(finding)
     return FileReport(
         task.shown_as,
         tuple(sorted(shown, key=lambda finding: finding.sort_key)),
         suppressed=sum(finding.code in gate.enabled for finding in silenced.suppressed),
-        below_severity=below["severity"],
-        below_confidence=below["confidence"],
+        below_severity=len(below["severity"]),
+        below_confidence=len(below["confidence"]),
+        below_gate=(*below["severity"], *below["confidence"]),
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from devlint.analysis import FileReport, FileTask, Gate, failed
 from devlint.config import Configuration, Overrides, Settings
+from devlint.gate.novelty import Novelty, Verdict, Wanted
 from devlint.result import Hidden, Result
 from devlint.source.discovery import Discovered, discover, is_excluded
 from devlint.source.project import identity_path, path_in_project, shown_path
@@ -26,6 +27,8 @@ class Request:
     ignore_noqa: bool = False
     jobs: int | None = None
     """None: as many as there are processors."""
+    wanted: Wanted = field(default_factory=Wanted)
+    """What the findings are held against."""
     stdin: bytes | None = None
     stdin_filename: str | None = None
 
@@ -37,6 +40,7 @@ class Plan:
     tasks: list[FileTask]
     found: Discovered
     unreadable: list[FileReport]
+    configuration: Configuration
 
     @property
     def nothing(self) -> str:
@@ -57,25 +61,34 @@ def plan(request: Request) -> Plan:
     found = discover(list(request.paths), configuration, request.cwd)
     tasks = [_task(path, configuration, request) for path in found.files]
     unreadable = [failed(_task(path, configuration, request), reason) for path, reason in sorted(found.unreadable)]
-    return Plan(tasks, found, unreadable)
+    return Plan(tasks, found, unreadable, configuration)
 
 
 def check(request: Request, progress: Callable[[int, int], None] = lambda done, total: None) -> Result:
-    """Look at every file and gather what is said. ``progress`` is told how many files of how many are done."""
+    """Look at every file and gather what is said. ``progress`` is told how many files of how many are done.
+
+    Raises ConfigurationError, BaselineError and GitError.
+    """
     started = time.perf_counter()
     planned = plan(request)
-    reports = list(planned.unreadable)
-    for report in run(planned.tasks, request.jobs or available_processors()):
+    jobs = request.jobs or available_processors()
+    novelty = _novelty(request, planned, jobs, progress)
+    tasks, left_out = novelty.prepare(planned.tasks)
+    reports: list[FileReport] = []
+    for report in run(tasks, jobs, novelty.tree):
         reports.append(report)
-        progress(len(reports) - len(planned.unreadable), len(planned.tasks))
-    findings = sorted((finding for report in reports for finding in report.findings), key=lambda f: f.sort_key)
+        progress(len(reports), len(tasks))
+    verdict = novelty.judge(tasks, reports, _named(request))
+    reports += planned.unreadable
+    findings = (*verdict.new, *(finding for report in planned.unreadable for finding in report.findings))
     return Result(
-        findings=tuple(findings),
-        files=len(planned.tasks),
-        hidden=_hidden(reports),
+        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
+        files=len(tasks),
+        hidden=_hidden(reports, verdict),
         seconds=time.perf_counter() - started,
         missing=tuple(planned.found.missing),
         nothing=planned.nothing,
+        notes=(*left_out, *verdict.notes),
         details=tuple(report.detail for report in sorted(reports, key=lambda r: r.shown_as) if report.detail),
         texts={task.shown_as: task.data for task in planned.tasks if task.data is not None},
     )
@@ -86,8 +99,8 @@ def _plan_stdin(request: Request, configuration: Configuration) -> Plan:
     found = Discovered()
     if configuration.for_directory(os.path.dirname(path)).force_exclude and is_excluded(path, configuration):
         found.excluded = 1
-        return Plan([], found, [])
-    return Plan([_task(path, configuration, request)], found, [])
+        return Plan([], found, [], configuration)
+    return Plan([_task(path, configuration, request)], found, [], configuration)
 
 
 def _task(path: str, configuration: Configuration, request: Request) -> FileTask:
@@ -116,9 +129,24 @@ def _gate(settings: Settings, path: str, ignore_noqa: bool) -> Gate:
     )
 
 
-def _hidden(reports: list[FileReport]) -> Hidden:
+def _novelty(request: Request, planned: Plan, jobs: int, progress: Callable[[int, int], None]) -> Novelty:
+    def task(path: str) -> FileTask:
+        return replace(_task(path, planned.configuration, request), data=None)
+
+    return Novelty(request.wanted, planned.configuration, request.cwd, task, jobs, progress)
+
+
+def _named(request: Request) -> list[str]:
+    """The paths that the run was asked for, absolute."""
+    paths = request.paths if request.stdin is None else (request.stdin_filename or "-",)
+    return [os.path.normpath(os.path.join(request.cwd, path)) for path in paths]
+
+
+def _hidden(reports: list[FileReport], verdict: Verdict) -> Hidden:
     return Hidden(
         suppressed=sum(report.suppressed for report in reports),
+        baselined=verdict.baselined,
+        in_base=verdict.in_base,
         below_severity=sum(report.below_severity for report in reports),
         below_confidence=sum(report.below_confidence for report in reports),
     )

@@ -86,6 +86,8 @@ class Settings:
     respect_gitignore: bool = True
     bare_noqa: bool = False
     output_format: str = "text"
+    baseline: Path | None = None
+    """The file of known findings, absolute."""
     src: tuple[Path, ...] = ()
     per_file_ignores: tuple[FileIgnores, ...] = ()
     entries: tuple[Mapping[str, Any], ...] = ()
@@ -179,11 +181,16 @@ def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd:
         respect_gitignore=merged.get("respect-gitignore", True),
         bare_noqa=merged.get("bare-noqa", False),
         output_format=merged.get("output-format", "text"),
+        baseline=_baseline(bases["baseline"], merged["baseline"]) if merged.get("baseline") else None,
         src=tuple((bases["src"] / root).resolve() for root in merged.get("src", ())),
         per_file_ignores=tuple(_per_file_ignores(layers)),
         entries=tuple(merged.get("entries", ())),
         origin=tuple(file.path for file in files),
     )
+
+
+def _baseline(base: Path, value: str) -> Path:
+    return Path(os.path.normpath(base / Path(value).expanduser()))
 
 
 def _choice(values: Mapping[str, Any]) -> Choice:

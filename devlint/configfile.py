@@ -26,6 +26,7 @@ _BOOL, _IGNORES = "true or false", "a table of glob = [codes]"
 _ENTRIES = "a list of tables, [[tool.devlint.entries]]"
 KEYS: dict[str, str | tuple[str, ...]] = {
     "bare-noqa": _BOOL,
+    "baseline": _STRING,
     "entries": _ENTRIES,
     "exclude": _STRINGS,
     "extend": _STRING,

@@ -15,12 +15,14 @@ class Hidden:
 
     suppressed: int = 0
     baselined: int = 0
+    in_base: int = 0
+    """Not new against ``--diff-base``, and not in the baseline either."""
     below_severity: int = 0
     below_confidence: int = 0
 
     @property
     def total(self) -> int:
-        return self.suppressed + self.baselined + self.below_severity + self.below_confidence
+        return self.suppressed + self.baselined + self.in_base + self.below_severity + self.below_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class Result:
     """Named paths that do not exist."""
     nothing: str = ""
     """Why no file was looked at; empty if one was."""
+    notes: tuple[str, ...] = ()
+    """What else is to be told to the user: a line each."""
     details: tuple[str, ...] = ()
     """Tracebacks of what devlint itself got wrong."""
     texts: dict[str, bytes] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, cast
 
 from devlint.analysis import FileReport, FileTask, analyse_file, failed
+from devlint.source.tree import Tree, WorkingTree
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkContext, SpawnContext
@@ -33,16 +34,17 @@ GARBAGE_LIMIT = 500_000
 """Objects that a file may leave behind before the collector runs."""
 
 
-def run(tasks: list[FileTask], jobs: int) -> Iterator[FileReport]:
-    """Analyse every file; the reports come as they are ready."""
+def run(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Iterator[FileReport]:
+    """Analyse every file of a tree, by default the working tree; the reports come as they are ready."""
+    tree = tree or WorkingTree()  # a new one: what was parsed in an earlier run may have changed since
     sized = sorted(((_size(task), index) for index, task in enumerate(tasks)), reverse=True)
     ordered = [tasks[index] for _, index in sized]
     jobs = min(jobs, len(tasks))
     if jobs <= 1 or sum(size for size, _ in sized) <= SMALL_RUN_BYTES:
-        yield from _run_here(ordered)
+        yield from _run_here(ordered, tree)
     else:
         # The largest first, so that no process is left with one when the others are done.
-        yield from _Pool(ordered, jobs).reports()
+        yield from _Pool(ordered, jobs, tree).reports()
 
 
 def available_processors() -> int:
@@ -89,7 +91,7 @@ def _started(work: Callable[[], None]) -> threading.Thread:
             threading.stack_size(previous)
 
 
-def _run_here(tasks: list[FileTask]) -> Iterator[FileReport]:
+def _run_here(tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
     reports: queue.SimpleQueue[FileReport | None] = queue.SimpleQueue()
     stop = threading.Event()
 
@@ -98,7 +100,7 @@ def _run_here(tasks: list[FileTask]) -> Iterator[FileReport]:
             for task in tasks:
                 if stop.is_set():
                     return
-                reports.put(analyse_file(task))
+                reports.put(analyse_file(task, tree))
                 _collect_garbage()
         finally:
             reports.put(None)
@@ -126,7 +128,8 @@ def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
 class _Pool:
     """Processes that each hold one file at a time, so that a dead one tells which file killed it."""
 
-    def __init__(self, tasks: list[FileTask], jobs: int) -> None:
+    def __init__(self, tasks: list[FileTask], jobs: int, tree: Tree) -> None:
+        self._tree = tree
         self._waiting = list(reversed(tasks))
         self._jobs = jobs
         self._context = _context()
@@ -148,7 +151,7 @@ class _Pool:
         ours, theirs = self._context.Pipe()
         # A forked process inherits our ends of all pipes. It closes them, or no other would learn that we are gone.
         inherited = [ours, *self._busy] if self._context.get_start_method() == "fork" else []
-        process = self._context.Process(target=_serve, args=(theirs, inherited), daemon=True)
+        process = self._context.Process(target=_serve, args=(theirs, inherited, self._tree), daemon=True)
         process.start()
         theirs.close()
         self._give(ours, process)
@@ -183,7 +186,7 @@ class _Pool:
             connection.close()
 
 
-def _serve(connection: Connection, inherited: list[Connection]) -> None:
+def _serve(connection: Connection, inherited: list[Connection], tree: Tree) -> None:
     """A worker's life: receive a file, send back its report, until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process answers an interrupt for all
     for other in inherited:
@@ -197,7 +200,7 @@ def _serve(connection: Connection, inherited: list[Connection]) -> None:
                 task: FileTask = connection.recv()
             except (EOFError, OSError):
                 return
-            connection.send(analyse_file(task))
+            connection.send(analyse_file(task, tree))
             _collect_garbage()
 
     with _deep_stack(work) as thread:

@@ -18,12 +18,15 @@ from devlint.cli.report import Destination, write_report
 from devlint.cli.settings import show_settings
 from devlint.cli.terminal import ProgressBar
 from devlint.cli.watch import watch
+from devlint.codes import UNREADABLE_FILE
 from devlint.config import Configuration, Overrides
 from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
+from devlint.gate.baseline import BaselineUse
+from devlint.gate.novelty import Wanted
 from devlint.reports.summary import counted
 from devlint.result import Result
 
-COMMAND_NAMES = ("check", "confirm", "rule")
+COMMAND_NAMES = ("baseline", "check", "confirm", "rule")
 
 _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 
@@ -67,6 +70,9 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 @click.option("--add-noqa", is_flag=True, help="Write a # noqa comment for every finding instead of showing it.")
 @click.option("-w", "--watch", is_flag=True, help="Check again whenever a file changes.")
 @click.option("--no-watch", is_flag=True, hidden=True)
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that this file knows.")
+@click.option("--write-baseline", is_flag=True, help="Write all findings to the baseline; see devlint baseline.")
+@click.option("--diff-base", metavar="REF", help="Show only what is new since HEAD left this branch or commit.")
 @click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or one value of it.")
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
 @click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input.")
@@ -96,14 +102,17 @@ def check_command(context: click.Context, /, paths: tuple[str, ...], **options: 
         result = check(request, bar.advance)
     for path in result.missing:
         _note(f"no such file or directory: {path}{_hint(path)}")
-    if result.nothing:
-        _note(result.nothing)
+    for note in (result.nothing, *result.notes):
+        if note:
+            _note(note)
     for detail in result.details:
         _note("a traceback was kept; show it with -v" if not options["verbose"] else f"\n{detail.rstrip()}")
     if options["add_noqa"]:
         result, failures = _with_comments_written(result, request)
         if failures or not result.findings:
             return 2 if failures or result.missing else 0
+    if request.wanted.use is BaselineUse.PRUNE:
+        return _pruned(result)
     write_report(
         result,
         Destination(
@@ -126,6 +135,11 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
         raise click.UsageError("--add-noqa writes to files, and - is none")
     if options["watch"] and options["add_noqa"]:
         raise click.UsageError("--watch only looks; run --add-noqa without it")
+    if options["write_baseline"]:
+        if options["diff_base"] is not None:
+            raise click.UsageError("--write-baseline writes all findings, and --diff-base leaves some out")
+        if options["watch"] or options["add_noqa"]:
+            raise click.UsageError("--write-baseline is a run of its own; leave --watch and --add-noqa out")
 
 
 def _overrides(options: dict[str, Any]) -> Overrides:
@@ -137,7 +151,7 @@ def _overrides(options: dict[str, Any]) -> Overrides:
     for name in _LISTS:
         if options[name]:
             flags[name.replace("_", "-")] = comma_separated(options[name])
-    for name in ("force_exclude", "respect_gitignore", "min_severity", "min_confidence"):
+    for name in ("force_exclude", "respect_gitignore", "min_severity", "min_confidence", "baseline"):
         if options[name] is not None:
             flags[name.replace("_", "-")] = options[name]
     for name in ("per_file_ignores", "extend_per_file_ignores"):
@@ -164,6 +178,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], overrides: Overrid
         jobs=options["jobs"],
         stdin=stdin,
         stdin_filename=options["stdin_filename"],
+        wanted=_wanted(options),
     )
 
 
@@ -174,6 +189,21 @@ def _with_comments_written(result: Result, request: Request) -> tuple[Result, tu
         _note(failure)
     _note(f"wrote {counted(added.comments, 'noqa comment')} in {counted(added.files, 'file')}")
     return replace(result, findings=added.left), added.failures
+
+
+def _wanted(options: dict[str, Any]) -> Wanted:
+    use: BaselineUse = options.get("baseline_use", BaselineUse.READ)
+    if options["write_baseline"]:
+        use = BaselineUse.WRITE
+    return Wanted(use, options["diff_base"])
+
+
+def _pruned(result: Result) -> int:
+    """A pruning run shows no findings, only what kept it from judging."""
+    for finding in result.findings:
+        if finding.code == UNREADABLE_FILE:
+            _note(f"{finding.place.path}: {finding.message}")
+    return 2 if result.exit_code == 2 else 0
 
 
 def _configured_format(overrides: Overrides, cwd: Path) -> str:

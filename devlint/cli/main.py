@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 from devlint import __version__
 from devlint.cli.arguments import ArgumentFileError, expand_argument_files
+from devlint.cli.baseline import baseline_command
 from devlint.cli.check import check_command
 from devlint.cli.completion import complete_default
 from devlint.cli.confirm import confirm_command
@@ -19,6 +20,7 @@ from devlint.cli.rule import rule_command
 from devlint.cli.terminal import forget_stdout
 from devlint.codes import UnknownCode
 from devlint.configfile import ConfigurationError
+from devlint.gate.git import GitError
 
 INTERRUPTED = 130
 
@@ -51,6 +53,7 @@ def app() -> None:
     """
 
 
+app.add_command(baseline_command)
 app.add_command(check_command)
 app.add_command(confirm_command)
 app.add_command(rule_command)
@@ -88,7 +91,7 @@ def _run(arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (ConfigurationError, ArgumentFileError, UnknownCode) as error:
+    except (ConfigurationError, ArgumentFileError, UnknownCode, GitError) as error:
         return _complain(str(error))
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED

@@ -14,6 +14,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from devlint.finding import Place
+from devlint.placement.snippets import normalised
 
 
 class Positions:
@@ -48,8 +49,10 @@ class Positions:
         return Place(path or self._path, found.start.line, found.start.column + 1, found.end.line, found.end.column + 1)
 
     def snippet(self, node: cst.CSTNode) -> str:
-        """The node's code with whitespace normalised: what of it survives reformatting."""
-        return " ".join(self._tree.code_for_node(node).split())
+        """The node's code, normalised: what of it survives reformatting. Parentheses around all of it do not count."""
+        if isinstance(node, cst.BaseExpression):
+            node = node.with_changes(lpar=(), rpar=())
+        return normalised(self._tree.code_for_node(node))
 
     def statement_lines(self, node: cst.CSTNode) -> tuple[int, ...]:
         """The lines of the simple statement, or of the header of the compound statement, that holds the node."""

@@ -48,6 +48,9 @@ class Files(Protocol):
     def only_used_inside(self, file: Path, name: str) -> bool:
         """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
 
+    def is_package(self, module: Path) -> bool:
+        """Whether a located module is a directory without ``__init__``."""
+
     def shown(self, file: Path) -> str:
         """The path by which reports call a file."""
 
@@ -121,7 +124,7 @@ class Project:
             return None
         for count in range(max(len(parts) - 1, 0), -1, -1):
             module = locate(dots + ".".join(parts[:count])) if count or dots else None
-            if module is None or (module.is_dir() and count < len(parts) - 1):
+            if module is None or (self._files.is_package(module) and count < len(parts) - 1):
                 continue
             found = self._member_path(module, parts[count:])
             if found is not None:
@@ -146,7 +149,9 @@ class Project:
         found = analysis.exported(name) if analysis is not None else None
         if found is not None:
             return found
-        package = module.parent if module.name == "__init__.py" else module if module.is_dir() else None
+        package = module if self._files.is_package(module) else None
+        if module.name == "__init__.py":
+            package = module.parent
         inner = self._files.locate(package / "__init__.py", f".{name}") if package is not None else None
         if inner is not None:
             return ProjectModule(inner)

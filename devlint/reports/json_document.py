@@ -31,6 +31,7 @@ def json_document(result: Result) -> str:
         "notes": [f"hidden: {words}" for words in hidden_words(result.hidden)]
         + [f"{path}: no such file or directory" for path in result.missing]
         + ([result.nothing] if result.nothing else [])
+        + list(result.notes)
         + ([result.not_run] if result.not_run else []),
     }
     return json.dumps(document, indent=2) + "\n"

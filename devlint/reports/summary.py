@@ -21,7 +21,8 @@ def summary_line(result: Result) -> Line:
             line.append((" and " if severity is min(counts) else ", ", ""))
         line.append((counted(counts[severity], severity.label), SEVERITY_STYLES[severity.label]))
     if not line:
-        line.append(("No device-placement problem found", "bold green"))
+        new = " new" if result.hidden.baselined or result.hidden.in_base else ""
+        line.append((f"No{new} device-placement problem found", "bold green"))
     line.append((f" in {counted(result.files, 'file')} ({result.seconds:.2f} s)", ""))
     if result.confirming:
         line += _verdict_pieces(result)
@@ -46,6 +47,7 @@ def hidden_words(hidden: Hidden) -> list[str]:
     pairs = (
         (hidden.suppressed, "suppressed by comments"),
         (hidden.baselined, "in the baseline"),
+        (hidden.in_base, "already in the base"),
         (hidden.below_severity, "below the least severity"),
         (hidden.below_confidence, "below the least confidence"),
     )

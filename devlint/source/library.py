@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from devlint.source.decoding import Unreadable, decode
 from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
-from devlint.source.modules import ModuleFinder, mentioned_elsewhere, package_of
-from devlint.source.project import path_in_project, shown_path
+from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
+from devlint.source.project import PROJECT_MARKERS, path_in_project, shown_path
 from devlint.source.role import Role, role_of
+from devlint.source.tree import WORKING_TREE, Tree
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -36,7 +38,13 @@ class ParsedFile(Generic[Index]):
 class Library(Generic[Index]):
     """Parsed files, the most recently used of them, for one process; each with what ``index`` says of its tree."""
 
-    def __init__(self, index: Callable[[cst.Module], Index], characters: int = MAX_CHARACTERS) -> None:
+    def __init__(
+        self,
+        index: Callable[[cst.Module], Index],
+        characters: int = MAX_CHARACTERS,
+        tree: Tree = WORKING_TREE,
+    ) -> None:
+        self.tree = tree
         self._index = index
         self._limit = characters
         self._files: OrderedDict[Path, ParsedFile[Index] | None] = OrderedDict()
@@ -47,7 +55,7 @@ class Library(Generic[Index]):
         if file in self._files:
             self._files.move_to_end(file)
             return self._files[file]
-        found = self._files[file] = _parse(file, self._index)
+        found = self._files[file] = _parse(file, self._index, self.tree)
         self._size += found.size if found is not None else 0
         while self._size > self._limit and len(self._files) > 1:
             _, oldest = self._files.popitem(last=False)
@@ -63,30 +71,63 @@ class Surroundings(Generic[Index]):
         self._cwd = cwd
         self._configured = configured
         self._finders: dict[Path, ModuleFinder] = {}
+        self._rooted: set[str] = set()
+        self.watched = False
+        """Whether something was asked that the tree it is compared with may answer otherwise."""
+
+    def ask(self, file: Path) -> None:
+        """Note that the answer depends on a file: on its content, and on where its project and its package begin."""
+        self._ask(str(file))
+        directory = os.path.dirname(file)
+        while directory not in self._rooted:
+            self._rooted.add(directory)
+            for marker in ("__init__.py", *PROJECT_MARKERS):
+                self._ask(os.path.join(directory, marker))
+            directory = os.path.dirname(directory)
+
+    def _ask(self, path: str) -> None:
+        earlier = self._library.tree.compared_with
+        self.watched = self.watched or (earlier is not None and earlier.differs(path))
 
     def parsed(self, file: Path) -> ParsedFile[Index] | None:
+        self.ask(file)
         return self._library.parsed(file)
 
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
         finder = self._finders.get(importer)
         if finder is None:
-            finder = self._finders[importer] = ModuleFinder(importer, self._configured)
+            self.ask(importer)
+            finder = ModuleFinder(importer, self._configured, self._library.tree, self._ask)
+            self._finders[importer] = finder
         return finder.locate(name)
 
     def only_used_inside(self, file: Path, name: str) -> bool:
         """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
-        package = package_of(file)
-        return package is not None and not mentioned_elsewhere(package, file, name)
+        self.ask(file)
+        package = package_of(file, self._library.tree)
+        if package is None:
+            return False
+        earlier = self._library.tree.compared_with
+        changed = earlier.changed_files(str(package)) if earlier is not None else []
+        trees = (self._library.tree, earlier)
+        self.watched = self.watched or any(
+            has_word(path, name, tree) for path in changed if path != str(file) for tree in trees if tree is not None
+        )
+        return not mentioned_elsewhere(package, file, name, self._library.tree)
+
+    def is_package(self, module: Path) -> bool:
+        """Whether a located module is a directory without ``__init__``."""
+        return self._library.tree.is_dir(str(module))
 
     def shown(self, file: Path) -> str:
         """The path by which reports call a file."""
         return shown_path(str(file), self._cwd)
 
 
-def _parse(file: Path, index: Callable[[cst.Module], Index]) -> ParsedFile[Index] | None:
+def _parse(file: Path, index: Callable[[cst.Module], Index], files: Tree) -> ParsedFile[Index] | None:
     try:
-        source = decode(file.read_bytes())
+        source = decode(files.read(str(file)))
     except (OSError, Unreadable):
         return None
     tree, refusal = check_syntax(source.text)
@@ -99,7 +140,7 @@ def _parse(file: Path, index: Callable[[cst.Module], Index]) -> ParsedFile[Index
     parsed = parse_tree(text)
     if isinstance(parsed, Refusal):
         return None
-    return ParsedFile(parsed, index(parsed), role_of(path_in_project(file), source.text), len(text))
+    return ParsedFile(parsed, index(parsed), role_of(path_in_project(file, files), source.text), len(text))
 
 
 def _imports_of(tree: ast.Module) -> str:

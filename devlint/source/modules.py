@@ -8,24 +8,40 @@ from __future__ import annotations
 import os
 import re
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from devlint.source.project import import_roots, project_root
+from devlint.source.tree import WORKING_TREE, Tree
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Directories that many projects share: there a file sees its own package only."""
+
+_REMEMBERED = 20_000
+"""Questions about words whose answers a process keeps in mind."""
 
 NEVER_OURS = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "scipy"}
 """Names that mean the same everywhere; a directory of that name beside the file is not what is imported."""
 
 
 class ModuleFinder:
-    """Imports as seen from one file. ``configured`` are the directories of the ``src`` setting, absolute."""
+    """Imports as seen from one file. ``configured`` are the directories of the ``src`` setting, absolute.
 
-    def __init__(self, file: Path, configured: tuple[Path, ...] = ()) -> None:
+    ``asked`` is told of every path whose existence has a say.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        configured: tuple[Path, ...] = (),
+        tree: Tree = WORKING_TREE,
+        asked: Callable[[str], None] = lambda path: None,
+    ) -> None:
         self._directory = file.parent
-        self._roots = _roots(file, configured)
+        self._tree = tree
+        self._asked = asked
+        self._roots = _roots(file, configured, tree)
 
     def locate(self, name: str) -> Path | None:
         """The file or package directory of a dotted module name; leading dots count from the importing file.
@@ -39,53 +55,63 @@ class ModuleFinder:
             base = self._directory
             for _ in range(dots - 1):
                 base = base.parent
-            return _module_file(base, parts)
+            return self._module_file(base, parts)
         if not parts or parts[0] in NEVER_OURS:
             return None
         for root in self._roots:
             if root.name in INSTALLED and parts[0] not in self._directory.parts:
                 continue
-            found = _module_file(root, parts)
+            found = self._module_file(root, parts)
             if found is not None:
                 return found
         return None
 
+    def _module_file(self, base: Path, parts: tuple[str, ...]) -> Path | None:
+        """``a.b`` under ``base``: ``a/b/__init__.py``, ``a/b.py``, or the package's directory without one."""
+        target = os.path.join(base, *parts)
+        for candidate in (os.path.join(target, "__init__.py"), *([f"{target}.py"] if parts else [])):
+            self._asked(candidate)
+            if self._tree.is_file(candidate):
+                return Path(candidate)
+        self._asked(target)
+        return Path(target) if self._tree.is_dir(target) else None
 
-def package_of(file: Path) -> Path | None:
+
+def package_of(file: Path, tree: Tree = WORKING_TREE) -> Path | None:
     """The topmost package around a file; None for a file that is in none."""
     package = None
     for directory in file.parents:
-        if not (directory / "__init__.py").is_file():
+        if not tree.is_file(os.path.join(directory, "__init__.py")):
             break
         package = directory
     return package
 
 
-@cache
-def mentioned_elsewhere(package: Path, file: Path, name: str) -> bool:
+@lru_cache(_REMEMBERED)
+def mentioned_elsewhere(package: Path, file: Path, name: str, tree: Tree = WORKING_TREE) -> bool:
     """Whether another file of the package has the word ``name`` anywhere in its text."""
-    word = re.compile(rb"\b" + name.encode() + rb"\b")
-    for directory, _, names in os.walk(package):
-        for other in names:
-            path = os.path.join(directory, other)
-            if other.endswith((".py", ".pyi")) and path != str(file) and _has(path, word):
-                return True
-    return False
+    return any(
+        has_word(path, name, tree)
+        for path in tree.files_under(str(package))
+        if path.endswith((".py", ".pyi")) and path != str(file)
+    )
 
 
-def _has(path: str, word: re.Pattern[bytes]) -> bool:
+def has_word(path: str, name: str, tree: Tree = WORKING_TREE) -> bool:
+    """Whether a file has the word ``name`` anywhere in its text."""
     try:
-        with open(path, "rb") as opened:
-            return word.search(opened.read()) is not None
+        return re.search(rb"\b" + name.encode() + rb"\b", tree.read(path)) is not None
+    except FileNotFoundError:
+        return False
     except OSError:
         # What cannot be read may say anything.
         return True
 
 
-def _roots(file: Path, configured: tuple[Path, ...]) -> tuple[Path, ...]:
+def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, ...]:
     """Where absolute imports are looked up: the usual root, then its parents up to the project's (no ``__init__``)."""
-    roots = list(import_roots(file, configured))
-    top = project_root(file.parent)
+    roots = list(import_roots(file, configured, tree))
+    top = project_root(file.parent, tree)
     if top is not None and file.is_relative_to(top):
         directory = roots[-1]
         while directory != top and directory.is_relative_to(top):
@@ -93,15 +119,3 @@ def _roots(file: Path, configured: tuple[Path, ...]) -> tuple[Path, ...]:
             roots.append(directory)
         roots.append(top / "src")
     return tuple(dict.fromkeys(roots))
-
-
-def _module_file(base: Path, parts: tuple[str, ...]) -> Path | None:
-    """``a.b`` under ``base``: ``a/b/__init__.py``, ``a/b.py``, or the directory ``a/b`` of a package without one."""
-    target = os.path.join(base, *parts)
-    for candidate in (os.path.join(target, "__init__.py"), f"{target}.py"):
-        if parts and os.path.isfile(candidate):
-            return Path(candidate)
-    init = os.path.join(target, "__init__.py")
-    if not parts and os.path.isfile(init):
-        return Path(init)
-    return Path(target) if os.path.isdir(target) else None

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import lru_cache
 from pathlib import Path, PurePath
+
+from devlint.source.tree import WORKING_TREE, Tree
 
 PROJECT_MARKERS = ("pyproject.toml", "setup.cfg", ".git")
 
 
-@cache
-def project_root(directory: Path) -> Path | None:
+_REMEMBERED = 20_000
+"""Directories whose roots a process keeps in mind."""
+
+
+@lru_cache(_REMEMBERED)
+def project_root(directory: Path, tree: Tree = WORKING_TREE) -> Path | None:
     """The nearest directory at or above ``directory`` (absolute) that holds a project's marker."""
-    return _nearest(directory, PROJECT_MARKERS)
+    return _nearest(directory, PROJECT_MARKERS, tree)
 
 
-@cache
+@lru_cache(_REMEMBERED)
 def repository_root(directory: Path) -> Path | None:
     """The nearest directory at or above ``directory`` with a ``.git``: a directory, or a file in a worktree."""
-    return _nearest(directory, (".git",))
+    return _nearest(directory, (".git",), WORKING_TREE)
 
 
-def _nearest(directory: Path, markers: tuple[str, ...]) -> Path | None:
+def _nearest(directory: Path, markers: tuple[str, ...], tree: Tree) -> Path | None:
     for candidate in (directory, *directory.parents):
-        if any(os.path.lexists(candidate / marker) for marker in markers):
+        paths = [os.path.join(candidate, marker) for marker in markers]
+        if any(tree.is_file(path) or tree.is_dir(path) for path in paths):
             return candidate
     return None
 
@@ -33,8 +40,12 @@ def identity_path(file: Path) -> str:
 
     Relative to the repository, else to the project, else to the topmost package's parent.
     """
-    root = repository_root(file.parent) or project_root(file.parent) or _package_parent(file.parent)
-    return file.relative_to(root).as_posix()
+    return file.relative_to(identity_root(file.parent)).as_posix()
+
+
+def identity_root(directory: Path) -> Path:
+    """The directory from which the identities of the files in ``directory`` (absolute) are counted."""
+    return repository_root(directory) or project_root(directory) or _package_parent(directory, WORKING_TREE)
 
 
 def shown_path(path: str, cwd: str) -> str:
@@ -45,13 +56,13 @@ def shown_path(path: str, cwd: str) -> str:
         return path.replace(os.sep, "/")
 
 
-def path_in_project(file: Path) -> PurePath:
+def path_in_project(file: Path, tree: Tree = WORKING_TREE) -> PurePath:
     """The path of an absolute ``file`` as its project sees it; outside of any project, its own directory and name."""
-    root = project_root(file.parent)
+    root = project_root(file.parent, tree)
     return file.relative_to(root if root is not None else file.parent.parent)
 
 
-def import_roots(file: Path, configured: tuple[Path, ...]) -> tuple[Path, ...]:
+def import_roots(file: Path, configured: tuple[Path, ...], tree: Tree = WORKING_TREE) -> tuple[Path, ...]:
     """The directories from which modules near ``file`` are imported, the most specific first.
 
     The configured ones (``src``), where they contain the file; else the parent of the topmost directory that has an
@@ -60,7 +71,7 @@ def import_roots(file: Path, configured: tuple[Path, ...]) -> tuple[Path, ...]:
     containing = [root for root in configured if file.is_relative_to(root)]
     if containing:
         return tuple(sorted(containing, key=lambda root: len(root.parts), reverse=True))
-    return (_package_parent(file.parent),)
+    return (_package_parent(file.parent, tree),)
 
 
 def module_name(file: Path, roots: tuple[Path, ...]) -> str | None:
@@ -75,8 +86,8 @@ def module_name(file: Path, roots: tuple[Path, ...]) -> str | None:
     return None
 
 
-@cache
-def _package_parent(directory: Path) -> Path:
-    while (directory / "__init__.py").exists() and directory.parent != directory:
+@lru_cache(_REMEMBERED)
+def _package_parent(directory: Path, tree: Tree) -> Path:
+    while tree.is_file(os.path.join(directory, "__init__.py")) and directory.parent != directory:
         directory = directory.parent
     return directory

@@ -31,10 +31,11 @@ def test_a_node_of_another_tree_is_placed_at_the_first_line() -> None:
     assert (place.path, place.line, place.column) == ("other.py", 1, 1)
 
 
-def test_a_snippet_is_the_code_on_one_line() -> None:
+def test_a_snippet_is_the_code_as_a_formatter_would_not_change_it() -> None:
     tree = cst.parse_module(TEXT)
     positions = Positions(tree, "net.py")
-    assert positions.snippet(found(tree, m.Call(func=m.Attribute(attr=m.Name("ones"))))) == "torch.ones( 3, )"
+    assert positions.snippet(found(tree, m.Call(func=m.Attribute(attr=m.Name("ones"))))) == "torch.ones(3)"
+    assert positions.snippet(found(tree, m.BinaryOperation())) == "y + 1"
 
 
 def test_the_lines_of_a_statement_are_those_of_its_header_when_it_has_a_body() -> None:

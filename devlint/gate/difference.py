@@ -1,0 +1,102 @@
+"""How the working tree differs from the commit where it left another branch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from devlint.gate.git import LINK, SUBMODULE, Repository, TreeEntry
+from devlint.source.tree import EarlierTree
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How the file begins that stands for one in Git LFS."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The base as a tree to analyse, and what became of its files. All paths are absolute."""
+
+    tree: EarlierTree
+    existed: frozenset[str]
+    """Every file of the base that is no pointer to Git LFS."""
+    changed: frozenset[str]
+    """Files that are in the base, in the working tree or in both, and not the same."""
+    origins: Mapping[str, str]
+    """Of renamed files, from the path in the working tree to the one in the base."""
+    pointers: frozenset[str]
+    """Changed files of the base whose content is in Git LFS."""
+
+    def earlier_path(self, path: str) -> str | None:
+        """Where the base has a file of the working tree; None for a new one."""
+        directory, name = os.path.split(path)
+        for candidate in (path, os.path.join(os.path.realpath(directory), name)):
+            origin = self.origins.get(candidate, candidate)
+            if origin in self.existed:
+                return origin
+        return None
+
+
+def difference_from(repository: Repository, ref: str, suffixes: Iterable[str]) -> Difference:
+    """Compare the working tree, untracked files included, with where it left ``ref``. Raises GitError.
+
+    Of what changed, the content of files that end in one of ``suffixes`` is read.
+    """
+    commit = repository.merge_base(ref)
+    entries = {entry.path: entry for entry in repository.entries(commit)}
+    tracked, renames = repository.changes(commit)
+    changed = {path.rstrip("/") for path in tracked | repository.untracked()}
+    wanted = tuple(suffixes)
+    contents = _contents(repository, [entries[path] for path in sorted(changed & entries.keys())], wanted)
+
+    def absolute(path: str) -> str:
+        return os.path.join(repository.root, path)
+
+    pointers = {path for path, content in contents.items() if content.startswith(_POINTER)}
+    plain = {path for path, entry in entries.items() if entry.mode != SUBMODULE}
+    then = {path: contents.get(path, b"") if path in plain else None for path in changed}
+    links = [entry for entry in entries.values() if entry.mode == LINK]
+    targets = repository.blobs([entry.blob for entry in links])
+    return Difference(
+        tree=EarlierTree(
+            files={absolute(path): content for path, content in then.items()},
+            directories={absolute(path): existed for path, existed in _directories(entries, changed).items()},
+            links={absolute(entry.path): os.fsdecode(targets[entry.blob]) for entry in links},
+        ),
+        existed=frozenset(absolute(path) for path in plain - pointers),
+        changed=frozenset(absolute(path) for path in changed),
+        origins={
+            absolute(new): absolute(old)
+            for old, new in renames.items()
+            if not os.path.lexists(absolute(old))  # it may have been made anew: then it is its own successor
+        },
+        pointers=frozenset(absolute(path) for path in pointers),
+    )
+
+
+def _contents(repository: Repository, entries: list[TreeEntry], suffixes: tuple[str, ...]) -> dict[str, bytes]:
+    wanted = [entry for entry in entries if entry.path.endswith(suffixes) and entry.mode not in (LINK, SUBMODULE)]
+    blobs = repository.blobs(sorted({entry.blob for entry in wanted}))
+    return {entry.path: blobs[entry.blob] for entry in wanted}
+
+
+def _directories(entries: Iterable[str], changed: Iterable[str]) -> dict[str, bool]:
+    """The directories above changed paths that are only in the base (True) or only in the working tree (False)."""
+    then = {directory for path in entries for directory in _above(path)}
+    kept = {directory for path in set(entries) - set(changed) for directory in _above(path)}
+    doubtful = {directory for path in changed for directory in _above(path)} - kept
+    return {directory: directory in then for directory in doubtful}
+
+
+def _above(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def is_pointer(path: str) -> bool:
+    """Whether a file on the disk stands for one in Git LFS."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_POINTER)) == _POINTER
+    except OSError:
+        return False
