@@ -126,7 +126,8 @@ class ClassInfo:
     def splits(self) -> bool:
         """The class says that it may be spread over devices: it names the submodules that must stay whole."""
         if self._splits is None:
-            self._splits = any(_names_blocks(info.node) for info in self.order)
+            told = (names for info in self.order if (names := _names_blocks(info.node)) is not None)
+            self._splits = next(told, False)
         return self._splits
 
     @property
@@ -349,14 +350,21 @@ def _prepares_images(parent: ClassInfo) -> bool:
     return any(name.split(".", 1)[0] in IMAGE_LIBRARIES for name in parent.home.index.names.values())
 
 
-def _names_blocks(node: cst.ClassDef) -> bool:
-    """``_no_split_modules = ["Block"]`` in the body: the contract of transformers and diffusers."""
+def _names_blocks(node: cst.ClassDef) -> bool | None:
+    """``_no_split_modules = ["Block"]`` in the body, the contract of transformers and diffusers; None withdraws it.
+
+    None is given where the body says nothing, so that a base decides.
+    """
     for statement in body_of(node.body):
-        if isinstance(statement, cst.Assign) and isinstance(statement.value, (cst.List, cst.Tuple)):
-            names = [target.target.value for target in statement.targets if isinstance(target.target, cst.Name)]
-            if "_no_split_modules" in names:
-                return bool(statement.value.elements)
-    return False
+        if isinstance(statement, cst.Assign):
+            targets: list[cst.BaseExpression] = [target.target for target in statement.targets]
+        elif isinstance(statement, cst.AnnAssign):
+            targets = [statement.target]
+        else:
+            continue
+        if any(isinstance(target, cst.Name) and target.value == "_no_split_modules" for target in targets):
+            return isinstance(statement.value, (cst.List, cst.Tuple)) and bool(statement.value.elements)
+    return None
 
 
 def _telling(kinds: list[ClassKind]) -> ClassKind | None:

@@ -87,7 +87,7 @@ class MixedDeviceOperation(Rule):
 
     def __init__(self) -> None:
         self._split: set[tuple[int, Scope]] = set()
-        """Parameters that were told to stay behind when the model is split, by definition."""
+        """Parameters and results that were told to part when the model is split, by definition."""
 
     def claim(self, event: Met) -> Iterable[Draft]:
         yield clash_draft(event)
@@ -95,9 +95,14 @@ class MixedDeviceOperation(Rule):
     def split_operands(self, event: SplitOperands) -> Iterable[Draft]:
         own, other = event.own, event.other
         parameter, result = _step(own, StepKind.REGISTERED), _step(other, StepKind.COMPUTED)
-        if parameter is None or result is None or (id(parameter.node), event.scope) in self._split:
+        if parameter is None or result is None:
             return
-        self._split.add((id(parameter.node), event.scope))
+        # One result beside several parameters, or one parameter in several operations, is brought along once.
+        seen = {(id(step.node), event.scope) for step in (parameter, result)}
+        told = not seen.isdisjoint(self._split)
+        self._split |= seen
+        if told:
+            return
         submodule = f"`{result.name}`" if result.name else "a submodule"
         failing = quoted(event.node, event.operation.name)
         yield Draft(
