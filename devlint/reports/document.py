@@ -17,7 +17,7 @@ class Document:
 
 
 def well_formed(text: str) -> str:
-    """The text without lone surrogates, which stand for the bytes of file names that are not UTF-8: ``\\\\udcff``.
+    """The text without lone surrogates, which stand for the bytes of file names that are not UTF-8: ``\\udcff``.
 
     JSON could carry them; most of its readers refuse or garble the whole document.
     """

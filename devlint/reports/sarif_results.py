@@ -17,7 +17,7 @@ from devlint.reports.repository import Repository, in_file
 from devlint.reports.sarif_limits import LOCATIONS_SHOWN, THREAD_FLOW_LOCATIONS_SHOWN, ends
 from devlint.reports.sarif_rules import LEVELS
 from devlint.reports.source_lines import SourceLines
-from devlint.reports.wording import FIX_WORDS, advice, step_words
+from devlint.reports.wording import FIX_WORDS, advice, step_words, verdict_words
 
 SOURCE_ROOT = "%SRCROOT%"
 _RANKS = {Severity.NOTE: 10.0, Severity.WARNING: 50.0, Severity.ERROR: 80.0}
@@ -43,7 +43,7 @@ class Results:
             "ruleIndex": self._rules[finding.code],
             "level": LEVELS[severity],
             "rank": _RANKS[severity] + _CONFIDENCES[finding.confidence],
-            "message": {"text": _message(finding)},
+            "message": {"text": _message(finding, self._repository)},
             "locations": [self._located(finding)],
             "fingerprints": {"devlint/v1": finding.fingerprint},
             "partialFingerprints": {"primaryLocationLineHash": self._line_hash(finding)},
@@ -145,12 +145,15 @@ def _region(place: Place) -> dict[str, int]:
     }
 
 
-def _message(finding: Finding) -> str:
-    """The message, a line that links the steps of the trace, and the repair."""
+def _message(finding: Finding, repository: Repository) -> str:
+    """The message, a line that links the steps of the trace, the verdict, and the repair."""
     lines = [_unlinked(finding.message)]
     if finding.trace:
         steps = ends(list(enumerate(finding.trace, 1)), LOCATIONS_SHOWN)
         lines.append("Steps: " + ", ".join(f"[{_linked(step_words(step))}]({number})" for number, step in steps) + ".")
+    if finding.verdict is not None:
+        first, *rest = verdict_words(finding.verdict, repository.path)
+        lines += [_unlinked(line) for line in (first[:1].upper() + first[1:], *rest)]
     lines += [_unlinked(f"{word.capitalize()}: {text}.") for word, text in advice(finding)]
     return well_formed("\n".join(line if line.endswith((".", "!", "?")) else f"{line}." for line in lines))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from devlint.finding import Operand, Place, Verdict, VerdictState
 from devlint.reports.painting import Line, visible
@@ -39,10 +39,14 @@ def run_words(verdict: Verdict) -> str:
     return f"on {verdict.device}{simulated}" + (f" by {verdict.entry}" if verdict.entry else "")
 
 
-def operand_words(operand: Operand) -> str:
-    """```hidden` float32[1, 3, 16] on cpu, made at net.py:12:18, moved at net.py:14:18``."""
+def operand_words(operand: Operand, path: Callable[[str], str] = str) -> str:
+    """```hidden` float32[1, 3, 16] on cpu, made at net.py:12:18, moved at net.py:14:18``.
+
+    ``path`` says how a file is called there.
+    """
     shape = f" {operand.dtype.removeprefix('torch.')}{list(operand.shape)}" if operand.dtype else ""
-    ways = [f"{word} at {_at(place)}" for word, place in (("made", operand.born), ("moved", operand.moved)) if place]
+    places = (("made", operand.born), ("moved", operand.moved))
+    ways = [f"{word} at {path(place.path)}{_position(place)}" for word, place in places if place]
     return ", ".join([f"`{operand.name or 'a value'}`{shape} on {operand.device}", *ways])
 
 
@@ -51,5 +55,5 @@ def first_line(error: str) -> str:
     return error.strip().split("\n", 1)[0]
 
 
-def _at(place: Place) -> str:
-    return f"{place.path}:{place.line}:{place.column}" if place.column else f"{place.path}:{place.line}"
+def _position(place: Place) -> str:
+    return f":{place.line}:{place.column}" if place.column else f":{place.line}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from devlint.finding import Applicability, Finding, TraceStep
+from devlint.finding import Applicability, Finding, TraceStep, Verdict
 from devlint.reports.verdict import VERDICT_WORDS, first_line, operand_words, run_words
 
 _MOVE = re.compile(r"\b(?:moved|copied|sent|loaded)\b")
@@ -32,6 +32,14 @@ def advice(finding: Finding) -> Iterator[tuple[str, str]]:
         yield FIX_WORDS[fix.applicability], fix.message
 
 
+def verdict_words(verdict: Verdict, path: Callable[[str], str]) -> list[str]:
+    """``confirmed: on cuda:0 (simulated) by net:build``, what the device says, and where its operands come from."""
+    told = ", ".join(part for part in (run_words(verdict), verdict.reason) if part)
+    lines = [VERDICT_WORDS[verdict.state] + (f": {told}" if told else "")]
+    lines += [first_line(verdict.error)] if verdict.error else []
+    return lines + [operand_words(operand, path) for operand in verdict.operands]
+
+
 def explanation(finding: Finding, path: Callable[[str], str]) -> list[str]:
     """A line for each step, for the verdict and for the repair. ``path`` says how a file is called there."""
     lines = [
@@ -40,8 +48,5 @@ def explanation(finding: Finding, path: Callable[[str], str]) -> list[str]:
     ]
     verdict = finding.verdict
     if verdict is not None:
-        told = ", ".join(part for part in (run_words(verdict), verdict.reason) if part)
-        lines.append(VERDICT_WORDS[verdict.state] + (f": {told}" if told else ""))
-        lines += [first_line(verdict.error)] if verdict.error else []
-        lines += [operand_words(operand) for operand in verdict.operands]
+        lines += verdict_words(verdict, path)
     return lines + [f"{word}: {text}" for word, text in advice(finding)]

@@ -79,7 +79,7 @@ RESULT = Result((FINDING, WARNING), 3, seconds=0.25)
 FAILED = Result((FINDING, UNREADABLE), 2, missing=("gone.py",), seconds=0.25)
 CLEAN = Result((), 3, seconds=0.25)
 REFUTED = replace(FINDING, verdict=Verdict(VerdictState.REFUTED, "cuda:0", True, "net:build"), fingerprint="a3d5" * 16)
-CONFIRMED = replace(FINDING, verdict=Verdict(VerdictState.CONFIRMED, "cuda:0", True, "net:build", "not one device"))
+CONFIRMED = replace(FINDING, verdict=Verdict(VerdictState.CONFIRMED, "cuda:0", True, "net:Build", "not one device"))
 
 
 def source(texts: dict[str, bytes] | None = None) -> SourceLines:

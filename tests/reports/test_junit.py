@@ -93,7 +93,7 @@ def test_of_a_confirming_run_only_what_was_confirmed_fails() -> None:
     root = written(Result((CONFIRMED, REFUTED, unreached, FINDING), 1, confirming=True))
     kinds = [case[0].tag for case in root.iter("testcase")]
     assert kinds == ["failure", "system-out", "skipped", "skipped"]
-    assert "confirmed: on cuda:0 (simulated) by net:build" in (next(root.iter("failure")).text or "")
+    assert "confirmed: on cuda:0 (simulated) by net:Build" in (next(root.iter("failure")).text or "")
 
 
 def test_characters_that_xml_cannot_hold_are_made_visible() -> None:

@@ -155,6 +155,10 @@ def test_verdicts_and_entries_are_kept() -> None:
     entries = (EntryRun("net:build", "cuda:0", True, "ran"),)
     run = written(Result((CONFIRMED,), 1, confirming=True, entries=entries))
     assert run["results"][0]["properties"]["verdict"]["state"] == "confirmed"
+    assert (
+        "\nConfirmed: on cuda:0 (simulated) by net:Build.\nnot one device.\nHelp: "
+        in run["results"][0]["message"]["text"]
+    )
     assert run["properties"]["entries"][0]["entry"] == "net:build"
     assert run["automationDetails"] == {"id": "devlint-confirm/"}
 
