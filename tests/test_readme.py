@@ -44,18 +44,45 @@ def test_the_repair_of_the_example_is_clean(tmp_path: Path) -> None:
     assert devlint(tmp_path, "net.py").returncode == 0
 
 
-def test_the_commands_of_the_usage_are_understood(tmp_path: Path) -> None:
-    (usage,) = [block for block in blocks("sh") if "devlint rule --all" in block]
-    for name in ("net.py", "train.py", "src/a.py"):
+SESSIONS = [block for block in blocks("sh") if re.search(r"^devlint\b", block, re.M)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with the files that the commands name, and a branch to compare with."""
+    for name in ("net.py", "train.py", "src/net.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("x = 1\n")
-    for line in usage.splitlines():
-        command = line.split("#")[0].strip()
-        program = f"{sys.executable} -m {command}"
-        done = subprocess.run(
-            program, shell=True, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, (command, done.stderr)
+        (tmp_path / name).write_text(blocks("python")[0])
+    for command in (
+        "init -q -b main",
+        "add .",
+        "-c user.name=me -c user.email=me@example.org commit -qm start",
+        "update-ref refs/remotes/origin/main HEAD",
+    ):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "session", SESSIONS, ids=[block.split("#")[0].strip().replace("\n", "; ")[:40] for block in SESSIONS]
+)
+def test_every_command_does_what_it_is_there_for(project: Path, session: str) -> None:
+    (project / "devlint").write_text(f'#!/bin/sh\nexec {sys.executable} -m devlint "$@"\n')
+    (project / "devlint").chmod(0o755)
+    env = environment()
+    env["PATH"] = f"{project}:{env['PATH']}"
+    for line in session.splitlines():
+        command = re.split(r"(?:^|\s+)#", line)[0].strip()
+        if command.startswith("devlint"):
+            done = subprocess.run(
+                command, shell=True, cwd=project, env=env, capture_output=True, text=True, check=False, timeout=120
+            )
+            assert done.returncode in (0, 1), (command, done.stderr)
+            assert "Traceback" not in done.stderr, (command, done.stderr)
+
+
+def test_every_command_of_devlint_is_among_those_that_are_run() -> None:
+    assert len(SESSIONS) == sum("devlint" in block and "pip install" not in block for block in blocks("sh"))
 
 
 def test_the_configuration_is_accepted_and_every_key_named(tmp_path: Path) -> None:

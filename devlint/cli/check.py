@@ -108,7 +108,7 @@ def check_command(context: click.Context, /, paths: tuple[str, ...], **options: 
     for detail in result.details:
         _note("a traceback was kept; show it with -v" if not options["verbose"] else f"\n{detail.rstrip()}")
     if options["add_noqa"]:
-        result, failures = _with_comments_written(result, request)
+        result, failures = _with_comments_written(result, request, options["quiet"])
         if failures or not result.findings:
             return 2 if failures or result.missing else 0
     if request.wanted.use is BaselineUse.PRUNE:
@@ -182,12 +182,13 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], overrides: Overrid
     )
 
 
-def _with_comments_written(result: Result, request: Request) -> tuple[Result, tuple[str, ...]]:
+def _with_comments_written(result: Result, request: Request, quiet: bool) -> tuple[Result, tuple[str, ...]]:
     """The result with what no comment was written for, and which files could not be written."""
     added = add_noqa(result.findings, request.cwd)
     for failure in added.failures:
         _note(failure)
-    _note(f"wrote {counted(added.comments, 'noqa comment')} in {counted(added.files, 'file')}")
+    if not quiet:
+        _note(f"wrote {counted(added.comments, 'noqa comment')} in {counted(added.files, 'file')}")
     return replace(result, findings=added.left), added.failures
 
 
