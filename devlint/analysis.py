@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
-from devlint.finding import Confidence, Finding, Place, Severity
+from devlint.finding import Applicability, Confidence, Finding, Place, Severity
 from devlint.silencing import silence
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
@@ -41,6 +41,8 @@ class Gate:
     min_confidence: Confidence = Confidence.MEDIUM
     bare_noqa: bool = False
     ignore_noqa: bool = False
+    fixable: frozenset[str] | None = None
+    """The codes whose fixes may be applied, None for all; those of others are shown as suggestions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class FileReport:
     """What was counted below the gate."""
     watched: bool = False
     """Whether something was asked that the tree to be compared with may answer otherwise."""
+    digest: bytes = b""
+    """Of the content that was looked at, where a finding has a fix: its edits are offsets into that alone."""
     detail: str = ""
     """The traceback behind a DEV902 that is devlint's own fault."""
 
@@ -251,7 +255,7 @@ def _filtered(raw: list[Finding], source: Source, task: FileTask) -> FileReport:
             if hidden:
                 below[hidden].append(finding)
             else:
-                shown.append(finding)
+                shown.append(_as_fixable(finding, gate))
     return FileReport(
         task.shown_as,
         tuple(sorted(shown, key=lambda finding: finding.sort_key)),
@@ -259,6 +263,7 @@ def _filtered(raw: list[Finding], source: Source, task: FileTask) -> FileReport:
         below_severity=len(below["severity"]),
         below_confidence=len(below["confidence"]),
         below_gate=(*below["severity"], *below["confidence"]),
+        digest=source.digest if any(finding.fix and finding.fix.edits for finding in shown) else b"",
     )
 
 
@@ -272,6 +277,12 @@ def hidden_by(finding: Finding, gate: Gate) -> str:
         return ""
     own_severity = all_codes()[finding.code].severity
     return "" if own_severity is Severity.NOTE and finding.code in gate.named else "severity"
+
+
+def _as_fixable(finding: Finding, gate: Gate) -> Finding:
+    if finding.fix is None or gate.fixable is None or finding.code in gate.fixable:
+        return finding
+    return replace(finding, fix=replace(finding.fix, applicability=Applicability.SUGGESTION))
 
 
 def _with_original_edits(finding: Finding, source: Source) -> Finding:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from devlint.analysis import FileReport, FileTask, Gate, failed
 from devlint.config import Configuration, Overrides, Settings
+from devlint.finding import Finding
 from devlint.gate.novelty import Novelty, Verdict, Wanted
 from devlint.result import Hidden, Result
 from devlint.source.discovery import Discovered, discover, is_excluded
 from devlint.source.project import identity_path, path_in_project, shown_path
+from devlint.source.tree import Tree
 from devlint.workers import available_processors, run
 
 
@@ -64,9 +66,18 @@ def plan(request: Request) -> Plan:
     return Plan(tasks, found, unreadable, configuration)
 
 
-def check(request: Request, progress: Callable[[int, int], None] = lambda done, total: None) -> Result:
+Amend = Callable[[list[FileTask], list[FileReport], tuple[Finding, ...], Tree], list[FileReport]]
+"""Given the files, the reports on them, what of it is new, and the tree: the reports after something was done."""
+
+
+def check(
+    request: Request,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    amend: Amend | None = None,
+) -> Result:
     """Look at every file and gather what is said. ``progress`` is told how many files of how many are done.
 
+    ``amend`` may change what was found, as fixing does, before it is held against what is known once more.
     Raises ConfigurationError, BaselineError and GitError.
     """
     started = time.perf_counter()
@@ -79,6 +90,9 @@ def check(request: Request, progress: Callable[[int, int], None] = lambda done, 
         reports.append(report)
         progress(len(reports), len(tasks))
     verdict = novelty.judge(tasks, reports, _named(request))
+    if amend is not None:
+        reports = amend(tasks, reports, verdict.new, novelty.tree)
+        verdict = novelty.judge(tasks, reports, _named(request))
     reports += planned.unreadable
     findings = (*verdict.new, *(finding for report in planned.unreadable for finding in report.findings))
     return Result(
@@ -126,6 +140,7 @@ def _gate(settings: Settings, path: str, ignore_noqa: bool) -> Gate:
         min_confidence=settings.min_confidence,
         bare_noqa=settings.bare_noqa,
         ignore_noqa=ignore_noqa,
+        fixable=settings.fixable,
     )
 
 

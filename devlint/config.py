@@ -92,6 +92,12 @@ class Settings:
     per_file_ignores: tuple[FileIgnores, ...] = ()
     entries: tuple[Mapping[str, Any], ...] = ()
     """What ``devlint confirm`` runs when the command line does not say."""
+    fixable: frozenset[str] | None = None
+    """The codes whose fixes may be applied; None: all."""
+    fix: bool = False
+    fix_only: bool = False
+    unsafe_fixes: bool = False
+    show_fixes: bool = False
     origin: tuple[Path, ...] = ()
     """The files that these settings were read from."""
 
@@ -183,6 +189,11 @@ def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd:
         output_format=merged.get("output-format", "text"),
         baseline=_baseline(bases["baseline"], merged["baseline"]) if merged.get("baseline") else None,
         src=tuple((bases["src"] / root).resolve() for root in merged.get("src", ())),
+        fixable=_fixable(merged),
+        fix=merged.get("fix", False),
+        fix_only=merged.get("fix-only", False),
+        unsafe_fixes=merged.get("unsafe-fixes", False),
+        show_fixes=merged.get("show-fixes", False),
         per_file_ignores=tuple(_per_file_ignores(layers)),
         entries=tuple(merged.get("entries", ())),
         origin=tuple(file.path for file in files),
@@ -200,6 +211,14 @@ def _choice(values: Mapping[str, Any]) -> Choice:
         ignore=tuple(values.get("ignore", ())),
         extend_select=tuple(values.get("extend-select", ())),
     )
+
+
+def _fixable(merged: Mapping[str, Any]) -> frozenset[str] | None:
+    """What ``fixable`` allows, all by default, without what ``unfixable`` forbids."""
+    if "fixable" not in merged and "unfixable" not in merged:
+        return None
+    forbidden = {code for selector in merged.get("unfixable", ()) for code in matching(selector)}
+    return frozenset(code for selector in merged.get("fixable", ("ALL",)) for code in matching(selector)) - forbidden
 
 
 def _per_file_ignores(layers: list[tuple[Path, Mapping[str, Any]]]) -> list[FileIgnores]:

@@ -33,6 +33,9 @@ KEYS: dict[str, str | tuple[str, ...]] = {
     "extend-exclude": _STRINGS,
     "extend-per-file-ignores": _IGNORES,
     "extend-select": _CODES,
+    "fix": _BOOL,
+    "fix-only": _BOOL,
+    "fixable": _CODES,
     "force-exclude": _BOOL,
     "ignore": _CODES,
     "min-confidence": CONFIDENCES,
@@ -42,7 +45,10 @@ KEYS: dict[str, str | tuple[str, ...]] = {
     "required-version": _STRING,
     "respect-gitignore": _BOOL,
     "select": _CODES,
+    "show-fixes": _BOOL,
     "src": _STRINGS,
+    "unfixable": _CODES,
+    "unsafe-fixes": _BOOL,
 }
 """Every key, and what it takes: a tuple lists the allowed words."""
 

@@ -16,6 +16,9 @@ _DEFAULTS: Mapping[str, Any] = {
     "extend-exclude": [],
     "extend-per-file-ignores": {},
     "extend-select": [],
+    "fix": False,
+    "fix-only": False,
+    "fixable": ["ALL"],
     "force-exclude": False,
     "ignore": [],
     "min-confidence": "medium",
@@ -23,7 +26,10 @@ _DEFAULTS: Mapping[str, Any] = {
     "output-format": "text",
     "per-file-ignores": {},
     "respect-gitignore": True,
+    "show-fixes": False,
     "src": [],
+    "unfixable": [],
+    "unsafe-fixes": False,
 }
 
 _ADDED = ("extend-exclude", "extend-per-file-ignores", "extend-select", "ignore")

@@ -52,6 +52,8 @@ class Result:
     """What else is to be told to the user: a line each."""
     details: tuple[str, ...] = ()
     """Tracebacks of what devlint itself got wrong."""
+    fixed: int | None = None
+    """How many findings were fixed, or would be; None if none were to be."""
     texts: dict[str, bytes] = field(default_factory=dict)
     """Contents, by the path in findings, of files that cannot be read again."""
     confirming: bool = False

@@ -90,15 +90,14 @@ def _judge(
     ]
     if not idle:
         return None
-    fix = Fix(Applicability.SAFE, "remove what silences nothing", (_removal(suppression, idle, text),))
     names = ", ".join(selector.code for selector in idle)
+    edits = (_removal(suppression, idle, text),)
     if len(idle) == len(suppression.selectors):
         where = "in this file" if suppression.kind == "file-ignore" else "here"
-        return _finding(
-            suppression, None, f"suppression of {names} silences nothing {where}", "remove the comment", fix, path, text
-        )
-    message = f"{names} in this suppression silences nothing"
-    return _finding(suppression, idle[0], message, f"remove {names} from the comment", fix, path, text)
+        message, help = f"suppression of {names} silences nothing {where}", "remove the comment"
+        return _finding(suppression, None, message, help, Fix(Applicability.SAFE, help, edits), path, text)
+    message, help = f"{names} in this suppression silences nothing", f"remove {names} from the comment"
+    return _finding(suppression, idle[0], message, help, Fix(Applicability.SAFE, help, edits), path, text)
 
 
 def _codes(suppression: Suppression) -> str:

@@ -14,6 +14,7 @@ from devlint.add_noqa import add_noqa
 from devlint.check import Plan, Request, check, plan
 from devlint.cli.arguments import comma_separated, per_file_ignores, read_config_options
 from devlint.cli.completion import complete_codes
+from devlint.cli.fix import FixOptions, fix_files
 from devlint.cli.report import Destination, write_report
 from devlint.cli.settings import show_settings
 from devlint.cli.terminal import ProgressBar
@@ -60,6 +61,12 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 @click.option("--respect-gitignore/--no-respect-gitignore", default=None, help="Leave out what .gitignore names.")
 @click.option("--min-severity", type=click.Choice(SEVERITIES), help="The least severity shown.  [default: warning]")
 @click.option("--min-confidence", type=click.Choice(CONFIDENCES), help="The least confidence shown.  [default: medium]")
+@click.option("--fix/--no-fix", default=None, help="Apply safe fixes.")
+@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="With --fix and --diff: unsafe fixes too.")
+@click.option("--fix-only/--no-fix-only", default=None, help="Apply fixes, and do not report what is left.")
+@click.option("--show-fixes/--no-show-fixes", default=None, help="List what was fixed.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change; write nothing. Exit with 1 if there is any.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 also if everything could be fixed.")
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="The form of the report.  [default: text]")
 @click.option("-o", "--output-file", type=click.Path(dir_okay=False), help="Write the report there instead of stdout.")
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
@@ -98,33 +105,44 @@ def check_command(context: click.Context, /, paths: tuple[str, ...], **options: 
         return show_settings(plan(request), overrides, cwd)
     if options["verbose"]:
         _say_configuration(overrides, cwd)
-    with ProgressBar(sys.stderr, not options["quiet"], os.environ) as bar:
+    settings = Configuration(overrides, cwd).for_directory(str(cwd))
+    to = Destination(
+        output_format=options["output_format"] or settings.output_format,
+        file=options["output_file"],
+        color=options["color"],
+        quiet=options["quiet"],
+        statistics=options["statistics"],
+        cwd=cwd,
+    )
+    bar = ProgressBar(sys.stderr, not options["quiet"], os.environ)
+    fixes = FixOptions.of(options, settings)
+    looks = options["add_noqa"] or options["no_watch"] or request.wanted.use is not BaselineUse.READ
+    if fixes.any and not looks:
+        fixing, code = fix_files(request, fixes, to, bar, _note)
+        _tell(fixing.result, options["verbose"])
+        return 0 if code == 1 and options["exit_zero"] else code
+    with bar:
         result = check(request, bar.advance)
-    for path in result.missing:
-        _note(f"no such file or directory: {path}{_hint(path)}")
-    for note in (result.nothing, *result.notes):
-        if note:
-            _note(note)
-    for detail in result.details:
-        _note("a traceback was kept; show it with -v" if not options["verbose"] else f"\n{detail.rstrip()}")
+    _tell(result, options["verbose"])
     if options["add_noqa"]:
         result, failures = _with_comments_written(result, request, options["quiet"])
         if failures or not result.findings:
             return 2 if failures or result.missing else 0
     if request.wanted.use is BaselineUse.PRUNE:
         return _pruned(result)
-    write_report(
-        result,
-        Destination(
-            output_format=options["output_format"] or _configured_format(overrides, cwd),
-            file=options["output_file"],
-            color=options["color"],
-            quiet=options["quiet"],
-            statistics=options["statistics"],
-            cwd=cwd,
-        ),
-    )
+    write_report(result, to)
     return 0 if result.exit_code == 1 and options["exit_zero"] else result.exit_code
+
+
+def _tell(result: Result, verbose: bool) -> None:
+    """What there is to say besides the findings."""
+    for path in result.missing:
+        _note(f"no such file or directory: {path}{_hint(path)}")
+    for note in (result.nothing, *result.notes):
+        if note:
+            _note(note)
+    for detail in result.details:
+        _note("a traceback was kept; show it with -v" if not verbose else f"\n{detail.rstrip()}")
 
 
 def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -133,13 +151,16 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
         raise click.UsageError("--watch looks at files, and - reads standard input once")
     if standard_input and options["add_noqa"]:
         raise click.UsageError("--add-noqa writes to files, and - is none")
-    if options["watch"] and options["add_noqa"]:
-        raise click.UsageError("--watch only looks; run --add-noqa without it")
+    writing = [name for name in ("add_noqa", "fix", "fix_only", "diff", "write_baseline") if options[name]]
+    if options["watch"] and writing and writing != ["diff"]:
+        raise click.UsageError(f"--watch only looks; run --{writing[0].replace('_', '-')} without it")
+    if options["add_noqa"] and len(writing) > 1:
+        raise click.UsageError("--add-noqa silences what is found; run --fix, --diff and --write-baseline without it")
     if options["write_baseline"]:
         if options["diff_base"] is not None:
             raise click.UsageError("--write-baseline writes all findings, and --diff-base leaves some out")
-        if options["watch"] or options["add_noqa"]:
-            raise click.UsageError("--write-baseline is a run of its own; leave --watch and --add-noqa out")
+        if len(writing) > 1:
+            raise click.UsageError("--write-baseline is a run of its own; leave --fix and --diff out")
 
 
 def _overrides(options: dict[str, Any]) -> Overrides:
@@ -205,10 +226,6 @@ def _pruned(result: Result) -> int:
         if finding.code == UNREADABLE_FILE:
             _note(f"{finding.place.path}: {finding.message}")
     return 2 if result.exit_code == 2 else 0
-
-
-def _configured_format(overrides: Overrides, cwd: Path) -> str:
-    return Configuration(overrides, cwd).for_directory(str(cwd)).output_format
 
 
 def _show_files(planned: Plan) -> int:

@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -26,6 +27,13 @@ class Destination:
     quiet: bool
     statistics: bool
     cwd: Path
+    on_stderr: bool = False
+    """Without a file the report goes to standard error, as standard output holds something else."""
+
+    @property
+    def stream(self) -> TextIO | None:
+        """Where the report is read as it is written; None for a file."""
+        return None if self.file else sys.stderr if self.on_stderr else sys.stdout
 
 
 def write_report(result: Result, to: Destination) -> None:
@@ -33,12 +41,11 @@ def write_report(result: Result, to: Destination) -> None:
     if to.output_format in MACHINE_FORMATS:
         _write_document(result, to)
         return
-    stream = None if to.file else sys.stdout
-    color = wants_color(to.color, stream, os.environ)
-    lines = _lines(result, to, width_of(stream, os.environ))
+    color = wants_color(to.color, to.stream, os.environ)
+    lines = _lines(result, to, width_of(to.stream, os.environ))
     summary = _summary(result, to)
     inline = to.output_format in ("text", "full") and not to.statistics
-    _write(paint([*lines, *(summary if inline else [])], color), to.file)
+    write_document(paint([*lines, *(summary if inline else [])], color), to)
     if not inline:
         _say(summary, to)
 
@@ -49,12 +56,12 @@ def _write_document(result: Result, to: Destination) -> None:
             raise click.UsageError(f"--statistics counts in text or in JSON, not in {to.output_format}")
         from devlint.reports.summary import statistics_json
 
-        _write(statistics_json(result.findings), to.file)
+        write_document(statistics_json(result.findings), to)
         return
     from devlint.reports.machine import document
 
     made = document(to.output_format, result, to.cwd, os.environ)
-    _write(made.text, to.file)
+    write_document(made.text, to)
     for remark in made.remarks:
         click.echo(f"devlint: {remark}", err=True)
     if made.step_summary:
@@ -66,9 +73,10 @@ def _write_document(result: Result, to: Destination) -> None:
 def _summary(result: Result, to: Destination) -> list[Line]:
     if to.quiet or not result.files:
         return []
-    from devlint.reports.summary import summary_line
+    from devlint.reports.summary import fixable_line, summary_line
 
-    return [summary_line(result)]
+    fixable = fixable_line(result.findings)
+    return [summary_line(result), *([fixable] if fixable else [])]
 
 
 def _say(lines: list[Line], to: Destination) -> None:
@@ -96,19 +104,20 @@ def _lines(result: Result, to: Destination, width: int | None) -> list[Line]:
     return list(text_lines(result.findings, SourceLines(to.cwd, result.texts), width))
 
 
-def _write(document: str, file: str | None) -> None:
+def write_document(document: str, to: Destination) -> None:
     """To the file, or to standard output; who closed the pipe has read enough."""
-    if file is None:
+    if to.file is None:
         try:
-            sys.stdout.write(document)
-            sys.stdout.flush()
+            stream = to.stream or sys.stdout
+            stream.write(document)
+            stream.flush()
         except BrokenPipeError:
             forget_stdout()
         return
     try:
-        write_atomically(Path(file), document.encode("utf-8", "backslashreplace"))
+        write_atomically(Path(to.file), document.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise click.ClickException(f"cannot write {file}: {(error.strerror or str(error)).lower()}") from None
+        raise click.ClickException(f"cannot write {to.file}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _append(text: str, file: str) -> None:

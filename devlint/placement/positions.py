@@ -5,6 +5,7 @@ Positions cost nineteen times a parse by :mod:`ast`, so they are resolved once, 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
@@ -28,6 +29,7 @@ class Positions:
         self._path = path
         self._others = others
         self._opened: dict[str, Positions] = {}
+        self._offsets: list[int] = []
 
     @cached_property
     def _wrapper(self) -> MetadataWrapper:
@@ -47,6 +49,33 @@ class Positions:
         if found is None:
             return Place(path or self._path, 1, 1, 1, 1)
         return Place(path or self._path, found.start.line, found.start.column + 1, found.end.line, found.end.column + 1)
+
+    def span(self, node: cst.CSTNode, text: str) -> tuple[int, int] | None:
+        """The node without its own parentheses, in character offsets into ``text``, the tree's own source.
+
+        None for a node of another text. LibCST misplaces form feeds at the start of a line, so that columns behind
+        them are off by some; there the place is the one of those near by that shows most of the node's code.
+        """
+        found = self._ranges.get(node)
+        if found is None:
+            return None
+        first, last = (self._line_starts(text)[place.line - 1] for place in (found.start, found.end))
+        if "\f" not in text:
+            return first + found.start.column, last + found.end.column
+        code = _solid(self._tree.code_for_node(node))
+        best: tuple[int, tuple[int, int]] | None = None
+        for shift in (0, 1, -1, 2, -2):
+            start = first + found.start.column + shift
+            end = last + found.end.column + (shift if first == last else 0)
+            shown = _solid(text[start:end])
+            if shown in code and (best is None or len(shown) > best[0]):
+                best = len(shown), (start, end)
+        return best[1] if best is not None else None
+
+    def _line_starts(self, text: str) -> list[int]:
+        if not self._offsets:
+            self._offsets = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        return self._offsets
 
     def snippet(self, node: cst.CSTNode) -> str:
         """The node's code, normalised: what of it survives reformatting. Parentheses around all of it do not count."""
@@ -88,3 +117,11 @@ class Positions:
         kinds = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
         ranges = [(place.start, node) for node, place in self._ranges.items() if isinstance(node, kinds)]
         return sorted((((start.line, start.column), node) for start, node in ranges), key=lambda pair: pair[0])
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def _solid(code: str) -> str:
+    """Code without blanks, of which LibCST may render others than it read."""
+    return re.sub(r"\s", "", code)

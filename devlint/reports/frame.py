@@ -25,7 +25,7 @@ def frame(
     """
     if not 1 <= place.line <= len(lines):
         return []
-    room = max((width or UNLIMITED_CELLS + gutter + 3) - gutter - 3, 20)
+    room = _room(width, gutter)
     last = min(max(place.end_line, place.line), len(lines))
     drawn: list[Line] = []
     for number in _around(range(place.line - context, place.line), lines):
@@ -41,6 +41,15 @@ def frame(
     for number in _around(range(last + 1, last + 1 + context), lines):
         drawn.append(_source(number, lines[number - 1], room, gutter, "dim"))
     return drawn
+
+
+def clipped(line: str, width: int | None, gutter: int) -> str:
+    """A line as the frame shows it: control characters visible, cut to the room at hand."""
+    return _clipped(_expanded(line)[0], 0, 0, _room(width, gutter))[0]
+
+
+def _room(width: int | None, gutter: int) -> int:
+    return max((width or UNLIMITED_CELLS + gutter + 3) - gutter - 3, 20)
 
 
 def bar(gutter: int) -> Line:

@@ -25,6 +25,7 @@ def json_document(result: Result) -> str:
             **{severity.label: counts[severity] for severity in sorted(Severity, reverse=True)},
             "suppressed": result.hidden.suppressed,
             "baselined": result.hidden.baselined,
+            **({} if result.fixed is None else {"fixed": result.fixed}),
         },
         "findings": [finding_fields(finding) for finding in result.findings],
         "entries": [entry_fields(entry) for entry in result.entries],

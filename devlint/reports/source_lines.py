@@ -21,12 +21,16 @@ class SourceLines:
 
     def of(self, place: Place) -> Sequence[str]:
         """All lines of the file, or of the notebook's cell, that a place is in."""
-        if place.path not in self._sources:
-            self._sources[place.path] = self._read(place.path, notebooks=True)
-        source = self._sources[place.path]
+        source = self.source(place.path)
         if isinstance(source, Notebook):
             return source.lines_of(place.cell)
         return source.lines if source is not None else ()
+
+    def source(self, path: str) -> Source | None:
+        """The Python behind a path, if it can be read."""
+        if path not in self._sources:
+            self._sources[path] = self._read(path, notebooks=True)
+        return self._sources[path]
 
     def file_line(self, path: str, number: int) -> str:
         """One line of the file itself, which for a notebook is JSON; empty where there is none."""

@@ -20,6 +20,9 @@ def summary_line(result: Result) -> Line:
         if line:
             line.append((" and " if severity is min(counts) else ", ", ""))
         line.append((counted(counts[severity], severity.label), SEVERITY_STYLES[severity.label]))
+    if result.fixed:
+        left: Line = [("; left: ", ""), *line] if line else [("; no problem left", "")]
+        line = [("Fixed ", "bold green"), (counted(result.fixed, "finding"), ""), *left]
     if not line:
         new = " new" if result.hidden.baselined or result.hidden.in_base else ""
         line.append((f"No{new} device-placement problem found", "bold green"))
@@ -40,6 +43,35 @@ def _verdict_pieces(result: Result) -> Line:
             pieces.append((", " if len(pieces) > 1 else "", ""))
             pieces.append((f"{counts[state]} {VERDICT_WORDS[state]}", VERDICT_STYLES[state]))
     return pieces
+
+
+def fixable_line(findings: Iterable[Finding]) -> Line:
+    """``3 fixable with --fix (1 more with --unsafe-fixes)``; empty if there is nothing to apply."""
+    safe, unsafe = _fixable(findings)
+    if safe:
+        more = f" ({unsafe:,} more with --unsafe-fixes)" if unsafe else ""
+        return [(f"{safe:,} fixable with --fix{more}", "cyan")]
+    return [(f"{unsafe:,} fixable with --fix --unsafe-fixes", "cyan")] if unsafe else []
+
+
+def fixed_line(result: Result, would: bool, unsafe: bool) -> Line:
+    """``Would fix 2 findings in 3 files (0.42 s); 1 more with --unsafe-fixes``."""
+    number = result.fixed or 0
+    if number:
+        done = f"{'Would fix' if would else 'Fixed'} {counted(number, 'finding')}"
+    else:
+        done = "Nothing to fix"
+    line: Line = [(done, "bold"), (f" in {counted(result.files, 'file')} ({result.seconds:.2f} s)", "")]
+    _, more = _fixable(result.findings)
+    if more and not unsafe:
+        line.append((f"; {more:,}{' more' if number else ''} with --unsafe-fixes", "dim"))
+    return line
+
+
+def _fixable(findings: Iterable[Finding]) -> tuple[int, int]:
+    """How many findings have a safe fix, and how many an unsafe one."""
+    counts = Counter(finding.fix.applicability for finding in findings if finding.fix is not None and finding.fix.edits)
+    return counts[Applicability.SAFE], counts[Applicability.UNSAFE]
 
 
 def hidden_words(hidden: Hidden) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from devlint.finding import Finding, Place
-from devlint.reports.frame import bar, frame, gutter_width
+from devlint.reports.changed_lines import changed_lines
+from devlint.reports.frame import bar, clipped, frame, gutter_width
 from devlint.reports.painting import SEVERITY_STYLES, Line, visible, wrapped
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.verdict import verdict_lines
@@ -50,6 +51,14 @@ def _finding(finding: Finding, source: SourceLines, width: int | None) -> Iterat
     for word, text in advice(finding):
         told = [(" " * gutter + " = ", "blue"), (f"{word}: ", "bold"), (visible(text), "")]
         yield from wrapped(told, width, gutter + 3)
+    yield from _changes(finding, source, width, gutter)
+
+
+def _changes(finding: Finding, source: SourceLines, width: int | None, gutter: int) -> Iterator[Line]:
+    """The fix itself: the lines that it changes, before and after."""
+    for sign, line in changed_lines(finding, source):
+        style = "red" if sign == "-" else "green"
+        yield [(" " * gutter + f" {sign} ", f"bold {style}"), (clipped(line, width, gutter), style)]
 
 
 def _trace(finding: Finding, source: SourceLines, width: int | None, gutter: int) -> Iterator[Line]:

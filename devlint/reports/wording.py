@@ -25,9 +25,9 @@ def step_words(step: TraceStep) -> str:
 
 def advice(finding: Finding) -> Iterator[tuple[str, str]]:
     """The repair: what kind of advice, and the advice."""
-    if finding.help:
-        yield "help", finding.help
     fix = finding.fix
+    if finding.help and not (fix is not None and fix.edits and fix.message == finding.help):
+        yield "help", finding.help
     if fix is not None and (fix.edits or fix.message != finding.help):
         yield FIX_WORDS[fix.applicability], fix.message
 

@@ -10,6 +10,7 @@ from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, Known, SameAs
 from devlint.placement.origin import Origin, Step, StepKind
 from devlint.placement.values import Constant, Evidence, Tensor
 from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.changes import Replace, Transfer
 from devlint.rules.rule import Draft, Rule
 from devlint.rules.wording import code_of
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.events import Met, Moved
+    from devlint.rules.changes import Change
 
 
 class LosesTheDevice(Rule):
@@ -61,6 +63,13 @@ class RoundTrip:
     in_one_chain: bool
     certain: bool
     """The value is a tensor whose place the caller decided."""
+
+
+def named_instead(event: Moved, device: str) -> tuple[Change, ...]:
+    """The transfer with ``device`` for what it names now: `.cuda()` becomes `.to(x.device)`."""
+    if event.named is not None and event.method == "to":
+        return (Replace(event.named.node, device),)
+    return (Transfer(event.call.node, device),)
 
 
 def round_trip(event: Moved) -> RoundTrip | None:

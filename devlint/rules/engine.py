@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.project import Project
+    from devlint.rules.editing import Editor
     from devlint.source.role import Role
 
 SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"))
@@ -46,9 +47,12 @@ def lint_module(
     drafts = [(rule, at_home) for rule, draft in found if (at_home := _brought_home(draft, path))]
     if not drafts:
         return []
+    from devlint.rules.editing import Editor
+
     positions = Positions(tree, path, project.trees if project is not None else {})
-    kept = _settle(drafts)
-    return sorted((_finding(rule, draft, positions) for rule, draft in kept), key=lambda finding: finding.sort_key)
+    editor = Editor(tree, text, positions)
+    findings = (_finding(rule, draft, positions, editor) for rule, draft in _settle(drafts))
+    return sorted(findings, key=lambda finding: finding.sort_key)
 
 
 def _drafts(events: Iterable[Event]) -> list[tuple[Rule, Draft]]:
@@ -139,7 +143,7 @@ def _weight(rule: Rule, draft: Draft) -> tuple[int, int]:
     return (int(severity), int(draft.confidence))
 
 
-def _finding(rule: Rule, draft: Draft, positions: Positions) -> Finding:
+def _finding(rule: Rule, draft: Draft, positions: Positions, editor: Editor) -> Finding:
     repair = draft.repair
     return Finding(
         code=rule.code,
@@ -152,9 +156,15 @@ def _finding(rule: Rule, draft: Draft, positions: Positions) -> Finding:
         snippet=positions.snippet(draft.node),
         trace=_trace(draft.trace, positions),
         help=repair.message if repair else "",
-        fix=Fix(repair.applicability, repair.message) if repair else None,
+        fix=_fix(repair, editor) if repair else None,
         related_lines=positions.statement_lines(draft.node),
     )
+
+
+def _fix(repair: Repair, editor: Editor) -> Fix:
+    """The repair with its edits; without any it is advice, however sure."""
+    edits = editor.edits(repair.changes)
+    return Fix(repair.applicability if edits else Applicability.SUGGESTION, repair.message, edits)
 
 
 def _trace(steps: tuple[DraftStep, ...], positions: Positions) -> tuple[TraceStep, ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from devlint.placement.events import Met
     from devlint.placement.scope import Scope
+    from devlint.rules.changes import Change
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,10 +30,14 @@ class DraftStep:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """How the code becomes right, in words and with its applicability."""
+    """How the code becomes right: in words, with its applicability and, where it can be written down, the changes.
+
+    Without changes it is shown as a suggestion, whatever its applicability.
+    """
 
     applicability: Applicability
     message: str
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

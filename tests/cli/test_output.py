@@ -21,8 +21,9 @@ a.py:1:8: DEV900 warning [unused-suppression] suppression of DEV101 silences not
  1 | x = 1  # noqa: DEV101
    |        ^^^^^^^^^^^^^^
    |
-   = help: remove the comment
-   = fix: remove what silences nothing
+   = fix: remove the comment
+   - x = 1  # noqa: DEV101
+   + x = 1
 
 """
 
@@ -62,7 +63,7 @@ def test_json_is_one_document_of_version_1(devlint: Run, project: Path) -> None:
     (finding,) = document["findings"]
     assert finding["fix"] == {
         "applicability": "safe",
-        "message": "remove what silences nothing",
+        "message": "remove the comment",
         "edits": [{"start": 5, "end": 21, "text": ""}],
     }
     assert len(finding["fingerprint"]) == 64

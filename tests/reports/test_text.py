@@ -22,6 +22,8 @@ def forward(self, x):
     return self.rnn(x, hidden)
 """
 
+FACTORY_END = NET.index(b"zeros(8)") + len("zeros(8")
+
 MADE = Place("net.py", 5, 14, 5, 28)
 MOVED = Place("net.py", 6, 14, 6, 31)
 MET = Place("net.py", 7, 12, 7, 31)
@@ -40,7 +42,7 @@ FINDING = Finding(
         TraceStep(Place("gone.py", 3, 1, 3, 2), "left here"),
     ),
     help="create it where the input is",
-    fix=Fix(Applicability.UNSAFE, "add `device=x.device`", (Edit(1, 2, "x"),)),
+    fix=Fix(Applicability.UNSAFE, "add `device=x.device`", (Edit(FACTORY_END, FACTORY_END, ", device=x.device"),)),
 )
 
 EXPECTED = """\
@@ -62,6 +64,8 @@ net.py:5:14: DEV101 error [creation-without-device] `hidden` is created on the C
    |
    = help: create it where the input is
    = unsafe fix: add `device=x.device`
+   -     hidden = torch.zeros(8)
+   +     hidden = torch.zeros(8, device=x.device)
 
 """
 

@@ -75,11 +75,11 @@ def forgotten(move: str) -> Finding:
 
 
 def test_forgotten_operand_is_moved_as_its_sibling_was() -> None:
-    assert forgotten("to(device)").help == "write `y = y.to(device)`"
+    assert forgotten("to(device)").help == "move it as well: `y.to(device)`"
 
 
 def test_forgotten_operand_is_never_moved_to_the_current_device() -> None:
-    assert forgotten("cuda()").help == "write `y = y.to(x.device)`"
+    assert forgotten("cuda()").help == "move it as well: `y.to(x.device)`"
 
 
 def test_forgotten_operand_shows_where_its_sibling_went() -> None:

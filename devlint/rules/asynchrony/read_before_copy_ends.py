@@ -66,10 +66,13 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Severity
 from devlint.placement.origin import StepKind
 from devlint.rules.causes import origin_of
+from devlint.rules.changes import DropArgument
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import quoted
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.events import HostRead
 
 
@@ -92,5 +95,13 @@ class ReadBeforeCopyEnds(Rule):
             message=f"{quoted(node, 'this copy')} does not wait for its data, and `{event.reader}` reads {tensor} "
             "on the host with no synchronisation between; it may see memory that is not written yet",
             trace=(DraftStep(node, scope, "the copy is queued here", "cpu"), read),
-            repair=Repair(Applicability.SAFE, "drop `non_blocking=True`"),
+            repair=Repair(Applicability.SAFE, "drop `non_blocking=True`", _drop_flag(node)),
         )
+
+
+def _drop_flag(node: cst.CSTNode) -> tuple[DropArgument, ...]:
+    import libcst as cst
+
+    given = node.args if isinstance(node, cst.Call) else ()
+    flags = [arg.value for arg in given if arg.keyword is not None and arg.keyword.value == "non_blocking"]
+    return (DropArgument(node, flags[0]),) if isinstance(node, cst.Call) and flags else ()

@@ -70,6 +70,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import SOME_INDEX, Anchor, Device, Known, SameAs, describe
 from devlint.placement.values import Constant, DeviceName, Instance, Opaque, Tensor
+from devlint.rules.changes import with_argument
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, device_of, quoted
 from devlint.semantics import process_setting
@@ -184,7 +185,11 @@ class StreamOnCurrentDevice(Rule):
             confidence=confidence,
             trace=(DraftStep(event.node, event.scope, "the current device is meant", describe(current or _CURRENT)),
                    *trace),
-            repair=Repair(Applicability.SUGGESTION, f"pass `device={_argument(spelled)}`"),
+            repair=Repair(
+                Applicability.SUGGESTION,
+                f"pass `device={_argument(spelled)}`",
+                with_argument(event.node, "device", _argument(spelled)),
+            ),
         )  # fmt: skip
 
 

@@ -60,6 +60,7 @@ from devlint.placement.domain import CPU, Known, SameAs, describe, leaves
 from devlint.placement.events import Fate
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.values import Tensor
+from devlint.rules.changes import DropCall, keywords_of, with_argument
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 
@@ -131,13 +132,21 @@ def _repair(event: Moved, step: Step, direct: bool) -> Repair:
     message = f"pass `device={device}` to `{step.name}`"
     if random:
         message += " (the stream of random numbers changes with the device)"
-    safe = direct and not random and event.method in ("to", "cuda")
-    return Repair(Applicability.SAFE if safe else Applicability.UNSAFE, message)
+    safe = not random and event.method in ("to", "cuda")
+    # A tensor as the target brings its dtype too, and what was made on an earlier line stands where the device may not.
+    written = direct and all(a is event.named or a.keyword in ("non_blocking", "copy") for a in event.call.arguments)
+    # A generator of the CPU draws there and nowhere else.
+    written = written and not (random and "generator" in keywords_of(step.node))
+    if not written or (event.named is not None and isinstance(event.named.value, Tensor)):
+        return Repair(Applicability.SUGGESTION, message)
+    changes = (*with_argument(step.node, "device", device), DropCall(event.call.node))
+    return Repair(Applicability.SAFE if safe else Applicability.UNSAFE, message, changes)
 
 
 def _spelled(event: Moved) -> str:
     if event.named is None:
-        return f'"{describe(event.target)}"'
+        # Of `.cuda()` the type alone is said; which device is current is another's business.
+        return f'"{event.target.type}"' if isinstance(event.target, Known) else f'"{describe(event.target)}"'
     code = code_of(event.named.node)
     if isinstance(event.named.value, Tensor):
         return f"{code}.device"

@@ -60,6 +60,7 @@ from devlint.placement.domain import CPU, describe, leaves
 from devlint.placement.origin import StepKind
 from devlint.placement.values import Constant, Tensor
 from devlint.rules.causes import draft_step
+from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import quoted
 
@@ -90,5 +91,9 @@ class UnpinnedNonBlocking(Rule):
             "although it asks not to",
             confidence=Confidence.HIGH,
             trace=(draft_step(made),),
-            repair=Repair(Applicability.SUGGESTION, "pin it first: `.pin_memory().to(..., non_blocking=True)`"),
+            repair=Repair(
+                Applicability.SUGGESTION,
+                "pin it first: `.pin_memory().to(..., non_blocking=True)`",
+                suffixed(event.receiver_node, ".pin_memory()"),
+            ),
         )

@@ -98,19 +98,19 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
-from devlint.placement.origin import Step, StepKind
+from devlint.placement.origin import Step
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.values import Opaque, Tensor, Value
-from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.causes import draft_step, trace_of
+from devlint.rules.changes import suffixed
 from devlint.rules.creating.handed_out import HandedOut
+from devlint.rules.places_at_hand import Definitions, made_there
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import (
     bare_creation,
     called,
-    code_of,
     device_of,
     failing,
-    is_certain,
     other_creations,
     quoted,
     stands,
@@ -120,7 +120,7 @@ from devlint.rules.wording import (
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Called, HostRead, Met, MetOperand, Returned
+    from devlint.placement.events import Begun, Called, HostRead, Met, MetOperand, ParameterIgnored, Returned
 
 
 class CreationWithoutDevice(Rule):
@@ -129,14 +129,20 @@ class CreationWithoutDevice(Rule):
     severity = Severity.ERROR
 
     def __init__(self) -> None:
-        self._handed_out = HandedOut()
+        self._definitions = Definitions()
+        self._handed_out = HandedOut(self._definitions)
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument; said again, surer, where nothing shows that the definition works on the host."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
         self._handed_out.begun(event)
+        return ()
+
+    def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
+        self._definitions.note_ignored(event)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -155,20 +161,30 @@ class CreationWithoutDevice(Rule):
                 message=_message(event, mine, theirs, step),
                 confidence=_confidence(event, step, theirs),
                 trace=trace_of(event),
-                repair=_repair(step, mine, theirs),
+                repair=self._repair(step, theirs),
             )
             others = [other for other in other_creations(mine.value) if other is not step]
             if others:
                 # Made here in one arm and there in another: what repairs them all is a move where they meet the rest.
                 told = tuple(draft_step(other) for other in others)
                 where = to_device_of(theirs)
-                move = Repair(Applicability.SUGGESTION, f"bring it over where it is used: `.to({where})`")
+                move = Repair(
+                    Applicability.SUGGESTION,
+                    f"bring it over where it is used: `.to({where})`",
+                    suffixed(mine.node, f".to({where})") if where and mine.node is not event.node else (),
+                )
                 draft = replace(draft, node=mine.node, scope=event.scope, trace=(*told, *draft.trace), repair=move)
             if draft.confidence is Confidence.MEDIUM:
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
             yield draft
             return
+
+    def _repair(self, step: Step, theirs: MetOperand) -> Repair:
+        hand = self._definitions.beside(step, theirs)
+        if hand is None:
+            return Repair(Applicability.SUGGESTION, f"create it on the device of {called(theirs)}")
+        return made_there(step, hand)
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
         if event.reader == ".numpy()":
@@ -248,44 +264,3 @@ def _message(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> st
         f"{what} is created on the CPU but {called(theirs)} {stands(theirs)}; "
         f"{failing(event)} fails{when(device_of(theirs.value))}"
     )
-
-
-def _repair(step: Step, mine: MetOperand, theirs: MetOperand) -> Repair:
-    given = _given_before(step, theirs)
-    target = f"{given.name}.device" if given is not None else to_device_of(theirs)
-    if not target:
-        return Repair(Applicability.SUGGESTION, f"create it on the device of {called(theirs)}")
-    factory = step.factory
-    if factory is None or not factory.takes_device or factory.legacy:
-        return Repair(Applicability.UNSAFE, f"`{_shortened(step)}.to({target})`")
-    if given is None:
-        return Repair(Applicability.SUGGESTION, f"pass `device={target}`")
-    if factory.random:
-        message = f"pass `device={target}` (the stream of random numbers changes with the device)"
-        return Repair(Applicability.UNSAFE, message)
-    safe = is_certain(theirs.value) and _annotated_as_tensor(given)
-    return Repair(Applicability.SAFE if safe else Applicability.UNSAFE, f"pass `device={target}`")
-
-
-def _shortened(step: Step) -> str:
-    return quoted(step.node, f"{step.name}(...)").strip("`")
-
-
-def _given_before(step: Step, theirs: MetOperand) -> Step | None:
-    """The parameter of the creating function that says where the other operand is: its name is bound from the start."""
-    for link in origin_of(theirs.value) or ():
-        if link.kind is StepKind.MOVED:
-            return None
-        named = link.name.isidentifier() and link.name != "self"
-        if link.kind is StepKind.GIVEN and link.scope == step.scope and named:
-            return link
-    return None
-
-
-def _annotated_as_tensor(given: Step) -> bool:
-    """Not Optional, no default of None: dereferencing it is what its contract allows."""
-    import libcst as cst
-
-    if not isinstance(given.node, cst.Param) or given.node.annotation is None or given.node.default is not None:
-        return False
-    return code_of(given.node.annotation.annotation).strip("\"'").rsplit(".", 1)[-1] == "Tensor"

@@ -16,6 +16,7 @@ from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.values import Container, Module, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of
+from devlint.rules.places_at_hand import Definitions, made_there
 from devlint.rules.rule import Draft, DraftStep, Repair
 from devlint.rules.wording import bare_creation, quoted
 from devlint.semantics import Dim
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 class HandedOut:
     """What the methods of one file hand back. A method that takes no tensor has no place to return to."""
 
+    definitions: Definitions
     _instead: set[str] = field(default_factory=set)
     """Methods that stand for `forward`."""
     _placed: set[str] = field(default_factory=set)
@@ -83,9 +85,15 @@ class HandedOut:
                 confidence=self._confidence(step, scope),
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                        DraftStep(event.node, scope, "returned here")),
-                repair=Repair(Applicability.SUGGESTION, "create it on the inputs' device"),
+                repair=self._repair(step),
             )  # fmt: skip
             self._drafts.append((scope, draft))
+
+    def _repair(self, step: Step) -> Repair:
+        hand = self.definitions.first_tensor(step.scope, step.node)
+        if hand is None:
+            return Repair(Applicability.SUGGESTION, "create it on the inputs' device")
+        return made_there(step, hand)
 
     def finish(self) -> Iterator[Draft]:
         for scope, draft in self._drafts:

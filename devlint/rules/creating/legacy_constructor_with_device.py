@@ -67,12 +67,14 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Device, Known, SameAs, describe, leaves
 from devlint.placement.values import Tensor
+from devlint.rules.changes import Replace
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import Created
+    from devlint.rules.changes import Change
     from devlint.semantics import Factory
 
 
@@ -94,7 +96,9 @@ class LegacyConstructorWithDevice(Rule):
                     scope=event.scope,
                     message=f"`{factory.name}` makes CPU tensors only; with a device on {describe(device)} it raises",
                     confidence=Confidence.HIGH if isinstance(device, Known) else Confidence.MEDIUM,
-                    repair=Repair(Applicability.SUGGESTION, _instead(factory, code_of(event.named.node))),
+                    repair=Repair(
+                        Applicability.SUGGESTION, _instead(factory, code_of(event.named.node)), _in_lower_case(event)
+                    ),
                 )
 
 
@@ -122,6 +126,21 @@ def _refused(event: Created) -> Device | None:
         if isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu):
             return leaf
     return None
+
+
+def _in_lower_case(event: Created) -> tuple[Change, ...]:
+    """`torch.Tensor([1.0], ...)` as `torch.tensor(...)`, where the data alone gives the same dtype."""
+    import libcst as cst
+
+    from devlint.placement.syntax import dotted
+
+    function, given = event.call.node.func, event.call.positional
+    module, _, name = (dotted(function) or "").rpartition(".")
+    if name != "Tensor" or not module or len(given) != 1 or not isinstance(given[0].node, cst.List):
+        return ()
+    if not all(isinstance(element.value, cst.Float) for element in given[0].node.elements):
+        return ()
+    return (Replace(function, f"{module}.tensor"),)
 
 
 def _instead(factory: Factory, device: str) -> str:

@@ -74,6 +74,7 @@ from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Module
 from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands, to_device_of, when
 from devlint.source.role import Role
@@ -174,4 +175,5 @@ def _repair(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> Rep
     target = to_device_of(theirs)
     if not target:
         return Repair(Applicability.SUGGESTION, f"move it to the device of {called(theirs)}")
-    return Repair(Applicability.SUGGESTION, f"`{quoted(step.node, 'it').strip('`')}.to({target})`")
+    message = f"move it there: `{quoted(step.node, 'it').strip('`')}.to({target})`"
+    return Repair(Applicability.SUGGESTION, message, suffixed(step.node, f".to({target})"))

@@ -73,6 +73,7 @@ from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Container, Evidence, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of
+from devlint.rules.changes import suffixed, with_argument
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import bare_creation, code_of, device_of, quoted
 from devlint.semantics import Dim, Operation
@@ -312,8 +313,10 @@ def _repair(step: Step, other: Device) -> Repair:
     takes = step.factory is not None and step.factory.takes_device and not step.factory.legacy
     if not target:
         return Repair(Applicability.SUGGESTION, "make it on the device of the other arm")
-    message = f"pass `device={target}` to `{step.name}`" if takes else f"add `.to({target})`"
-    return Repair(Applicability.SUGGESTION, message)
+    if takes:
+        changes = with_argument(step.node, "device", target)
+        return Repair(Applicability.SUGGESTION, f"pass `device={target}` to `{step.name}`", changes)
+    return Repair(Applicability.SUGGESTION, f"add `.to({target})`", suffixed(step.node, f".to({target})"))
 
 
 def _receiver(event: Called) -> str:

@@ -77,8 +77,9 @@ from devlint.placement.domain import Known, SameAs, leaves
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
 from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import called, code_of, device_of, failing, stands, when
+from devlint.rules.wording import called, code_of, device_of, failing, is_certain, stands, when
 
 if TYPE_CHECKING:
     from devlint.placement.events import Met, MetOperand
@@ -100,7 +101,12 @@ class CpuOnlyArgument(Rule):
             f"it raises{when(device_of(stray.value))}",
             confidence=_confidence(event, stray),
             trace=trace_of(event),
-            repair=Repair(Applicability.SAFE, f"`{code_of(stray.node)}.cpu()`"),
+            repair=Repair(
+                # What is not known to be a tensor may be a list, which has no `.cpu()`.
+                Applicability.SAFE if is_certain(stray.value) else Applicability.UNSAFE,
+                f"hand it over on the CPU: `{code_of(stray.node)}.cpu()`",
+                suffixed(stray.node, ".cpu()"),
+            ),
         )
 
 

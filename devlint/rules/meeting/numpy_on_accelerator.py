@@ -67,8 +67,9 @@ from devlint.placement.origin import Origin
 from devlint.placement.scope import Setting
 from devlint.placement.values import Evidence, Host, Tensor
 from devlint.rules.causes import draft_step, origin_of
+from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.rules.wording import code_of, is_certain, quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -168,5 +169,9 @@ def _draft(
         message=f"{quoted(node, 'the tensor')} {where}; `{event.reader}` reads host memory and raises",
         confidence=confidence,
         trace=(*steps, *also, DraftStep(event.node, event.scope, "read on the host here")),
-        repair=Repair(Applicability.SAFE, f"`{code_of(node)}.cpu()`"),
+        repair=Repair(
+            Applicability.SAFE if is_certain(event.value) else Applicability.UNSAFE,
+            f"read it from the CPU: `{code_of(node)}.cpu()`",
+            suffixed(node, ".cpu()") if event.expression is not None else (),
+        ),
     )

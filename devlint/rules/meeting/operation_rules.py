@@ -9,6 +9,7 @@ from devlint.placement.domain import Anchor, Device, Known, SameAs, leaves
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
 from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, Repair
 from devlint.rules.wording import called, code_of, device_of, failing, stands, to_device_of, when
 from devlint.source.role import Role
@@ -28,16 +29,35 @@ def clash_draft(event: Met, consequence: str | None = None) -> Draft:
         + (consequence or f"{failing(event)} fails{apart}"),
         confidence=confidence(event),
         trace=trace_of(event),
-        repair=bring_over(stray, other),
+        repair=bring_over(stray, other, _is_written_to(event)),
     )
 
 
-def bring_over(stray: MetOperand, other: MetOperand) -> Repair:
+def bring_over(stray: MetOperand, other: MetOperand, is_written_to: bool = False) -> Repair:
     """Always to the other operand's device: `.cuda()` would pick the current one."""
     target = to_device_of(other)
     if not target:
         return Repair(Applicability.SUGGESTION, f"move {called(stray)} to the device of {called(other)}")
-    return Repair(Applicability.SUGGESTION, f"`{code_of(stray.node)}.to({target})`")
+    changes = () if is_written_to else suffixed(stray.node, f".to({target})")
+    return Repair(Applicability.SUGGESTION, f"bring it over: `{code_of(stray.node)}.to({target})`", changes)
+
+
+def _is_written_to(event: Met) -> bool:
+    """What an operation writes into has to be moved before, for `.to` gives another tensor."""
+    import libcst as cst
+
+    from devlint.placement.syntax import descend
+
+    written = (event.operation.in_place and event.stray.role in ("self", "input")) or event.stray.role == "out"
+    targets: list[cst.CSTNode] = []
+    match event.node:
+        case cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+            targets.append(target)
+        case cst.Assign(targets=found):
+            targets.extend(found)
+        case _:
+            pass
+    return written or any(node is event.stray.node for target in targets for node in descend(target))
 
 
 def confidence(event: Met) -> Confidence:

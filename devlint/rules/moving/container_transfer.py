@@ -56,7 +56,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.events import Fate
 from devlint.placement.values import Container
+from devlint.rules.changes import Replace
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 
@@ -93,7 +95,7 @@ class ContainerTransfer(Rule):
             "the call raises AttributeError",
             confidence=Confidence.HIGH,
             trace=(DraftStep(value.node, event.scope, f"the {kind} is made here"),) if _is_apart(event, value) else (),
-            repair=Repair(Applicability.SUGGESTION, f"move its items: `{_item_by_item(event, value)}`"),
+            repair=_repair(event, value),
         )
 
     def _is_still_there(self, event: Moved) -> bool:
@@ -113,6 +115,13 @@ def _kind(value: Container) -> str:
 
 def _is_apart(event: Moved, value: Container) -> bool:
     return value.node is not event.receiver_node
+
+
+def _repair(event: Moved, value: Container) -> Repair:
+    items = _item_by_item(event, value)
+    written = event.fate == Fate.USED and "#" not in items
+    changes = (Replace(event.node, items),) if written else ()
+    return Repair(Applicability.SUGGESTION, f"move its items: `{items}`", changes)
 
 
 def _item_by_item(event: Moved, value: Container) -> str:

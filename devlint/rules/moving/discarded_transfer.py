@@ -75,13 +75,19 @@ from devlint.placement.events import Fate
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.changes import Keep
+from devlint.rules.current_device import goes_to_current
+from devlint.rules.naming.devices_at_hand import candidates_of, is_part_of
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import called, code_of, failing, quoted, stands, when
 from devlint.semantics import Relation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, MetOperand, Moved, ReadAnywhere
+    import libcst as cst
+
+    from devlint.placement.events import Begun, Met, MetOperand, Moved, ReadAnywhere
+    from devlint.placement.scope import Scope
 
 
 class DiscardedTransfer(Rule):
@@ -90,10 +96,15 @@ class DiscardedTransfer(Rule):
     severity = Severity.ERROR
 
     def __init__(self) -> None:
+        self._begun: dict[Scope, Begun] = {}
         self._lost: dict[int, Draft] = {}
         """By the identity of the transfer's node: a clash may add where it hurts."""
         self._harmless: set[int] = set()
         """Of those, the ones whose original is then read by what brings it over itself."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._begun[event.scope] = event
+        return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         confidence = _confidence(event)
@@ -105,9 +116,17 @@ class DiscardedTransfer(Rule):
                 confidence=confidence,
                 trace=_trace(event),
                 severity=Severity.WARNING if _stays_by_luck(event) else None,
-                repair=_repair(event.receiver_text, code_of(event.call.node)),
+                repair=self._repair(event),
             )
         return ()
+
+    def _repair(self, event: Moved) -> Repair:
+        """`.cuda()` is kept as it stands only where nothing at hand says another device."""
+        repair = _repair(event.call.node, event.receiver_node, event.receiver_text)
+        others = candidates_of(self._begun.get(event.scope), [(event.receiver_text, False)])
+        if goes_to_current(event) and any(not is_part_of(event.receiver_text, other.name) for other in others):
+            return replace(repair, applicability=Applicability.SUGGESTION)
+        return repair
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
@@ -215,8 +234,14 @@ def _trace(event: Moved) -> tuple[DraftStep, ...]:
     return (*steps, DraftStep(event.node, event.scope, "this copy has no reader", goes))
 
 
-def _repair(receiver: str, call: str) -> Repair:
-    return Repair(Applicability.UNSAFE, f"write `{receiver} = {call}`")
+def _repair(call: cst.CSTNode, receiver: cst.CSTNode, name: str) -> Repair:
+    import libcst as cst
+
+    written = code_of(call)
+    message = f"write `{name} = {written}`" if "#" not in written else f"assign it to `{name}`"
+    if isinstance(call, cst.Call) and isinstance(receiver, cst.BaseExpression):
+        return Repair(Applicability.UNSAFE, message, (Keep(call, receiver),))
+    return Repair(Applicability.SUGGESTION, message)
 
 
 def _discarded(value: Value) -> Step | None:
@@ -233,5 +258,5 @@ def _from_clash(step: Step, mine: MetOperand) -> Draft:
         node=step.node,
         scope=step.scope,
         message=f"{call} returns a new tensor that is thrown away; {called(mine)} stays where it was",
-        repair=_repair(code_of(mine.node), code_of(step.node)),
+        repair=_repair(step.node, mine.node, code_of(mine.node)),
     )

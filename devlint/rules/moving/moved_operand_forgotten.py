@@ -79,12 +79,14 @@ from devlint.placement.domain import CPU, Anchor, Device, SameAs, Symbol, descri
 from devlint.placement.scope import Setting
 from devlint.placement.values import Opaque
 from devlint.rules.causes import trace_of
+from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands, when
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import Met, MetOperand, Moved
+    from devlint.placement.scope import Scope
 
 
 class MovedOperandForgotten(Rule):
@@ -151,7 +153,7 @@ def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | No
         f"{failing(event)} fails{when(device_of(theirs.value))}",
         confidence=_confidence(event, mine, batch),
         trace=trace,
-        repair=_repair(mine, sibling),
+        repair=_repair(mine, sibling, event.scope),
     )
 
 
@@ -172,7 +174,7 @@ def _is_loader(batch: Symbol) -> bool:
     return any(word in batch.source.lower() for word in ("loader", "batches"))
 
 
-def _repair(mine: MetOperand, sibling: Moved | None) -> Repair:
+def _repair(mine: MetOperand, sibling: Moved | None, scope: Scope) -> Repair:
     """As its sibling was moved; never `.cuda()`, which asks for the current device and not for the sibling's."""
     item = code_of(mine.node)
     if sibling is None:
@@ -180,4 +182,5 @@ def _repair(mine: MetOperand, sibling: Moved | None) -> Repair:
     target = code_of(sibling.named.node) if sibling.named is not None and sibling.method == "to" else ""
     if not target:
         target = f"{sibling.receiver_text}.device"
-    return Repair(Applicability.SUGGESTION, f"write `{item} = {item}.to({target})`")
+    changes = suffixed(mine.node, f".to({target})") if sibling.scope == scope else ()
+    return Repair(Applicability.SUGGESTION, f"move it as well: `{item}.to({target})`", changes)

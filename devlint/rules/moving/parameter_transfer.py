@@ -71,22 +71,34 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Known
 from devlint.placement.origin import Step, StepKind
-from devlint.placement.values import Kind, Module, Self, Tensor, Value
+from devlint.placement.values import DeviceName, Kind, Module, Self, Tensor, Value
 from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.changes import DropCall, Suffix
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import called, device_of, failing, quoted, stands
+from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, Stored
+    import libcst as cst
 
-
-REPAIR = Repair(Applicability.UNSAFE, "move the tensor before it is wrapped: `nn.Parameter(t.to(device))`")
+    from devlint.placement.events import Begun, Met, Stored
+    from devlint.placement.scope import Scope
+    from devlint.rules.changes import Change
 
 
 class ParameterTransfer(Rule):
     code = "DEV202"
     name = "parameter-transfer"
     severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._told: dict[Scope, str] = {}
+        """Definitions that are handed a device, and how it is called."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        devices = [name for name, value in event.arguments if isinstance(value, DeviceName)]
+        if devices:
+            self._told[event.scope] = devices[0]
+        return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         value = event.value
@@ -105,7 +117,7 @@ class ParameterTransfer(Rule):
             "no optimizer trains it and no checkpoint holds it",
             confidence=_confidence(event),
             trace=(*_steps(value), DraftStep(event.node, event.scope, "kept here, outside `parameters()`")),
-            repair=REPAIR,
+            repair=_repair(step.node, self._told.get(step.scope)),
         )
 
     def claim(self, event: Met) -> Iterable[Draft]:
@@ -120,9 +132,28 @@ class ParameterTransfer(Rule):
                 message=f"{called(mine)} is a parameter that was moved after it was made, so it is not registered and "
                 f"{stands(mine)}; {called(theirs)} {stands(theirs)} and {failing(event)} fails",
                 trace=trace_of(event),
-                repair=REPAIR,
+                repair=_repair(step.node, self._told.get(step.scope)),
             )
             return
+
+
+def _repair(transfer: cst.CSTNode, device: str | None) -> Repair:
+    """`nn.Parameter(t).to(device)` becomes `nn.Parameter(t.to(device))`; `.cuda()` gives way to a device at hand."""
+    import libcst as cst
+
+    message = "move the tensor before it is wrapped: `nn.Parameter(t.to(device))`"
+    changes: tuple[Change, ...] = ()
+    match transfer:
+        case cst.Call(
+            func=cst.Attribute(value=cst.Call(args=[cst.Arg(value=data, star=""), *_]), attr=method), args=args
+        ):
+            written = ", ".join(code_of(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for argument in args)
+            move = f".to({device})" if device and method.value == "cuda" and not args else f".{method.value}({written})"
+            if "#" not in move:
+                changes = (DropCall(transfer), Suffix(data, move))
+        case _:
+            pass
+    return Repair(Applicability.UNSAFE, message, changes)
 
 
 def _confidence(event: Stored) -> Confidence:

@@ -60,7 +60,7 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.values import Module
-from devlint.rules.current_device import LosesTheDevice, RoundTrip, device_expression, round_trip
+from devlint.rules.current_device import LosesTheDevice, RoundTrip, device_expression, named_instead, round_trip
 from devlint.rules.rule import Draft, DraftStep, Repair
 from devlint.rules.wording import quoted
 from devlint.source.role import Role
@@ -110,5 +110,5 @@ def _repair(event: Moved, trip: RoundTrip) -> Repair:
         return Repair(Applicability.SUGGESTION, "keep the device of its parameters first, and move it back there")
     device = device_expression(trip.source)
     if trip.in_one_chain and isinstance(trip.source, cst.Name):
-        return Repair(Applicability.SAFE, f"`.to({device})`")
+        return Repair(Applicability.SAFE, f"go back to where it was: `.to({device})`", named_instead(event, device))
     return Repair(Applicability.SUGGESTION, f"keep `device = {device}` first and write `.to(device)`")

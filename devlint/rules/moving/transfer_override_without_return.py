@@ -75,6 +75,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.events import Fate
 from devlint.placement.values import NONE, Instance
+from devlint.rules.changes import ReturnAtEnd
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 
 if TYPE_CHECKING:
@@ -163,7 +164,11 @@ def _draft(event: ClassWalked, info: ClassInfo, method: FunctionInfo, used: Move
         message=f"`{info.name}.{name}` does not return the object{joint}{wanted}",
         confidence=Confidence.HIGH,
         trace=trace,
-        repair=Repair(Applicability.SAFE, f"end it with `return {_self_of(method)}`"),
+        repair=Repair(
+            Applicability.SAFE,
+            f"end it with `return {_self_of(method)}`",
+            (ReturnAtEnd(method.node, _self_of(method)),),
+        ),
     )
 
 

@@ -63,6 +63,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Severity
 from devlint.placement.domain import Known
 from devlint.placement.values import Constant, Container, DeviceName, Value
+from devlint.rules.changes import Replace
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.events import Compared
+    from devlint.rules.changes import Change
 
 INDEXED_ONLY = "a tensor's device always has an index"
 
@@ -137,15 +139,26 @@ def _outcome(operator: str) -> str:
 def _repair(event: Compared, own: cst.BaseExpression, other: Value) -> Repair:
     left = code_of(own)
     operator = {"is": "==", "is not": "!="}.get(event.operator, event.operator)
-    if operator in ("in", "not in"):
-        return Repair(Applicability.UNSAFE, f"`{left}.type {operator} {code_of(event.right_node)}`")
     text = other.value if isinstance(other, Constant) else _type_of(other)
-    if not isinstance(text, str):
-        return Repair(Applicability.UNSAFE, f"compare `{left}` with `{operator}`, or compare `{left}.type`")
-    kind = text.split(":", 1)[0]
-    if ":" in text:
-        return Repair(Applicability.UNSAFE, f'`{left} {operator} torch.device("{text}")`')
-    return Repair(Applicability.UNSAFE, f'`{left}.type {operator} "{kind}"`')
+    if operator in ("in", "not in"):
+        indexed = isinstance(other, Container) and any(":" in str(getattr(i, "value", "")) for i in other.items)
+        asked = f"str({left})" if indexed else f"{left}.type"
+        written = f"{asked} {operator} {code_of(event.right_node)}"
+    elif not isinstance(text, str):
+        written = f"{code_of(event.left_node)} {operator} {code_of(event.right_node)}"
+    elif ":" in text:
+        # A tensor's device has its index in its name, and the file need not have imported torch for this.
+        written = f'str({left}) {operator} "{text}"'
+    else:
+        written = f'{left}.type {operator} "{text}"'
+    return Repair(Applicability.UNSAFE, f"`{written}`", _written_instead(event, written))
+
+
+def _written_instead(event: Compared, written: str) -> tuple[Change, ...]:
+    import libcst as cst
+
+    alone = isinstance(event.node, cst.Comparison) and len(event.node.comparisons) == 1
+    return (Replace(event.node, written),) if alone and "#" not in code_of(event.node) else ()
 
 
 def _type_of(value: Value) -> str | None:

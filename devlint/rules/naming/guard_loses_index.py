@@ -67,7 +67,8 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Choice, Decided
 from devlint.placement.events import Sink
 from devlint.placement.values import DeviceName, Truth
-from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, round_trip
+from devlint.rules.changes import Replace
+from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
 from devlint.rules.rule import Draft, DraftStep, Repair
 from devlint.rules.wording import code_of, quoted
 from devlint.source.role import Role
@@ -75,7 +76,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Compared, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.events import Begun, Compared, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.scope import Scope
 
 _TYPE = r"(?P<device>\.device|(?<![\w.])(?:\w+_)?device)\.type "
@@ -95,6 +96,7 @@ class GuardLosesIndex(LosesTheDevice):
 
     def __init__(self) -> None:
         super().__init__()
+        self._definitions: dict[Scope, cst.CSTNode] = {}
         self._flags: dict[tuple[str, str], str] = {}
         """By definition and name: the question that the name keeps the answer of."""
         self._asked: set[tuple[str, str]] = set()
@@ -119,7 +121,7 @@ class GuardLosesIndex(LosesTheDevice):
     def moved(self, event: Moved) -> Iterable[Draft]:
         # A value on its way back from the CPU is DEV205's (fixture `others`).
         if goes_to_current(event) and round_trip(event) is None:
-            self._note(event.node, event.scope, event.arms, str(event.target))
+            self._note(event.node, event.scope, event.arms, str(event.target), event)
         return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
@@ -135,14 +137,34 @@ class GuardLosesIndex(LosesTheDevice):
             self._note(event.node, event.scope, event.arms, event.text)
         return ()
 
-    def _note(self, node: cst.CSTNode, scope: Scope, arms: tuple[Decided, ...], target: str) -> None:
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions[event.scope] = event.node
+        return ()
+
+    def _note(
+        self,
+        node: cst.CSTNode,
+        scope: Scope,
+        arms: tuple[Decided, ...],
+        target: str,
+        move: Moved | None = None,
+    ) -> None:
         for decided in reversed(arms):
             question = decided.guard.text
             asked = self._flags.get((scope.qualname, question), question)
             subject = _subject(asked, decided.holds)
             if subject is not None and self._is_a_question(scope, asked, question):
-                self.tell(_draft(node, scope, subject, question, target))
+                repair = self._repair(node, scope, subject, asked, move)
+                self.tell(_draft(node, scope, subject, question, target, repair))
                 return
+
+    def _repair(self, node: cst.CSTNode, scope: Scope, device: str, asked: str, move: Moved | None) -> Repair:
+        """Safe where the test stands around the move itself and its subject is the same in both places."""
+        message = f"name the device: `.to({device})`" if move is not None else f"name the device: `{device}`"
+        changes = named_instead(move, device) if move is not None else (Replace(node, device),)
+        function = self._definitions.get(scope)
+        steady = _is_asked_around(asked, device, function, node)
+        return Repair(Applicability.SAFE if steady else Applicability.UNSAFE, message, changes)
 
     def _is_a_question(self, scope: Scope, asked: str, question: str) -> bool:
         """Whether a tensor or a device is asked, and no setting that is called like it (fixture `keeps_the_index`)."""
@@ -177,7 +199,27 @@ def _expression_before(text: str, end: int) -> str:
     return text[start:end]
 
 
-def _draft(node: cst.CSTNode, scope: Scope, device: str, question: str, target: str) -> Draft:
+def _is_asked_around(question: str, device: str, function: cst.CSTNode | None, node: cst.CSTNode) -> bool:
+    """Whether an `if` around the node asks the question, and nothing in it gives the asked name another value."""
+    import libcst as cst
+
+    from devlint.placement.syntax import descend
+    from devlint.rules.bound_names import is_untouched_since
+
+    if not isinstance(function, cst.FunctionDef) or "(" in device:
+        return False
+    root = device.split(".")[0].split("[")[0]
+    tests = [
+        part
+        for part in descend(function.body)
+        if isinstance(part, (cst.If, cst.IfExp))
+        and code_of(part.test) == question
+        and any(n is node for n in descend(part))
+    ]
+    return bool(tests) and is_untouched_since(root, tests[-1], function, node)
+
+
+def _draft(node: cst.CSTNode, scope: Scope, device: str, question: str, target: str, repair: Repair) -> Draft:
     test = scope.role in (Role.TEST, Role.BENCHMARK)
     moved = quoted(node, "the move")
     return Draft(
@@ -186,5 +228,5 @@ def _draft(node: cst.CSTNode, scope: Scope, device: str, question: str, target: 
         message=f"{moved} means the current device; `{question}` tells the type of `{device}` and not which one it is",
         confidence=Confidence.LOW if test else Confidence.HIGH,
         trace=(DraftStep(node, scope, "goes to the current device", target),),
-        repair=Repair(Applicability.SAFE, f"name the device: `.to({device})`, or `device={device}`"),
+        repair=repair,
     )

@@ -76,8 +76,10 @@ from devlint.placement.values import (
     Tensor,
     Truth,
 )
-from devlint.rules.current_device import goes_to_current, is_current, round_trip
+from devlint.rules.changes import Replace
+from devlint.rules.current_device import goes_to_current, is_current, named_instead, round_trip
 from devlint.rules.naming.devices_at_hand import Candidate, candidates_of, is_part_of
+from devlint.rules.places_at_hand import Definitions
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import quoted
 from devlint.source.role import Role
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
 
     from devlint.placement.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.scope import Scope
+    from devlint.rules.changes import Change
 
 NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
 
@@ -107,6 +110,8 @@ class _Place:
     text: str
     receiver: str = ""
     of_module: bool = False
+    move: Moved | None = None
+    call: cst.Call | None = None
     weak: bool = False
     """It only keeps an autocast out, and does nothing where there is none."""
 
@@ -134,6 +139,7 @@ class HardcodedAccelerator(Rule):
 
     def __init__(self) -> None:
         self._definitions: dict[Scope, _Definition] = {}
+        self._begun = Definitions()
         self._elsewhere: set[int] = set()
         """Literals that stand at the top level or in a comparison."""
         self._strings: dict[int, DeviceNamed] = {}
@@ -144,6 +150,7 @@ class HardcodedAccelerator(Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._in(event.scope).begun = event
+        self._begun.note(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -185,7 +192,9 @@ class HardcodedAccelerator(Rule):
                 self._strings[id(event.call.node)] = event
             else:
                 off = _is_switched_off(event)
-                self._in(event.scope).places.append(_Place(event.node, event.scope, event.sink, event.text, weak=off))
+                call = event.call.node if event.call is not None else None
+                place = _Place(event.node, event.scope, event.sink, event.text, call=call, weak=off)
+                self._in(event.scope).places.append(place)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
@@ -202,14 +211,14 @@ class HardcodedAccelerator(Rule):
             return ()
         node = event.node if named is None else named.node
         text = f".{event.method}()" if named is None else named.text
-        definition.places.append(_Place(node, event.scope, Sink.TRANSFER, text, event.receiver_text, of_module))
+        definition.places.append(_Place(node, event.scope, Sink.TRANSFER, text, event.receiver_text, of_module, event))
         return ()
 
     def finish(self) -> Iterable[Draft]:
         for definition in self._definitions.values():
             for place in definition.places:
                 if id(place.node) not in self._elsewhere and not _is_contract(place.scope):
-                    draft = _draft(definition, place)
+                    draft = _draft(self._begun, definition, place)
                     if draft is not None:
                         yield draft
 
@@ -240,7 +249,7 @@ def _is_contract(scope: Scope) -> bool:
     return scope.setting is Setting.HOST or any(word in scope.qualname.lower() for word in CONTRACT)
 
 
-def _draft(definition: _Definition, place: _Place) -> Draft | None:
+def _draft(definitions: Definitions, definition: _Definition, place: _Place) -> Draft | None:
     candidates = [
         candidate
         for candidate in candidates_of(definition.begun, definition.moved)
@@ -257,14 +266,13 @@ def _draft(definition: _Definition, place: _Place) -> Draft | None:
     else:
         device = best.device
         message = f"{named} is the current CUDA device or none at all; `{best.name}` says where the caller works"
-    safe = best.is_tensor and len(candidates) == 1
     return Draft(
         node=place.node,
         scope=place.scope,
         message=message.replace("CUDA device", "device") if "cuda" not in place.text else message,
         confidence=_confidence(definition, place, best),
         trace=(DraftStep(best.node, place.scope, f"`{best.name}` comes in here"),) if best.node is not None else (),
-        repair=Repair(Applicability.SAFE if safe else Applicability.SUGGESTION, _repair(place, device)),
+        repair=_repair(definitions, place, best, device, alone=len(candidates) == 1),
     )
 
 
@@ -277,11 +285,20 @@ def _confidence(definition: _Definition, place: _Place, best: Candidate) -> Conf
     return Confidence.MEDIUM
 
 
-def _repair(place: _Place, device: str) -> str:
+def _repair(definitions: Definitions, place: _Place, best: Candidate, device: str, alone: bool) -> Repair:
+    """Safe where one tensor says the device, is certainly there, and is asked about by nobody else."""
+    changes: tuple[Change, ...] = (Replace(place.node, device),)
     match place.sink:
         case Sink.TRANSFER:
-            return f"`.to({device})`"
+            message = f"name the device: `.to({device})`"
+            changes = named_instead(place.move, device) if place.move is not None else ()
         case Sink.ARGUMENT:
-            return f"`device={device}`"
+            message = f"name the device: `device={device}`"
+        case Sink.DEVICE if place.call is not None and place.call.args[0].value is place.node:
+            message = f"use `{device}`"
+            changes = (Replace(place.call, device),)
         case _:
-            return f"use `{device}`"
+            message = f"use `{device}`"
+    hand = definitions.argument(place.scope, best.name, place.node, best.is_tensor) if best.is_tensor else None
+    applicability = hand.applicability if alone and hand is not None else Applicability.SUGGESTION
+    return Repair(applicability, message, changes)

@@ -69,6 +69,7 @@ from devlint import semantics
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.events import DeviceNamed, Sink
 from devlint.placement.values import Constant, Module, Opaque, Tensor, Value
+from devlint.rules.changes import DropArgument, Replace
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import NamedDevice
@@ -76,6 +77,7 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import Called, Moved
+    from devlint.rules.changes import Change
 
 OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
 """Calls that declare a command-line option."""
@@ -187,10 +189,13 @@ def _spelling(event: DeviceNamed) -> str:
 
 
 def _repair(event: DeviceNamed, kind: str) -> Repair:
+    changes: tuple[Change, ...] = _without_index(event, kind)
     match event.sink:
         case Sink.SET_DEVICE:
+            changes = ()
             message = 'take the index from the launcher: `int(os.environ["LOCAL_RANK"])`'
         case Sink.DEVICE_IDS:
+            changes = ()
             message = "leave `device_ids` out to use every visible device, or take them from the caller"
         case Sink.TRANSFER if event.text.isdecimal() and event.call is not None:
             # `.cuda(0)` without its argument; `.to(0)` needs a name in its place.
@@ -198,4 +203,21 @@ def _repair(event: DeviceNamed, kind: str) -> Repair:
             message = f"drop the index: `{called}()`" if called.endswith(f".{kind}") else f'drop the index: `"{kind}"`'
         case _:
             message = f'drop the index: `"{kind}"`, or take the device from the caller'
-    return Repair(Applicability.SUGGESTION, message)
+    return Repair(Applicability.SUGGESTION, message, changes)
+
+
+def _without_index(event: DeviceNamed, kind: str) -> tuple[Change, ...]:
+    """`"cuda:1"` becomes `"cuda"`, `.cuda(0)` becomes `.cuda()`, `torch.device("cuda", 1)` `torch.device("cuda")`."""
+    import libcst as cst
+
+    node, call = event.node, event.call.node if event.call is not None else None
+    if isinstance(node, cst.SimpleString) and node.value.count(f"{kind}:") == 1:
+        _, _, index = event.text.partition(":")
+        return (Replace(node, node.value.replace(f"{kind}:{index}", kind)),)
+    if not isinstance(node, cst.Integer) or call is None or event.sink == Sink.CONTEXT:
+        return ()
+    own = isinstance(call.func, cst.Attribute) and call.func.attr.value == kind
+    second = len(call.args) > 1 and call.args[1].value is node
+    if own or (second and event.sink == Sink.DEVICE):
+        return (DropArgument(call, node),)
+    return (Replace(node, f'"{kind}"'),) if event.sink in (Sink.DEVICE, Sink.TRANSFER, Sink.ARGUMENT) else ()

@@ -56,6 +56,7 @@ from typing import TYPE_CHECKING
 from devlint import semantics
 from devlint.finding import Applicability, Severity
 from devlint.placement.values import Constant, Reference, Value
+from devlint.rules.changes import Surround
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of
 
@@ -101,7 +102,7 @@ def _draft(event: Event, node: cst.CSTNode, message: str) -> Draft:
         node=node,
         scope=event.scope,
         message=message,
-        repair=Repair(Applicability.UNSAFE, f"add the parentheses: `{code_of(node)}()`"),
+        repair=Repair(Applicability.UNSAFE, f"add the parentheses: `{code_of(node)}()`", (Surround(node, after="()"),)),
     )
 
 

@@ -68,6 +68,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Decided, Known, exclude, is_accelerator
 from devlint.placement.events import Sink
 from devlint.placement.values import Constant, Container, Reference, Tensor, Value
+from devlint.rules.changes import Replace
 from devlint.rules.naming.visible_devices import NAME, STARTS_CUDA, is_misspelling, visible
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import quoted
@@ -185,7 +186,7 @@ class VisibleDevicesMisused(Rule):
                 scope=event.scope,
                 severity=Severity.ERROR,
                 message=f"`{name}` is not the variable that CUDA reads; `{NAME}` stays unset and every device visible",
-                repair=Repair(Applicability.SUGGESTION, f"write `{NAME}`"),
+                repair=Repair(Applicability.SUGGESTION, f"write `{NAME}`", _spelled(node, name)),
             )
 
     # -- what it comes to ---------------------------------------------------------------------------------------------
@@ -292,3 +293,13 @@ def _renumber(ids: tuple[str, ...], index: int) -> Repair:
     else:
         message = "count the visible devices from 0"
     return Repair(Applicability.SUGGESTION, message)
+
+
+def _spelled(node: cst.CSTNode, name: str) -> tuple[Replace, ...]:
+    """The variable's name in the string that misspells it."""
+    import libcst as cst
+
+    from devlint.placement.syntax import descend
+
+    strings = [part for part in descend(node) if isinstance(part, cst.SimpleString) and name in part.value]
+    return (Replace(strings[0], strings[0].value.replace(name, NAME)),) if len(strings) == 1 else ()

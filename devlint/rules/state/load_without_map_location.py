@@ -65,6 +65,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.scope import Setting
 from devlint.placement.values import Constant, Container, DeviceName, Host, Value
 from devlint.rules.causes import origin_of
+from devlint.rules.changes import with_argument
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import Factory
@@ -135,7 +136,11 @@ class LoadWithoutMapLocation(Rule):
             message=f"{what} puts every tensor back on the device it was saved from; "
             "it fails where that device does not exist",
             confidence=_confidence(event),
-            repair=Repair(Applicability.UNSAFE, f"`{_with_map_location(event)}`"),
+            repair=Repair(
+                Applicability.UNSAFE,
+                f"`{_with_map_location(event)}`",
+                with_argument(event.node, "map_location", '"cpu"'),
+            ),
         )
         self._found.append((event, draft))
         return ()

@@ -74,6 +74,7 @@ State that another class keeps, as wrappers of optimizers do, is not seen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,7 @@ from devlint.placement.domain import CPU
 from devlint.placement.known_classes import ClassKind
 from devlint.placement.origin import Step
 from devlint.placement.values import Container, Tensor, Value
+from devlint.rules.changes import with_argument
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import bare_creation, code_of, quoted
 from devlint.semantics import Dim
@@ -137,12 +139,22 @@ class OptimizerStateDevice(Rule):
                 confidence=Confidence.MEDIUM if sized else Confidence.LOW,
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                        DraftStep(event.node, event.scope, "kept here")),
-                repair=Repair(Applicability.SUGGESTION, "`torch.zeros_like(p)`, or pass `device=p.device`"),
+                repair=_repair(step),
             )
         )  # fmt: skip
 
     def finish(self) -> Iterable[Draft]:
         yield from (draft for draft in self._kept if id(draft.node) not in self._clashed)
+
+
+def _repair(step: Step) -> Repair:
+    """On the device of what gives it its size."""
+    sized = re.search(r"([A-Za-z_][\w.]*)(?:\.shape|\.size\(|\.numel\()", code_of(step.node))
+    if sized is None or step.factory is None or not step.factory.takes_device or step.factory.legacy:
+        return Repair(Applicability.SUGGESTION, "`torch.zeros_like(p)`, or pass `device=p.device`")
+    device = f"{sized[1]}.device"
+    message = f"`torch.zeros_like({sized[1]})`, or pass `device={device}`"
+    return Repair(Applicability.SUGGESTION, message, with_argument(step.node, "device", device))
 
 
 def _parts(value: Value) -> tuple[Value, ...]:

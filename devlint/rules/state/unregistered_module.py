@@ -75,6 +75,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.origin import StepKind
 from devlint.placement.values import Container, Kind, Module, Tensor, Value
 from devlint.rules.causes import trace_of
+from devlint.rules.changes import WrapStored
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.state.unregistered_tensor import stored_step
 from devlint.rules.wording import called, code_of, device_of, failing, stands, when
@@ -82,6 +83,7 @@ from devlint.rules.wording import called, code_of, device_of, failing, stands, w
 if TYPE_CHECKING:
     from devlint.placement.classes import AttributeFact
     from devlint.placement.events import Called, ClassWalked, Event, Met, Stored
+    from devlint.placement.index import ClassInfo
 
 CONSTRUCTOR = "__init__"
 
@@ -151,9 +153,9 @@ class UnregisteredModule(Rule):
             kept = _kept(fact.value)
             filled = self._filled.get((facts.info.qualname, fact.name))
             if kept:
-                yield _draft(fact, kept, fact.value.keys is not None, readers)
+                yield _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
             elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
-                yield _draft(fact, "modules", fact.value.keys is not None, others, filled)
+                yield _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
 
 
 def _is_moved(event: Stored) -> bool:
@@ -189,12 +191,40 @@ def _is_state(value: Value) -> bool:
     return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind is Kind.PARAMETER)
 
 
-def _draft(fact: AttributeFact, kept: str, keyed: bool, readers: frozenset[str], filled: Event | None = None) -> Draft:
+def _can_hold(value: Value, kept: str) -> bool:
+    """Whether the registering container takes all that is in this one: no containers in it, no other things."""
+    if not isinstance(value, Container):
+        return False
+    if value.keys is not None and not all(isinstance(key, str) and key.isidentifier() for key in value.keys):
+        return False
+    inside = (*value.items, *((value.rest,) if value.rest is not None else ()))
+    if kept == "modules":
+        return all(isinstance(item, Module) for item in inside)
+    return all(isinstance(item, Tensor) and item.kind is Kind.PARAMETER for item in inside)
+
+
+def _spelling_of_nn(info: ClassInfo) -> str:
+    """How the file spells `torch.nn`, with its dot, by the base of the class; empty where it imports `Module` alone."""
+    from devlint.placement.syntax import dotted
+
+    names = (dotted(base.value) or "" for base in info.node.bases)
+    return next((name.removesuffix("Module") for name in names if name.endswith("nn.Module")), "")
+
+
+def _draft(
+    info: ClassInfo,
+    fact: AttributeFact,
+    kept: str,
+    keyed: bool,
+    readers: frozenset[str],
+    filled: Event | None = None,
+) -> Draft:
     holder = {"modules": "Module", "parameters": "Parameter"}[kept] + ("Dict" if keyed else "List")
     names = ", ".join(f"`{name}`" for name in sorted(readers))
     trace = [DraftStep(fact.node, fact.scope, "kept in a plain container here", "cpu")]
     if filled is not None:
         trace.append(DraftStep(filled.node, filled.scope, "a module is put into it here"))
+    spelled = f"{_spelling_of_nn(info)}{holder}"
     return Draft(
         node=fact.node,
         scope=fact.scope,
@@ -202,5 +232,9 @@ def _draft(fact: AttributeFact, kept: str, keyed: bool, readers: frozenset[str],
         f"does not name them; {names} fails when the model is on an accelerator",
         confidence=Confidence.HIGH,
         trace=tuple(trace),
-        repair=Repair(Applicability.UNSAFE, f"`self.{fact.name} = nn.{holder}(...)` (adds keys to `state_dict`)"),
+        repair=Repair(
+            Applicability.UNSAFE,
+            f"`self.{fact.name} = {spelled or f'nn.{holder}'}(...)` (adds keys to `state_dict`)",
+            (WrapStored(fact.node, f"{spelled}("),) if spelled and _can_hold(fact.value, kept) else (),
+        ),
     )

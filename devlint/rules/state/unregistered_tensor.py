@@ -75,12 +75,13 @@ from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Container, Kind, Module, Tensor, Value
 from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.changes import RegisterBuffer
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import called, device_of, failing, stands, when
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, Returned
+    from devlint.placement.events import Met, Returned, Stored
     from devlint.placement.scope import Scope
 
 
@@ -88,6 +89,15 @@ class UnregisteredTensor(Rule):
     code = "DEV501"
     name = "unregistered-tensor"
     severity = Severity.ERROR
+
+    def __init__(self) -> None:
+        self._tensors: set[int] = set()
+        """Targets of assignments that store a tensor itself, and no container of tensors, by their identity."""
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        if isinstance(event.value, Tensor):
+            self._tensors.add(id(event.node))
+        return ()
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
@@ -101,7 +111,7 @@ class UnregisteredTensor(Rule):
                 f"{called(theirs)} {stands(theirs)}; {failing(event)} fails{when(device_of(theirs.value))}",
                 confidence=_confidence(mine.value, device_of(theirs.value)),
                 trace=trace_of(event),
-                repair=_buffer(step),
+                repair=self._buffer(step),
             )
             return
 
@@ -123,8 +133,20 @@ class UnregisteredTensor(Rule):
                 "`forward` returns it where its caller expects a tensor beside the inputs",
                 confidence=Confidence.MEDIUM,
                 trace=(draft_step(step), DraftStep(event.node, event.scope, "returned here")),
-                repair=_buffer(step),
+                repair=self._buffer(step),
             )
+
+    def _buffer(self, step: Step) -> Repair:
+        import libcst as cst
+
+        name = _attribute(step).removeprefix("self.")
+        message = (
+            f'`self.register_buffer("{name}", ..., persistent=False)` (without `persistent=False` it adds a key to '
+            "`state_dict`)"
+        )
+        if id(step.node) in self._tensors and isinstance(step.node, cst.Attribute):
+            return Repair(Applicability.UNSAFE, message, (RegisterBuffer(step.node),))
+        return Repair(Applicability.SUGGESTION, message)
 
 
 def stored_step(value: Value, reader: Scope) -> Step | None:
@@ -159,12 +181,3 @@ def _confidence(value: Value, device: Device | None) -> Confidence:
     found = leaves(device) if device is not None else ()
     outside = any(isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.MODULE for leaf in found)
     return Confidence.MEDIUM if outside else Confidence.HIGH
-
-
-def _buffer(step: Step) -> Repair:
-    name = _attribute(step).removeprefix("self.")
-    return Repair(
-        Applicability.UNSAFE,
-        f'`self.register_buffer("{name}", ..., persistent=False)` (without `persistent=False` it adds a key to '
-        "`state_dict`)",
-    )

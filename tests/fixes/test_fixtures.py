@@ -1,0 +1,81 @@
+"""Every fixture, fixed: what becomes of it, that it compiles, that there is no more to do and nothing new to report.
+
+``fixtures/fixed`` holds for each folder of fixtures what ``--fix --unsafe-fixes`` does to its programs: the fixes, with
+the line that each was found at, and the difference that they make together. ``python -m tests.fixes.test_fixtures``
+writes these files anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devlint.finding import Applicability, Confidence, Severity
+from tests.fixes.fixing import FixedText, fix_text
+from tests.fixture_expectations import FIXTURES, fixtures_of
+
+FOLDERS: dict[str, list[Path]] = defaultdict(list)
+for fixture in fixtures_of("rules", "seeds", "idioms", "found", "lookalikes"):
+    parts = fixture.relative_to(FIXTURES).parts
+    FOLDERS[parts[1] if parts[0] == "rules" else parts[0]].append(fixture)
+
+
+def fixed(path: Path) -> FixedText:
+    family = path.relative_to(FIXTURES).parts[0]
+    return fix_text(path.read_text("utf-8"), path.relative_to(FIXTURES / family).as_posix(), unsafe=True)
+
+
+def told(path: Path, done: FixedText) -> Iterator[str]:
+    """What was done to one fixture, empty for nothing."""
+    if not done.applied:
+        return
+    name = path.relative_to(FIXTURES).as_posix()
+    yield f"=== {name}\n"
+    for finding in done.applied:
+        assert finding.fix is not None
+        yield f"{finding.code} {finding.fix.applicability.value}: {finding.fix.message}\n"
+    before, after = (text.splitlines(keepends=True) for text in (path.read_text("utf-8"), done.text))
+    yield from (line for line in difflib.unified_diff(before, after, n=0) if not line.startswith(("---", "+++")))
+
+
+@pytest.mark.parametrize("folder", sorted(FOLDERS))
+def test_fixed_programs(folder: str) -> None:
+    shown = ""
+    for path in FOLDERS[folder]:
+        done = fixed(path)
+        shown += "".join(told(path, done))
+        assert not done.problem, (path, done.problem)
+        compile(done.text, str(path), "exec", ast.PyCF_ONLY_AST)
+        new = [
+            (finding.code, finding.scope, finding.message)
+            for finding in done.after
+            if (finding.code, finding.scope) in done.new
+            and finding.severity > Severity.NOTE
+            and finding.confidence > Confidence.LOW
+        ]
+        assert not new, path
+        for finding in done.before:
+            if finding.fix is not None and not finding.fix.edits:
+                assert finding.fix.applicability is Applicability.SUGGESTION, finding
+        if done.applied:
+            again = fix_text(done.text, path.name, unsafe=True)
+            assert [finding.message for finding in again.applied] == [], path
+    expected = FIXTURES / "fixed" / f"{folder}.diff"
+    assert shown == (expected.read_text("utf-8") if expected.exists() else "")
+
+
+def test_nothing_is_expected_of_folders_that_are_gone() -> None:
+    assert {path.stem for path in (FIXTURES / "fixed").iterdir()} <= FOLDERS.keys()
+
+
+if __name__ == "__main__":
+    (FIXTURES / "fixed").mkdir(exist_ok=True)
+    for folder, paths in FOLDERS.items():
+        text = "".join(line for path in paths for line in told(path, fixed(path)))
+        if text:
+            (FIXTURES / "fixed" / f"{folder}.diff").write_text(text, "utf-8")
