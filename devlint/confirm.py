@@ -20,7 +20,7 @@ from devlint.runtime.entries import Entry
 from devlint.runtime.isolation import Job, Run, run_isolated
 from devlint.runtime.nursery import Nursery
 from devlint.runtime.placements import Placement, Wish
-from devlint.runtime.predictions import wanted
+from devlint.runtime.predictions import prediction_of, wanted
 from devlint.runtime.unforeseen import runtime_findings
 from devlint.runtime.verdicts import Unforeseen, judge
 from devlint.runtime.watching import Watchlist
@@ -69,6 +69,7 @@ def confirm(
     jobs = _jobs(request, entries, suspicions, watch)
     with nullcontext(nursery) if nursery else Nursery() as home:
         runs = _run(jobs, cwd, progress or Progress(), home)
+        runs += _run(_sanitized(runs, suspicions), cwd, progress or Progress(), home)
 
     judged, unforeseen = judge(suspicions, runs, watch, _shown(cwd))
     shown, hidden = _gated(judged, planned)
@@ -91,7 +92,8 @@ def why_nothing_is_settled(runs: Sequence[Run], skipped: Sequence[EntryRun] = ()
     for run in runs:
         if run.state in ("failed", "timed-out") and not run.device_error:
             return f"{run.job.entry.name} on {run.device}: {run.reason}"
-    if any(run.reached_device for run in runs):
+    # What a device refused has not reached it, and is what was asked about.
+    if any((run.reached_device and run.job.placement is not Placement.CPU) or run.device_error for run in runs):
         return ""
     for told in (*map(_told, runs), *skipped):
         if told.state == "skipped":
@@ -132,6 +134,17 @@ def _jobs(
         )
         for entry in entries
         for placement in placements
+    ]
+
+
+def _sanitized(runs: Sequence[Run], suspicions: tuple[Finding, ...]) -> list[Job]:
+    """The same again for races between streams, in processes of their own, where there is a real device."""
+    if not any(prediction_of(finding.code).sanitized for finding in suspicions):
+        return []
+    return [
+        replace(run.job, sanitize=True)
+        for run in runs
+        if run.state == "ran" and not run.simulated and run.job.placement is Placement.FIRST
     ]
 
 

@@ -79,5 +79,10 @@ class Result:
         if self.missing or self.not_run or any(finding.code == UNREADABLE_FILE for finding in self.findings):
             return 2
         if self.confirming:
-            return int(self.by_verdict[VerdictState.CONFIRMED] > 0)
+            return int(any(_seen_to_happen(finding) for finding in self.findings))
         return int(any(finding.severity > Severity.NOTE for finding in self.findings))
+
+
+def _seen_to_happen(finding: Finding) -> bool:
+    confirmed = finding.verdict is not None and finding.verdict.state is VerdictState.CONFIRMED
+    return confirmed and finding.severity > Severity.NOTE

@@ -47,7 +47,8 @@ def operand_words(operand: Operand, path: Callable[[str], str] = str) -> str:
     shape = f" {operand.dtype.removeprefix('torch.')}{list(operand.shape)}" if operand.dtype else ""
     places = (("made", operand.born), ("moved", operand.moved))
     ways = [f"{word} at {path(place.path)}{_position(place)}" for word, place in places if place]
-    return ", ".join([f"`{operand.name or 'a value'}`{shape} on {operand.device}", *ways])
+    name = f"`{operand.name}`" if operand.name else "a value"
+    return ", ".join([f"{name}{shape} on {operand.device}", *ways])
 
 
 def first_line(error: str) -> str:

@@ -6,7 +6,6 @@ Each line of the record is one JSON object, written by one unbuffered write: wha
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import os
 import sys
@@ -21,6 +20,7 @@ from devlint.runtime.auto import CannotBuild
 from devlint.runtime.isolation import Job
 from devlint.runtime.observation import Observation, to_json
 from devlint.runtime.placements import Placement
+from devlint.runtime.process_state import ProcessDefaults, watch_variables
 from devlint.runtime.program import CannotRun, Program, built, import_paths, model, run_script, train_step, unasked
 from devlint.runtime.reach import Reach
 
@@ -88,7 +88,7 @@ def main(job_file: str, record_file: str) -> None:
 def run(job: Job, record: Record, torch: Any) -> None:
     """Everything between the machine's start and the last observation."""
     place = _place(job, torch)
-    record.write("start", device=str(place.device), simulated=place.machine is not None and place.machine.simulated)
+    record.write("start", device=str(place.device), simulated=place.machine.simulated, sanitized=job.sanitize)
     _limit_memory(job)
     sys.path[:0] = import_paths(job.entry)
     # What --auto tries out runs as on a CPU and is not observed.
@@ -97,22 +97,20 @@ def run(job: Job, record: Record, torch: Any) -> None:
         try:
             _execute(job, place, session, make)
         except Exception as error:
-            from devlint.runtime.failure import observation_of
-
-            record.observed(observation_of(error))
+            session.failed(error)
             raise
 
 
-def _execute(job: Job, place: _Place, session: Session | None, make: Callable[[], Program] | None) -> None:
+def _execute(job: Job, place: _Place, session: Session, make: Callable[[], Program] | None) -> None:
     entry = job.entry
     if entry.kind == "script":
-        _make_current(job, place)
+        _follow(job, place)
         run_script(entry)
         return
     program = make() if make else model(entry) if entry.kind == "model" else built(entry, str(place.device))
     if program.is_step and not program.takes_device:
-        _make_current(job, place)
-    if not program.is_step and session is not None:
+        _follow(job, place)
+    if not program.is_step and job.placement is not Placement.CPU:
         lifted = session.lift(program.model), session.lift(program.args), session.lift(dict(program.kwargs))
         program = Program(*lifted)
     if job.train and not program.is_step:
@@ -121,27 +119,27 @@ def _execute(job: Job, place: _Place, session: Session | None, make: Callable[[]
         program.forward()
 
 
-def _make_current(job: Job, place: _Place) -> None:
+def _follow(job: Job, place: _Place) -> None:
     """What cannot be told where to run finds the device under test as the current one."""
     if job.placement is Placement.SECOND:
-        import torch
-
-        torch.cuda.set_device(place.device)
+        _make_current(place.device.index)
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the entry runs; no machine for a process without accelerators."""
+    """Where the entry runs."""
 
     device: torch.device
-    machine: Machine | None
+    machine: Machine
 
 
 def _place(job: Job, torch: Any) -> _Place:
     """The device of the job's placement on a real or simulated machine. Raises CannotRun and Skipped."""
-    index = job.wish.index + (job.placement is Placement.SECOND)
+    from devlint.runtime.real import RealMachine
+
     if job.placement is Placement.CPU:
-        return _Place(torch.device("cpu"), None)
+        return _Place(torch.device("cpu"), RealMachine("cpu"))
+    index = job.wish.index + (job.placement is Placement.SECOND)
     count = torch.cuda.device_count() if job.wish.machine != "sim" and torch.cuda.is_available() else 0
     if job.wish.machine == "cuda" and not count:
         raise CannotRun("there is no CUDA device here; --device sim simulates one")
@@ -151,35 +149,47 @@ def _place(job: Job, torch: Any) -> _Place:
         raise CannotRun(f"there is no cuda:{index} here, only {count}")
     device = torch.device("cuda", index)
     if index < count:
-        torch.cuda.set_device(job.wish.index)
-        return _Place(device, importlib.import_module("devlint.runtime.real").RealMachine(device))
+        return _Place(device, RealMachine(device))
     from devlint.runtime.simulated import SimulatedMachine
 
     return _Place(device, SimulatedMachine(max(2, job.wish.index + 2)))
 
 
 @contextlib.contextmanager
-def _observing(place: _Place, job: Job, record: Record) -> Iterator[Session | None]:
-    if place.machine is None:
-        yield None
-        return
+def _observing(place: _Place, job: Job, record: Record) -> Iterator[Session]:
     from devlint.runtime.session import observe
 
+    on_accelerator = job.placement is not Placement.CPU
     with observe(place.machine, record.observed, device=place.device, repair=job.repair) as session:
-        if place.machine.simulated and job.wish.index:
-            _start_on(job.wish.index)
+        if on_accelerator and job.wish.index:
+            _make_current(job.wish.index)
+        defaults = ProcessDefaults.now() if on_accelerator else None
+        watch_variables(record.observed)
         over = threading.Event()
         watcher = threading.Thread(target=_tell_when_reached, args=(session, record, over), daemon=True)
         watcher.start()
         try:
-            yield session
+            with _sanitized(job, record):
+                yield session
         finally:
+            for observation in defaults.changes(place.device.index) if defaults else ():
+                record.observed(observation)
             over.set()
             watcher.join()
 
 
-def _start_on(index: int) -> None:
-    """The device asked for is the current one, also while an entry runs on the next."""
+@contextlib.contextmanager
+def _sanitized(job: Job, record: Record) -> Iterator[None]:
+    if not job.sanitize:
+        yield
+        return
+    from devlint.runtime.sanitizer import sanitized
+
+    with sanitized(record.observed):
+        yield
+
+
+def _make_current(index: int) -> None:
     import torch
 
     torch.cuda.set_device(index)

@@ -37,6 +37,8 @@ class Job:
     """The places of which the child tells whether they ran; paths are absolute."""
     train: bool = False
     repair: bool = True
+    sanitize: bool = False
+    """Under PyTorch's CUDA sanitizer, which sees races between streams and makes everything slow."""
     timeout: float | None = None
     """Seconds of wall-clock time; None: no limit."""
     memory: int | None = None
@@ -51,6 +53,7 @@ class Job:
             "places": [[p.path, p.line, p.column, p.end_line, p.end_column] for p in self.places],
             "train": self.train,
             "repair": self.repair,
+            "sanitize": self.sanitize,
             "memory": self.memory,
         }
 
@@ -63,6 +66,7 @@ class Job:
             tuple(Place(*place) for place in fields["places"]),
             fields["train"],
             fields["repair"],
+            fields["sanitize"],
             memory=fields["memory"],
         )
 

@@ -7,6 +7,7 @@ caller's line; it says something of a finding there only if nothing nearer expla
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
@@ -29,7 +30,20 @@ class Fit(IntEnum):
     """An operand was made or moved at a step of the finding's trace."""
     CALLER = 3
     """It happened in something called there."""
+    NAMED = 4
+    """It happened to the very device that the finding names, after the finding's place had run."""
+    SCOPE = 5
+    """It happened in the same function, or to the process as a whole, after the finding's place had run."""
 
+
+_NAMING = frozenset({"elsewhere", "invalid-device"})
+_OF_THE_SCOPE = frozenset({"no-accelerator", "default-device"})
+
+
+CREATED_AND_MOVED = "DEV701"
+"""The one rule to which it matters that a tensor is made on the CPU, whatever comes of it."""
+
+_DEVICE = re.compile(r"\bcuda:\d+\b")
 
 Joined = dict[int, list[tuple[Run, Observation]]]
 """For each finding, by its number, what was seen of it."""
@@ -46,14 +60,24 @@ def join(
             fits = [
                 (fit, number)
                 for number, finding in enumerate(findings)
-                if foretold(finding, run, observation) and (fit := fit_of(finding, observation, watch)) is not None
+                if foretold(finding, run, observation) and (fit := fit_of(finding, run, observation, watch)) is not None
             ]
-            best = min(fits, default=None)
-            if best is None:
+            if not fits:
                 unforeseen.append((run, observation))
-            for number in {number for fit, number in fits if best is not None and fit == best[0]}:
+            for number in _best(fits, findings):
                 joined[number].append((run, observation))
     return joined, unforeseen
+
+
+def _best(fits: list[tuple[tuple[Fit, int], int]], findings: tuple[Finding, ...]) -> set[int]:
+    """The numbers of the best fits: among rules about names of devices, and among the others, since their repairs are
+    different ones."""
+    chosen: set[int] = set()
+    for about_names in (True, False):
+        group = [(fit, n) for fit, n in fits if findings[n].code.startswith("DEV3") is about_names]
+        best = min(group, default=None)
+        chosen |= {number for fit, number in group if best is not None and fit == best[0]}
+    return chosen
 
 
 def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
@@ -61,13 +85,13 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
     prediction = prediction_of(finding.code)
     if observation.kind not in prediction.kinds:
         return False
-    if observation.kind == "strayed" and observation.detail == "factory":
+    if observation.kind == "strayed" and (observation.detail == "factory") != (finding.code == CREATED_AND_MOVED):
         return False  # made on the CPU and not yet used: what becomes of it is observed by itself
     # What only another placement can show is no sign on the first, where such code is right.
     return Placement.FIRST in prediction.placements or run.job.placement in prediction.placements
 
 
-def fit_of(finding: Finding, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
+def fit_of(finding: Finding, run: Run, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
     """How the observation fits, and how many columns apart they are; None if they have nothing in common."""
     place = watch.absolute(finding.place)
     origins = [spot for operand in observation.operands for spot in origins_of(operand)]
@@ -86,7 +110,25 @@ def fit_of(finding: Finding, observation: Observation, watch: Watchlist) -> tupl
         for spot in spots
         if touches(place, spot, () if fit is Fit.TRACE else finding.related_lines)
     ]
-    return min(found, default=None)
+    return min(found, default=None) or _fit_by_name(finding, run, observation, watch)
+
+
+def _fit_by_name(finding: Finding, run: Run, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
+    """Devices are plain values: where one was written down, nobody knows when it is used."""
+    if watch.number(finding.place) not in run.ran:
+        return None
+    # An error that was raised before any operation knows no operands, only what it says.
+    blind = not observation.operands
+    if observation.kind in _NAMING or (blind and observation.kind == "clash"):
+        named = set(_DEVICE.findall(finding.message))
+        devices = {operand.device for operand in observation.operands} or set(_DEVICE.findall(observation.message))
+        if named and (named & devices or not devices):
+            return Fit.NAMED, 0
+    if observation.kind in _OF_THE_SCOPE or (blind and observation.kind == "clash"):
+        place = watch.absolute(finding.place)
+        same = any(spot.scope == finding.scope and _same_file(place, spot) for spot in observation.spots)
+        return (Fit.SCOPE, 0) if same or not observation.spots else None
+    return None
 
 
 def origins_of(operand: Seen) -> Iterator[Spot]:
@@ -97,7 +139,7 @@ def origins_of(operand: Seen) -> Iterator[Spot]:
 
 def touches(place: Place, spot: Spot, more_lines: tuple[int, ...] = ()) -> bool:
     """Whether a spot is in a place's statement: on its lines, and not in a part of the line beside it."""
-    if os.path.realpath(spot.path) != place.path:
+    if not _same_file(place, spot):
         return False
     if spot.line > place.end_line or spot.end_line < place.line:
         return any(spot.line <= line <= spot.end_line for line in more_lines)
@@ -105,3 +147,7 @@ def touches(place: Place, spot: Spot, more_lines: tuple[int, ...] = ()) -> bool:
         return True
     # A spot that ends before the place or begins after it is another expression - or the value assigned to it.
     return spot.end_column > place.column
+
+
+def _same_file(place: Place, spot: Spot) -> bool:
+    return os.path.realpath(spot.path) == place.path

@@ -80,7 +80,8 @@ class Nursery:
             return Spawned(order)
         if self._server is None or self._server.poll() is not None:
             self._server = subprocess.Popen(
-                [sys.executable, "-c", "from devlint.runtime.nursery import serve; serve()"],
+                # -P: a directory of the program may be called devlint, or torch.
+                [sys.executable, "-P", "-m", "devlint.runtime.nursery"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, **environment()},
@@ -185,8 +186,10 @@ def _run(order: dict[str, Any]) -> None:
     os.dup2(null, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    if sys.path and sys.path[0] == "":
-        sys.path[0] = order["cwd"]
     from devlint.runtime.child import main
 
     main(order["job"], order["record"])
+
+
+if __name__ == "__main__":
+    serve()

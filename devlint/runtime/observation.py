@@ -18,6 +18,10 @@ KINDS = (
     "generator",
     "load",
     "invalid-device",
+    "elsewhere",
+    "no-accelerator",
+    "visible-devices",
+    "default-device",
     "attribute",
     "discarded-transfer",
     "left-behind",
@@ -37,6 +41,10 @@ host-only           numpy or an argument that is read on the host was given a te
 generator           a draw with another device's generator
 load                a file names a device that this machine lacks
 invalid-device      a device string or index torch refuses
+elsewhere           a call puts a value on another accelerator than the one under test
+no-accelerator      an accelerator was asked of a process that sees none
+visible-devices     the variable that hides devices was set when or how nobody reads it
+default-device      the program leaves another default or current device than it found
 attribute           ``.to`` or ``.cuda`` asked of an object that has none
 discarded-transfer  a transfer's result died unread (``detail``: "statement", or "unread" when a name held it)
 left-behind         a plain tensor or a module in a plain container stayed where it was when its module moved

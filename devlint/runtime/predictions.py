@@ -23,6 +23,8 @@ class Prediction:
     placements: tuple[Placement, ...] = (FIRST,)
     unsettled: str = ""
     """Why a run in which nothing happened refutes nothing; empty if it does refute."""
+    sanitized: bool = False
+    """Whether it takes a run under the CUDA sanitizer."""
     place_only: bool = False
     """Whether only what happens at the finding's own place counts, not what happens to values made there."""
 
@@ -44,7 +46,7 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV206": Prediction(MEETINGS | _at("left-behind")),
     "DEV207": Prediction(MEETINGS),
     "DEV208": Prediction(MEETINGS),
-    "DEV301": Prediction(MEETINGS | _at("invalid-device", "elsewhere"), (SECOND,)),
+    "DEV301": Prediction(MEETINGS | _at("invalid-device", "elsewhere"), (FIRST, SECOND)),
     "DEV302": Prediction(MEETINGS | _at("no-accelerator", "invalid-device", "elsewhere"), (CPU, SECOND)),
     "DEV303": Prediction(_at("visible-devices", "invalid-device")),
     "DEV304": Prediction(_at("no-accelerator", "probe"), (CPU,)),
@@ -60,17 +62,17 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV404": Prediction(_at("host-only", "clash")),
     "DEV405": Prediction(MEETINGS),
     "DEV406": Prediction(_at("collective", "host-only", "clash"), unsettled="no collective of NCCL ran"),
-    "DEV407": Prediction(MEETINGS | _at("strayed")),
+    "DEV407": Prediction(MEETINGS),
     "DEV501": Prediction(MEETINGS | _at("left-behind")),
     "DEV502": Prediction(MEETINGS | _at("left-behind")),
     "DEV503": Prediction(_at("load"), (CPU,), "the file that was loaded need not come from an accelerator"),
     "DEV504": Prediction(MEETINGS | _at("stale-device")),
     "DEV505": Prediction(MEETINGS),
-    "DEV601": Prediction(_at("stream"), unsettled="streams are only followed on a real GPU"),
+    "DEV601": Prediction(_at("stream"), sanitized=True, unsettled="streams are only followed on a real GPU"),
     "DEV602": Prediction(_at("stream"), unsettled="asynchronous copies are only followed on a real GPU"),
     "DEV603": Prediction(_at("stream", "elsewhere"), (SECOND,)),
     "DEV604": Prediction(_at("worker", "error"), unsettled="the run started no worker process"),
-    "DEV701": Prediction(_at("copy-per-step")),
+    "DEV701": Prediction(_at("strayed", "copy-per-step"), unsettled="what a copy costs is not measured"),
     "DEV702": Prediction(_at("copy-per-step")),
     "DEV703": Prediction(_at("host-sync")),
     "DEV704": Prediction(_at("copy-per-step")),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from devlint.finding import Confidence, Finding, Severity, TraceStep
 from devlint.runtime.isolation import Run
 from devlint.runtime.observation import Observation, Seen, Spot
-from devlint.runtime.verdicts import Show, confirmed, place_of, stray_of
+from devlint.runtime.verdicts import Show, confirmed, is_echo, name_of, place_of, stray_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def runtime_findings(
     for run, observation in unforeseen:
         stray = stray_of(run, observation)
         reported = _reported(observation, stray)
-        if reported is None or observation.repaired:
+        if reported is None or is_echo(run, observation):
             continue
         spot = _spot(reported.code, observation, stray, files)
         if spot is not None:
@@ -97,7 +97,7 @@ def _finding(
 ) -> Finding:
     name, severity = rules[reported.code]
     steps = [
-        TraceStep(place_of(where, show), f"`{operand.name or 'a value'}` was {word} here", operand.device)
+        TraceStep(place_of(where, show), f"{name_of(operand)} was {word} here", operand.device)
         for operand in observation.operands
         for word, where in (("made", operand.born), ("moved", operand.moved))
         if where is not None
@@ -121,7 +121,9 @@ def _finding(
 
 
 def _message(observation: Observation) -> str:
-    operands = [f"`{operand.name or 'a value'}` on {operand.device}" for operand in observation.operands]
+    operands = [f"{name_of(operand)} on {operand.device}" for operand in observation.operands]
     told = observation.message.strip().split("\n", 1)[0] or observation.detail or observation.kind.replace("-", " ")
-    who = f"{' meets '.join(operands[:2])} in {observation.operation}: " if len(operands) > 1 else ""
-    return who + told
+    if len(operands) < 2:
+        return told
+    operation = observation.operation.removeprefix("aten.").partition(".")[0]
+    return f"{operands[0]} meets {operands[1]} in `{operation}`: {told}"

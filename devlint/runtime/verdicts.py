@@ -59,7 +59,16 @@ def is_echo(run: Run, observation: Observation) -> bool:
 def operand_of(seen: Seen, show: Show) -> Operand:
     """An operand with its places as reports show them."""
     born, moved = (None if spot is None else place_of(spot, show) for spot in (seen.born, seen.moved))
-    return Operand(seen.name, seen.device, seen.shape, seen.dtype, born, moved)
+    return Operand("" if seen.name in _ROLES else seen.name, seen.device, seen.shape, seen.dtype, born, moved)
+
+
+_ROLES = ("self", "other")
+"""Names that operations have for their arguments, and that say nothing to their caller."""
+
+
+def name_of(seen: Seen) -> str:
+    """`` `hidden` ``, or ``a value`` where nothing in the program names it."""
+    return "a value" if not seen.name or seen.name in _ROLES else f"`{seen.name}`"
 
 
 def place_of(spot: Spot, show: Show) -> Place:
@@ -97,7 +106,7 @@ def _doubts(
     prediction = prediction_of(finding.code)
     if seen:
         yield "seen only of values that had been brought over before"
-    if prediction.unsettled:
+    if prediction.unsettled and not (prediction.sanitized and any(run.job.sanitize for run in reached)):
         yield prediction.unsettled
     done = {run.job.placement for run in reached}
     missing = [placement for placement in prediction.placements if placement not in done]

@@ -42,7 +42,7 @@ def test_text_names_the_run_its_error_and_both_operands() -> None:
    = confirmed: on cuda:0 (simulated) by net:build
      Input and hidden tensors are not at the same device
      `hx` float32[1, 8] on cpu, made at net.py:5:14
-     `a value` float32[] on cuda:0, made at run.py:3, moved at run.py:9:5
+     a value float32[] on cuda:0, made at run.py:3, moved at run.py:9:5
    = help: create it where the input is
 """
         in text

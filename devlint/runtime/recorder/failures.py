@@ -10,6 +10,7 @@ from devlint.runtime.observation import Observation, Phase, Spot
 from devlint.runtime.recorder.clashes import kind_of
 from devlint.runtime.recorder.recorder import phase_of
 from devlint.runtime.simulated.errors import NotSimulated
+from devlint.semantics import classify
 
 _NO_TRANSFER = re.compile(r"'(\w+)' object has no attribute '(to|cuda|cpu|xpu|pin_memory)'")
 
@@ -21,6 +22,8 @@ def observation_of(error: BaseException) -> Observation | None:
     places, phase = _where(error.__traceback__)
     text = str(error)
     kind, detail = kind_of(text), type(error).__name__
+    if kind is None and (known := classify(text)) is not None and known.category == "device_unavailable":
+        kind = "no-accelerator"
     if isinstance(error, NotSimulated):
         kind, detail = "not-simulated", error.what
     elif isinstance(error, AttributeError) and (found := _NO_TRANSFER.search(text)):

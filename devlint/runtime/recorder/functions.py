@@ -46,7 +46,20 @@ class RecordingFunctions(TorchFunctionMode):
             local.in_call = before
         if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
             moved(self.recorder, f"Tensor.{func.__name__}", args[0], out)
+            self._named(func, out)
+        elif "device" in kwargs and isinstance(out, Tensor):
+            self._named(func, out)
         return out
+
+    def _named(self, func: Any, result: Tensor) -> None:
+        """A call that says where its result goes: to the device under test, to the CPU, or to another accelerator."""
+        recorder = self.recorder
+        device = recorder.machine.device_of(result)
+        if device == recorder.device:
+            recorder.reached = True
+        elif device.type != "cpu":
+            message = f"it is put on {device} while the run is on {recorder.device}"
+            recorder.emit("elsewhere", [("", result)], name_of_function(func), message)
 
     def _failed(self, func: Any, args: Any, kwargs: Any, error: Exception) -> Any:
         recorder = self.recorder

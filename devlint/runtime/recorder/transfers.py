@@ -59,10 +59,12 @@ class Watch:
 def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) -> None:
     """A transfer made a new tensor: trace it, and look at what the program does with it."""
     before, after = recorder.machine.device_of(source), recorder.machine.device_of(result)
+    frame = next(user_frames(sys._getframe(2)), None)
     if before == after:
+        if operation == "Tensor.pin_memory" and frame is not None and what_follows(frame)[:1] == ["POP_TOP"]:
+            tell_discarded(recorder, operation, spots(frame), (seen(source, before, "self"),), "statement")
         return
     trace = trace_of(source) or Trace()
-    frame = next(user_frames(sys._getframe(2)), None)
     raw: RawSpot | None = None if frame is None else (frame.f_code, frame.f_lasti)
     made = Trace(trace.births, raw, raw, trace.repaired)
     set_trace(result, made)

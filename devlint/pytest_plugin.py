@@ -1,0 +1,209 @@
+"""``pytest --devlint``: existing CPU tests run their models on a simulated accelerator, unchanged.
+
+This module is loaded by every pytest that finds devlint installed, so it imports nothing until it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from devlint.lifted import Report, Sighting
+    from devlint.runtime.lifting.calls import Lifter
+    from devlint.runtime.observation import Observation
+
+MOST_TESTS = 3
+"""Tests named beside a finding in the summary; the others are counted."""
+
+_PLUGIN = "devlint-lifting"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("devlint", "device placement (devlint)")
+    group.addoption("--devlint", action="store_true", help="run every module's outermost call on an accelerator")
+    group.addoption(
+        "--devlint-device", choices=("sim",), default="sim", help="the accelerator: sim, a simulated cuda:0"
+    )
+    group.addoption("--devlint-report", metavar="FILE", help="write the findings there, as JSON")
+    group.addoption("--devlint-warn", action="store_true", help="findings do not fail the run")
+    parser.addini("devlint_lift", type="linelist", help="what else to lift: pkg.function, Class.method")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--devlint"):
+        return
+    try:
+        import torch._dynamo  # noqa: F401 - the first lifted call would import it, and time limits count that
+    except ImportError as error:
+        raise pytest.UsageError(f"--devlint needs torch: {error}; install devlint[runtime]") from None
+    config.pluginmanager.register(Lifting(config), _PLUGIN)
+
+
+class Lifting:
+    """One run of tests; with xdist one in each worker, and one that gathers."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        from devlint.runtime.lifting.calls import Lifter
+
+        self._config = config
+        self._test = ""
+        self._more: tuple[tuple[Any, str], ...] | None = None
+        self._seen: dict[str, tuple[Observation, dict[str, None]]] = {}
+        self._lifter: Lifter = Lifter(self._observed)
+        self._counts: dict[str, Any] = {"lifted": 0, "tests": 0, "not_lifted": {}}
+        self._report: Report | None = None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        self._test = item.nodeid
+        before = self._lifter.lifted
+        if self._more is None:
+            self._more = _targets(self._config.getini("devlint_lift"))
+        with self._lifter.active(self._more):
+            result = yield
+        self._counts["tests"] += self._lifter.lifted > before
+        return result
+
+    def _observed(self, observation: Observation) -> None:
+        from devlint.runtime.observation import to_json
+
+        row = to_json(observation)
+        key = json.dumps([row["kind"], row["spots"][:1], row["operation"], [o["born"] for o in row["operands"]]])
+        self._seen.setdefault(key, (observation, {}))[1][self._test] = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._counts["lifted"] += self._lifter.lifted
+        for reason, number in self._lifter.not_lifted.items():
+            self._counts["not_lifted"][reason] = self._counts["not_lifted"].get(reason, 0) + number
+        output = getattr(self._config, "workeroutput", None)
+        if output is not None:
+            output["devlint"] = json.dumps({**self._counts, "seen": self._rows()})
+            return
+        from devlint.lifted import report_on
+
+        self._report = report_on(self._sightings(), self._config.rootpath)
+        self._write()
+        if self._report.result.exit_code and not self._config.getoption("--devlint-warn"):
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: Any) -> None:
+        """A worker of xdist is done."""
+        from devlint.runtime.observation import from_json
+
+        told = json.loads(getattr(node, "workeroutput", {}).get("devlint", "null"))
+        if told is None:
+            return
+        self._counts["lifted"] += told["lifted"]
+        self._counts["tests"] += told["tests"]
+        for reason, number in told["not_lifted"].items():
+            self._counts["not_lifted"][reason] = self._counts["not_lifted"].get(reason, 0) + number
+        for key, row, tests in told["seen"]:
+            self._seen.setdefault(key, (from_json(row), {}))[1].update(dict.fromkeys(tests))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        report = self._report
+        if report is None:
+            return
+        from devlint.reports.painting import paint
+        from devlint.reports.source_lines import SourceLines
+        from devlint.reports.text import text_lines
+
+        counts = self._counts
+        terminalreporter.section("devlint")
+        root = self._config.rootpath
+        for finding in report.result.findings:
+            terminalreporter.write(paint(text_lines([finding], SourceLines(root, {}), None), color=False).rstrip("\n"))
+            terminalreporter.write_line(f"\n  seen by {_some(report.tests[finding.fingerprint])}\n")
+        for line in _summary(counts, report):
+            terminalreporter.write_line(line)
+
+    def _rows(self) -> list[Any]:
+        from devlint.runtime.observation import to_json
+
+        return [[key, to_json(observation), list(tests)] for key, (observation, tests) in self._seen.items()]
+
+    def _sightings(self) -> list[Sighting]:
+        from devlint.lifted import Sighting
+
+        return [Sighting(observation, tuple(tests)) for observation, tests in self._seen.values()]
+
+    def _write(self) -> None:
+        path = self._config.getoption("--devlint-report")
+        if not path or self._report is None:
+            return
+        from devlint.reports.json_document import json_document
+
+        target = Path(os.path.join(self._config.invocation_params.dir, path))
+        try:
+            target.write_text(json_document(self._report.result), encoding="utf-8")
+        except OSError as error:
+            raise pytest.UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _summary(counts: dict[str, Any], report: Report) -> list[str]:
+    from devlint.reports.summary import counted
+
+    found = len(report.result.findings)
+    lines = [
+        f"{counted(counts['lifted'], 'call')} of modules in {counted(counts['tests'], 'test')} ran on cuda:0 "
+        f"(simulated): {found or 'no'} device-placement problem{'' if found == 1 else 's'} found"
+    ]
+    reasons = sorted(counts["not_lifted"].items(), key=lambda item: -item[1])
+    lines += [f"not lifted: {number} x {reason}" for reason, number in reasons]
+    if report.inconclusive:
+        lines.append(f"inconclusive: {report.inconclusive} clashes with tensors that came in by another way")
+    return lines
+
+
+def _some(tests: tuple[str, ...]) -> str:
+    shown = ", ".join(tests[:MOST_TESTS])
+    return shown + (f" and {len(tests) - MOST_TESTS} more" if len(tests) > MOST_TESTS else "")
+
+
+def _targets(names: list[str]) -> tuple[tuple[Any, str], ...]:
+    """Owners and attributes of what ``devlint_lift`` names, wherever it was imported to. Raises UsageError."""
+    found: list[tuple[Any, str]] = []
+    for name in names:
+        owner_name, _, attribute = name.rpartition(".")
+        owners = [_owner(owner_name), *_classes(owner_name)]
+        functions = [vars(owner)[attribute] for owner in owners if owner is not None and attribute in vars(owner)]
+        if not functions:
+            raise pytest.UsageError(f"devlint_lift: {name} is neither an imported function nor a method of a class")
+        found += [(owner, attribute) for owner in owners if owner is not None and attribute in vars(owner)]
+        found += [
+            (module, alias)
+            for module in list(sys.modules.values())
+            for alias, value in list(getattr(module, "__dict__", {}).items())
+            if any(value is function for function in functions) and (module, alias) not in found
+        ]
+    return tuple(found)
+
+
+def _owner(name: str) -> Any:
+    """A module, or a class in one, that is imported already."""
+    if name in sys.modules:
+        return sys.modules[name]
+    module, _, rest = name.rpartition(".")
+    return getattr(sys.modules.get(module), rest, None) if module else None
+
+
+def _classes(name: str) -> list[type]:
+    from torch import nn
+
+    found: list[type] = []
+    level: list[type] = [nn.Module]
+    while level:
+        cls = level.pop()
+        level += cls.__subclasses__()
+        if cls.__name__ == name:
+            found.append(cls)
+    return found

@@ -1,0 +1,204 @@
+"""Every outermost call of a module, lifted."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+from torch.utils.weak import WeakIdKeyDictionary
+
+from devlint.runtime.failure import is_about_devices, words_of
+from devlint.runtime.labels import device_of, set_device
+from devlint.runtime.lifting.reachable import kept_plainly, moves_by_itself, tensors_in
+from devlint.runtime.lifting.snapshot import Snapshot
+from devlint.runtime.observation import Observation
+from devlint.runtime.recorder.failures import observation_of
+from devlint.runtime.recorder.traces import Trace, set_trace
+from devlint.runtime.session import observe
+from devlint.runtime.simulated import NotSimulated, SimulatedMachine
+
+CPU = torch.device("cpu")
+
+
+class NotLifted(Exception):
+    """Why a call runs as it always did."""
+
+
+class _Local(threading.local):
+    lifting = False
+
+
+class Lifter:
+    """Lifts while it is ``active``; ``sink`` is told what is observed, the counters what was done."""
+
+    def __init__(self, sink: Callable[[Observation], None]) -> None:
+        self.lifted = 0
+        self.not_lifted = Counter[str]()
+        self._sink = sink
+        self._local = _Local()
+        self._machine = SimulatedMachine(2)
+        self._device = self._machine.device(0)
+        self._one_at_a_time = threading.Lock()
+        self._born_lifted = WeakIdKeyDictionary()
+
+    @contextlib.contextmanager
+    def active(self, more: tuple[tuple[Any, str], ...] = ()) -> Iterator[None]:
+        """Lift every module's outermost call, and calls of ``more``: functions by owner and name."""
+        targets: list[tuple[Any, str]] = [(nn.Module, "__call__"), *more]
+        before = [vars(owner)[name] for owner, name in targets]
+        for (owner, name), function in zip(targets, before, strict=True):
+            setattr(owner, name, self._lifting(function))
+        try:
+            yield
+        finally:
+            for (owner, name), function in zip(targets, before, strict=True):
+                setattr(owner, name, function)
+
+    def _lifting(self, function: Any) -> Any:
+        lifter = self
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if lifter._local.lifting:
+                return function(*args, **kwargs)
+            return lifter._call(function, args, kwargs)
+
+        for name in ("__name__", "__qualname__", "__module__", "__doc__", "__wrapped__"):
+            with contextlib.suppress(AttributeError):
+                setattr(call, name, getattr(function, name))
+        return call
+
+    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not self._one_at_a_time.acquire(blocking=False):
+            self.not_lifted["another thread was in a lifted call"] += 1
+            return function(*args, **kwargs)
+        self._local.lifting = True
+        try:
+            modules = [value for value in (*args, *kwargs.values()) if isinstance(value, nn.Module)]
+            tensors = list(tensors_in(*args, *kwargs.values()))
+            _check(modules, tensors)
+            snapshot = Snapshot(modules, tensors)
+        except NotLifted as reason:
+            self.not_lifted[str(reason)] += 1
+            return function(*args, **kwargs)
+        else:
+            return self._lifted_call(function, args, kwargs, modules, tensors, snapshot)
+        finally:
+            self._local.lifting = False
+            self._one_at_a_time.release()
+
+    def _lifted_call(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        modules: list[nn.Module],
+        tensors: list[torch.Tensor],
+        snapshot: Snapshot,
+    ) -> Any:
+        seen: list[Observation] = []
+        try:
+            with (
+                observe(self._machine, seen.append, device=self._device),
+                self._placed(modules, tensors),
+                _devices_of_movers(modules, CPU, self._device),
+            ):
+                result = function(*args, **kwargs)
+                self._remember(modules, tensors)
+        except Exception as error:
+            snapshot.restore()
+            result = function(*args, **kwargs)  # raises what the program itself raises
+            told = observation_of(error)
+            if told is not None and is_about_devices(error) and not isinstance(error, NotSimulated):
+                seen.append(told)
+            self.not_lifted[words_of(error)] += 1
+        else:
+            self.lifted += 1
+        for observation in seen:
+            self._sink(observation)
+        _devices_back(modules, self._device)
+        return _brought_back(result, self._device)
+
+    @contextlib.contextmanager
+    def _placed(self, modules: list[nn.Module], tensors: list[torch.Tensor]) -> Iterator[None]:
+        """Let the call's tensors claim the device; mark what stays behind with the class that holds it."""
+        for tensor in tensors:
+            set_device(tensor, self._device)
+        held = {id(tensor) for tensor in tensors}
+        for part in (part for module in modules for part in module.modules()):
+            for _, tensor in kept_plainly(part):
+                if tensor in self._born_lifted:
+                    set_device(tensor, self._device)
+                elif id(tensor) not in held:
+                    # Where it was made is not known any more; its class is.
+                    set_trace(tensor, Trace(births=((type(part).__init__.__code__, 0),)))
+        yield
+
+    def _remember(self, modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
+        """What the call left on its modules lies where the call put it, also when the next one begins."""
+        for part in (part for module in modules for part in module.modules()):
+            for _, tensor in kept_plainly(part):
+                if device_of(tensor) == self._device:
+                    self._born_lifted[tensor] = True
+
+
+def _check(modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
+    """Raises NotLifted for calls that are not what they seem: traced, compiled, under other modes, elsewhere."""
+    if any(isinstance(module, torch.jit.ScriptModule) for module in modules):
+        raise NotLifted("scripted modules are not simulated")
+    if torch._C._get_tracing_state() is not None or torch.compiler.is_compiling():
+        raise NotLifted("the call is being traced or compiled")
+    if _get_current_dispatch_mode() is not None or torch._C._len_torch_function_stack():
+        raise NotLifted("the call runs under another mode or device context")
+    if torch._C._functorch.peek_interpreter_stack() is not None:
+        raise NotLifted("the call is being transformed (vmap, grad)")
+    elsewhere = next((tensor.device.type for tensor in tensors if tensor.device.type != "cpu"), None)
+    if elsewhere:
+        raise NotLifted(f"the program itself uses {elsewhere}")
+
+
+@contextlib.contextmanager
+def _devices_of_movers(modules: list[nn.Module], before: torch.device, after: torch.device) -> Iterator[None]:
+    """A class with its own way of moving keeps its own idea of the device up to date."""
+    changed = [
+        (part, name)
+        for module in modules
+        for part in module.modules()
+        if moves_by_itself(part)
+        for name, value in vars(part).items()
+        if isinstance(value, torch.device) and value == before
+    ]
+    for part, name in changed:
+        vars(part)[name] = after
+    try:
+        yield
+    finally:
+        for part, name in changed:
+            if vars(part).get(name) == after:
+                vars(part)[name] = before
+
+
+def _devices_back(modules: list[nn.Module], device: torch.device) -> None:
+    """No device of the simulation outlives it on a module."""
+    for part in (part for module in modules for part in module.modules()):
+        for name, value in vars(part).items():
+            if isinstance(value, torch.device) and value == device:
+                vars(part)[name] = CPU
+
+
+def _brought_back(result: Any, device: torch.device) -> Any:
+    """The result with devices named as the program knows them. Its tensors are on the CPU as they always were."""
+    if isinstance(result, torch.device):
+        return CPU if result == device else result
+    if isinstance(result, torch.Tensor):
+        return result
+    leaves, spec = pytree.tree_flatten(result)
+    if not any(isinstance(leaf, torch.device) and leaf == device for leaf in leaves):
+        return result
+    return pytree.tree_unflatten([CPU if leaf == device else leaf for leaf in leaves], spec)

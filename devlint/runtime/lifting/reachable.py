@@ -1,0 +1,89 @@
+"""The tensors of a call: what moves with a module, what is reachable from arguments, and what stays behind."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+DEPTH = 4
+"""How many objects deep tensors are looked for."""
+
+_MOST = 10_000
+_PLAIN = (str, bytes, int, float, complex, bool, type(None), type, torch.device, torch.dtype)
+_MOVERS = ("_apply", "to", "cuda")
+
+
+def tensors_in(*values: Any) -> Iterator[torch.Tensor]:
+    """Every tensor reachable from the values: through pytrees, dataclasses and ``__dict__``."""
+    seen: set[int] = set()
+    level = list(values)
+    for _ in range(DEPTH + 1):
+        following: list[Any] = []
+        for value in level:
+            if id(value) in seen or isinstance(value, _PLAIN):
+                continue
+            seen.add(id(value))
+            if isinstance(value, torch.Tensor):
+                yield value
+            elif isinstance(value, nn.Module):
+                yield from of_module(value)
+            else:
+                following += _parts(value)
+        level = following[:_MOST]
+
+
+def of_module(module: nn.Module) -> Iterator[torch.Tensor]:
+    """What ``Module.to`` moves: parameters, buffers, gradients - and what overridden ``_apply`` and ``to`` may move."""
+    yield from module.parameters()
+    yield from module.buffers()
+    for parameter in module.parameters():
+        if parameter.grad is not None:
+            yield parameter.grad
+    for part in module.modules():
+        if moves_by_itself(part):
+            yield from (tensor for _, tensor in kept_plainly(part))
+
+
+def moves_by_itself(module: nn.Module) -> bool:
+    """Whether the class has its own way of moving, which may know about plain attributes."""
+    for name in _MOVERS:
+        defined = getattr(type(module), name, None)
+        if getattr(defined, "__module__", "torch").partition(".")[0] != "torch":
+            return True
+    return False
+
+
+def kept_plainly(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Plain tensors that a module itself holds, with the attribute's name, also in lists and dicts."""
+    for name, value in vars(module).items():
+        if name in ("_parameters", "_buffers", "_modules") or isinstance(value, (*_PLAIN, nn.Module)):
+            continue
+        if isinstance(value, torch.Tensor):
+            yield name, value
+        elif isinstance(value, (list, tuple, dict, set)):
+            for leaf in pytree.tree_leaves(list(value) if isinstance(value, set) else value):
+                if isinstance(leaf, torch.Tensor):
+                    yield name, leaf
+
+
+def _parts(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    leaves, spec = pytree.tree_flatten(value)
+    if not spec.is_leaf():
+        return list(leaves)
+    if callable(value):
+        return []  # what a closure holds came in by another way
+    try:
+        return list(vars(value).values())
+    except TypeError:
+        return []
