@@ -1,4 +1,4 @@
-"""`torch.compile` runs its functions eagerly on a simulated machine, whatever the backend."""
+"""`torch.compile` and `torch.jit` run their functions eagerly on a simulated machine, whatever the backend."""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ def install(machine: Machine, patches: Patches) -> None:
         return true_compile(*args, **kwargs)
 
     patches.call(leave)
+    _interpret_nothing(patches)
     patches.set(torch, "compile", compile)
     if "torch._dynamo" in sys.modules:
         run_eagerly()
+
+
+def _interpret_nothing(patches: Patches) -> None:
+    """What is scripted or traced from now on stays Python: TorchScript asks no mode where a tensor goes."""
+    state = torch.jit._state
+    if getattr(state, "_enabled", False):
+        state.disable()
+        patches.call(state.enable)

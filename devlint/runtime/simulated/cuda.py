@@ -7,6 +7,7 @@ listed here raises `NotSimulated` with its name, and `hasattr` says no to it.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -23,11 +24,12 @@ MEMORY = 80 * 2**30
 
 CAPABILITY = (9, 0)
 
+_PREFIXES = ("_cuda_", "_nccl_")
+_Builtin = type(len)
+
 
 def install(machine: Machine, patches: Patches) -> None:
-    for name, function in _c_functions(machine).items():
-        patches.set(torch._C, name, function)
-    patches.set(torch._C, "__getattr__", _missing)
+    _replace_c_functions(machine, patches)
     cuda = torch.cuda
     patches.set(cuda, "_exchange_device", lambda index: _exchange(machine, index))
     patches.set(cuda, "_maybe_exchange_device", lambda index: _exchange(machine, index))
@@ -43,6 +45,29 @@ def install(machine: Machine, patches: Patches) -> None:
     for owner in (cuda, cuda.graphs):
         patches.set(owner, "CUDAGraph", _Graph)
     patches.set(torch.version, "cuda", "12.8")
+
+
+def _replace_c_functions(machine: Machine, patches: Patches) -> None:
+    """In a CUDA build the functions exist, and `torch.cuda`'s modules hold some under their own names."""
+    answers = _c_functions(machine)
+    for name in dir(torch._C):
+        if name.startswith(_PREFIXES) and name not in answers and isinstance(vars(torch._C).get(name), _Builtin):
+            answers[name] = _refused(name)
+    held = [vars(module) for name, module in list(sys.modules.items()) if name.startswith("torch.cuda")]
+    for name, answer in answers.items():
+        true = vars(torch._C).get(name)
+        for names in held:
+            if true is not None and names.get(name) is true:
+                patches.set(sys.modules[names["__name__"]], name, answer)
+        patches.set(torch._C, name, answer)
+    patches.set(torch._C, "__getattr__", _missing)
+
+
+def _refused(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotSimulatedName(f"torch._C.{name}")
+
+    return refuse
 
 
 def _c_functions(machine: Machine) -> dict[str, Any]:
@@ -127,7 +152,7 @@ def _exchange(machine: Machine, index: int) -> int:
 
 
 def _missing(name: str) -> Any:
-    if name.startswith(("_cuda_", "_nccl_", "_cudnn", "_CudaDevice", "_scatter", "_gather", "_broadcast")):
+    if name.startswith((*_PREFIXES, "_cudnn", "_CudaDevice", "_scatter", "_gather", "_broadcast")):
         raise NotSimulatedName(f"torch._C.{name}")
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
 

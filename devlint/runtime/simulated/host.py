@@ -60,6 +60,13 @@ def is_pinned(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) ->
     return claim is not None and claim.pinned
 
 
+def connectionist(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`torch.ctc_loss` reads lengths on the host, wherever they are (LossCTC.cpp); under a mode it would not."""
+    args = tuple(v.tolist() if i in (2, 3) and isinstance(v, Tensor) else v for i, v in enumerate(args))
+    lengths = ("input_lengths", "target_lengths")
+    return func(*args, **{k: v.tolist() if k in lengths and isinstance(v, Tensor) else v for k, v in kwargs.items()})
+
+
 def dlpack_device(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     device = machine.device_of(args[0])
     return (_CUDA_IN_DLPACK, device.index) if device.type == machine.type else func(*args, **kwargs)

@@ -65,6 +65,7 @@ def special_functions() -> dict[Any, Handler]:
         Tensor.__dlpack_device__: host.dlpack_device,
         Tensor.__dlpack__: host.hands_memory_over,
         Tensor.__cuda_array_interface__.__get__: host.hands_memory_over,
+        torch.ctc_loss: host.connectionist,
         Tensor.copy_: checks.copy_,
         Tensor.__setitem__: checks.setitem,
         _grad.__set__: checks.set_grad,
