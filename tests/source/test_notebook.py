@@ -7,9 +7,12 @@ from typing import Any
 
 import nbformat
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from devlint.finding import Edit, Place
 from devlint.source.decoding import Unreadable
+from devlint.source.magics import python_of
 from devlint.source.notebook import Notebook, read_notebook
 from devlint.source.notebook_file import source_lines, source_spans
 
@@ -160,3 +163,36 @@ def test_what_is_no_notebook_is_refused_in_one_sentence(data: bytes, message: st
     with pytest.raises(Unreadable) as error:
         read_notebook(data)
     assert message in error.value.message
+
+
+SOURCES = st.text(st.sampled_from("ax =%!?#'\"\\()[]\n\r\té\u2028😀"), max_size=30)
+
+
+@given(
+    cells=st.lists(SOURCES, min_size=1, max_size=4),
+    new=SOURCES,
+    indent=st.sampled_from([None, 1, 4]),
+    lines=st.booleans(),
+    ascii_only=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_in_a_cell_it_is_read_and_written_as_it_is(
+    cells: list[str], new: str, indent: int | None, lines: bool, ascii_only: bool
+) -> None:
+    document = json.loads(notebook(*cells, lines=lines))
+    data = json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()
+    found = read_notebook(data)
+    for cell, start in zip(found.cells, found.pieces, strict=True):
+        assert len(python_of(cell.source) or "") in (len(cell.source), 0)
+        assert found.text.count("\n", 0, start) == 0 or found.text[start - 1] == "\n"
+        first = Place("a.ipynb", cell.line, 1, cell.line, 1)
+        assert (found.placed(first).cell, found.placed(first).line) == (cell.number, 1)
+        assert found.text_line(found.placed(first)) == cell.line
+    assert found.rewritten({cell.number: cell.source.encode() for cell in found.cells}) == data
+    if found.cells:
+        number = found.cells[0].number
+        written = read_notebook(found.rewritten({number: new.encode()}))
+        kept = new if found.cells[0].source.endswith("\n") else new.removesuffix("\n").removesuffix("\r")
+        assert written.source_of(number) in (new, kept, "")
+        for other in found.cells[1:]:
+            assert written.source_of(other.number) == other.source
