@@ -12,11 +12,12 @@ from pathlib import Path
 
 from devlint.codes import ALWAYS_ON, UNUSED_SUPPRESSION
 from devlint.finding import Edit, Finding
+from devlint.fixes.applying import Refused, fixed
+from devlint.fixes.writing import NotWritten, replace_content
 from devlint.source.comment_room import comment_lines
 from devlint.source.decoding import Source, Unreadable
-from devlint.source.notebook import Notebook, read_source
+from devlint.source.notebook import read_source
 from devlint.source.suppression import Suppression, read_suppressions
-from devlint.source.writing import write_atomically
 
 NEVER = ALWAYS_ON | {UNUSED_SUPPRESSION}
 """Codes that a comment cannot, or should not, silence."""
@@ -43,7 +44,7 @@ def add_noqa(findings: Iterable[Finding], cwd: Path) -> Added:
     for path, found in by_path.items():
         try:
             added = _annotate(cwd / path, found)
-        except (OSError, Unreadable) as error:
+        except (OSError, Unreadable, Refused, NotWritten) as error:
             failures.append(f"cannot write {path}: {_reason(error)}")
             left += found
             continue
@@ -56,11 +57,10 @@ def _annotate(file: Path, findings: list[Finding]) -> int:
     """Write one file's comments; how many were added or extended."""
     source = read_source(file.name, file.read_bytes())
     edits = noqa_edits(source, ((source.text_line(finding.place), finding.code) for finding in findings))
-    data = _applied(source, edits)
+    data = fixed(source, file.name, edits)
     if _meaning(read_source(file.name, data)) != _meaning(source):
-        raise Unreadable("a comment would change what the program means; please report this")
-    if edits:
-        write_atomically(file, data)
+        raise Refused("a comment would change what the program means; please report this")
+    replace_content(str(file), source.data, data)
     return len(edits)
 
 
@@ -104,19 +104,6 @@ def _line_ends(text: str) -> list[int]:
 def _edit(text: str, start: int, end: int, replacement: str) -> Edit:
     first = len(text[:start].encode())
     return Edit(first, first + len(text[start:end].encode()), replacement)
-
-
-def _applied(source: Source, edits: list[Edit]) -> bytes:
-    if isinstance(source, Notebook):
-        sources: dict[int, bytes] = {}
-        for edit in reversed(edits):
-            before = sources.get(edit.cell) or source.source_of(edit.cell).encode()
-            sources[edit.cell] = before[: edit.start] + edit.text.encode() + before[edit.end :]
-        return source.rewritten(sources)
-    data = source.data
-    for edit in reversed(edits):
-        data = data[: edit.start] + edit.text.encode(source.encoding) + data[edit.end :]
-    return data
 
 
 def _meaning(source: Source) -> str | None:
