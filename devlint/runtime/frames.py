@@ -33,17 +33,10 @@ def is_user_code(path: str) -> bool:
     return True
 
 
-_is_user: dict[CodeType, bool] = {}
-
-
 def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
     """The user's frames from this one outward."""
     while frame is not None:
-        code = frame.f_code
-        user = _is_user.get(code)
-        if user is None:
-            user = _is_user[code] = is_user_code(code.co_filename)
-        if user:
+        if is_user_code(frame.f_code.co_filename):
             yield frame
         frame = frame.f_back
 
@@ -55,18 +48,20 @@ def here(depth: int = 1) -> RawSpot | None:
     return None
 
 
-@cache
 def spot(raw: RawSpot | None) -> Spot | None:
     """The place in words. Columns of PEP 657 are bytes of UTF-8; they are counted in code points here."""
-    if raw is None:
-        return None
-    code, offset = raw
+    # Like functions in two files are equal code objects: equality leaves the file's name out.
+    return None if raw is None else _spot(*raw, raw[0].co_filename)
+
+
+@cache
+def _spot(code: CodeType, offset: int, file: str) -> Spot:
     positions = islice(code.co_positions(), max(offset, 0) // 2, None)
     line, end_line, column, end_column = next(positions, (None, None, None, None))
     line = line or code.co_firstlineno
     end_line = end_line or line
     scope = code.co_qualname.replace("<locals>.", "")
-    path = os.path.abspath(code.co_filename)
+    path = os.path.abspath(file)
     return Spot(
         path,
         line,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from devlint.finding import Confidence, Finding, Severity, TraceStep
+from devlint.finding import Confidence, Finding, Place, Severity, TraceStep
 from devlint.runtime.isolation import Run
 from devlint.runtime.observation import Observation, Seen, Spot
 from devlint.runtime.verdicts import Show, confirmed, is_echo, name_of, place_of, stray_of
@@ -97,27 +97,32 @@ def _finding(
 ) -> Finding:
     name, severity = rules[reported.code]
     steps = [
-        TraceStep(place_of(where, show), f"{name_of(operand)} was {word} here", operand.device)
+        TraceStep(_on_its_line(place_of(where, show)), f"{name_of(operand)} was {word} here", operand.device)
         for operand in observation.operands
         for word, where in (("made", operand.born), ("moved", operand.moved))
         if where is not None
     ]
     if observation.spots:
         met = "met here" if len(observation.operands) > 1 else "seen here"
-        steps.append(TraceStep(place_of(observation.spots[0], show), met))
-    place = place_of(spot, show)
+        steps.append(TraceStep(_on_its_line(place_of(observation.spots[0], show)), met))
+    place = _on_its_line(place_of(spot, show))
     return Finding(
         code=reported.code,
         name=name,
         severity=severity if reported.severity is None else reported.severity,
         confidence=Confidence.HIGH,
         message=_message(observation),
-        place=place if place.column else replace(place, column=1, end_column=1),
+        place=place,
         scope=spot.scope,
         trace=tuple(steps),
         origin="runtime",
         verdict=confirmed(run, observation, show),
     )
+
+
+def _on_its_line(place: Place) -> Place:
+    """Reports count columns from 1; where none is known, the line's beginning stands for it."""
+    return place if place.column else replace(place, column=1, end_column=1)
 
 
 def _message(observation: Observation) -> str:

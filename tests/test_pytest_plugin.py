@@ -1,0 +1,320 @@
+"""``pytest --devlint``: tests pass as they did, and say what would have happened on an accelerator."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+
+import pytest
+import torch._dynamo  # noqa: F401 - once: an inner run forgets what it imported, and torch cannot be imported twice
+
+import devlint.lifted
+import devlint.runtime.lifting.calls  # noqa: F401
+
+pytest_plugins = ["pytester"]
+
+NET = """
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.table = torch.ones(4)
+
+    def forward(self, x):
+        return self.norm(x) * self.table
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.tied = self.lin
+        self.head = Head()
+        self.drop = nn.Dropout(0.5)
+        self.cache = None
+        self.calls = []
+
+    def forward(self, x):
+        self.calls.append(x.device.type)
+        if self.cache is None:
+            self.cache = x.detach().mean()
+        self.where = x.device
+        shift = torch.zeros(4)
+        return self.drop(self.head(self.tied(self.lin(x)) + shift) + self.cache)
+
+
+def summed(model, x):
+    return model.lin.weight.sum() + torch.zeros(4) + x.sum()
+"""
+
+RIGHT = """
+import torch
+from torch import nn
+
+
+class Right(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.norm = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        mask = torch.ones(4, device=x.device)
+        return self.drop(self.norm(self.lin(x) * mask))
+"""
+
+
+INSTALLED = any(entry.name == "devlint" for entry in importlib.metadata.entry_points(group="pytest11"))
+LOADED = () if INSTALLED else ("-p", "devlint.pytest_plugin")
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_inprocess(*LOADED, "-p", "no:cacheprovider", *arguments)
+
+
+def test_findings_with_their_tests_fail_the_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        net=NET, test_net="import torch\nfrom net import Net\n\n\ndef test_it():\n    Net()(torch.rand(3, 4))\n"
+    )
+    assert run(pytester).ret == 0
+    result = run(pytester, "--devlint", "--devlint-report", "report.json")
+    assert result.ret == 1
+    result.assert_outcomes(passed=1)
+    text = result.stdout.str()
+    assert "net.py:30:17: DEV101 error" in text
+    assert "net.py:6:1: DEV501 error [unregistered-tensor] `self.table` on cpu" in text
+    assert "seen by test_net.py::test_it" in text
+    assert "1 call of modules in 1 test ran on cuda:0 (simulated): 2 device-placement problems found" in text
+    document = json.loads((pytester.path / "report.json").read_text())
+    assert sorted(finding["code"] for finding in document["findings"]) == ["DEV101", "DEV501"]
+    assert {finding["verdict"]["entry"] for finding in document["findings"]} == {"test_net.py::test_it"}
+    assert run(pytester, "--devlint", "--devlint-warn").ret == 0
+
+
+def test_comment_silences_a_finding(pytester: pytest.Pytester) -> None:
+    silenced = NET.replace("torch.zeros(4)\n        return", "torch.zeros(4)  # noqa: DEV101\n        return")
+    silenced = silenced.replace("self.table = torch.ones(4)", "self.register_buffer('table', torch.ones(4))")
+    pytester.makepyfile(
+        net=silenced, test_net="import torch\nfrom net import Net\n\n\ndef test_it():\n    Net()(torch.rand(3, 4))\n"
+    )
+    assert run(pytester, "--devlint").ret == 0
+
+
+def test_everything_comes_back(pytester: pytest.Pytester) -> None:
+    """The same values, gradients, buffers, random numbers and hooks as without lifting, all of them on the CPU."""
+    pytester.makepyfile(
+        net=NET,
+        right=RIGHT,
+        test_right="""
+        import copy
+        import torch
+        from torch import nn
+        from net import Net
+        from right import Right
+
+
+        def step(model, x):
+            torch.manual_seed(3)
+            out = model(x)
+            out.sum().backward()
+            return out
+
+
+        def test_values():
+            model = Right()
+            twin = copy.deepcopy(model)
+            x = torch.rand(5, 4, requires_grad=True)
+            out = step(model, x)
+            grads = [x.grad.clone(), *(p.grad.clone() for p in model.parameters())]
+            x.grad = None
+            torch.manual_seed(3)
+            mask = torch.ones(4)
+            plain = twin.drop.forward(twin.norm.forward(twin.lin.forward(x) * mask))
+            plain.sum().backward()
+            assert torch.equal(out, plain)
+            assert all(torch.equal(a, b) for a, b in zip(grads, [x.grad, *(p.grad for p in twin.parameters())]))
+            assert torch.equal(model.norm.running_mean, twin.norm.running_mean)
+            assert int(model.norm.num_batches_tracked) == 1
+            tensors = [out, x.grad, *model.parameters(), *model.buffers()]
+            assert {t.device.type for t in tensors} == {"cpu"}
+            assert not torch.cuda.is_available()
+
+
+        def test_training_and_shared_parameters():
+            model = Net()
+            optimizer = torch.optim.Adam(model.parameters())
+            before = model.lin.weight.detach().clone()
+            for _ in range(3):
+                optimizer.zero_grad()
+                step(model, torch.rand(6, 4))
+                optimizer.step()
+            assert not torch.equal(before, model.lin.weight)
+            assert len(list(model.parameters())) == 4
+            assert model.where == torch.device("cpu")
+            assert model.cache.device.type == "cpu"
+            assert int(model.head.norm.num_batches_tracked) == 3
+            torch.zeros(2, device=model.where)
+
+
+        def test_hooks_no_grad_and_in_place():
+            seen = []
+            model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True))
+            model[0].register_forward_hook(lambda module, args, out: seen.append(out))
+            x = torch.rand(2, 4)
+            with torch.no_grad():
+                out = model(x)
+            assert not out.requires_grad
+            assert seen[0].device.type == "cpu"
+
+            class Adds(nn.Module):
+                def forward(self, x, items):
+                    x += 1
+                    items["sum"] = x.sum()
+                    return x
+
+            items = {}
+            kept = x.clone()
+            assert Adds()(x, items) is x
+            assert torch.equal(x, kept + 1)
+            assert items["sum"].device.type == "cpu"
+
+
+        def test_exceptions_and_devices_named_by_the_test():
+            import pytest
+            model = Net()
+            with pytest.raises(RuntimeError, match="shapes"):
+                model(torch.rand(2, 5))
+            assert model.calls == ["cpu"]
+            device = torch.device("cpu")
+            assert model.to(device)(torch.rand(3, 4, device=device)).device == device
+            meta = nn.Linear(4, 4, device="meta")
+            assert meta(torch.rand(3, 4, device="meta")).device.type == "meta"
+        """,
+    )
+    result = run(pytester, "--devlint", "--devlint-warn")
+    result.assert_outcomes(passed=4)
+    assert "not lifted: 1 x the program itself uses meta" in result.stdout.str()
+
+
+def test_tensors_from_elsewhere_are_no_findings(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_net="""
+        import torch
+        from torch import nn
+
+        OFFSET = torch.ones(4)
+
+        class Net(nn.Module):
+            def forward(self, x):
+                return x + OFFSET
+
+        def test_it():
+            Net()(torch.rand(3, 4))
+        """
+    )
+    result = run(pytester, "--devlint")
+    assert result.ret == 0
+    assert "inconclusive: 1 clash" in result.stdout.str()
+
+
+def test_more_is_lifted_by_name(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\ndevlint_lift =\n    net.summed\n")
+    pytester.makepyfile(
+        net=NET,
+        test_net="import torch\nfrom net import Net, summed\n\n\ndef test_it():\n    summed(Net(), torch.rand(3, 4))\n",
+    )
+    result = run(pytester, "--devlint")
+    assert result.ret == 1
+    assert "net.py:35:37: DEV101" in result.stdout.str()
+    pytester.makeini("[pytest]\ndevlint_lift =\n    net.absent\n")
+    result = run(pytester, "--devlint")
+    assert "net.absent is neither an imported function nor a method" in result.stdout.str()
+
+
+def test_classes_with_their_own_way_of_moving(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_net="""
+        import torch
+        from torch import nn
+
+        class Metric(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.total = torch.zeros(())
+                self.rows = [torch.zeros(4)]
+                self._device = torch.device("cpu")
+
+            def _apply(self, fn, recurse=True):
+                super()._apply(fn)
+                self.total = fn(self.total)
+                self.rows = [fn(row) for row in self.rows]
+                return self
+
+            def forward(self, x):
+                self.total = self.total + x.sum()
+                self.rows.append(x.mean(0) + torch.zeros(4, device=self._device))
+                return torch.stack(self.rows).sum() + self.total
+
+        def test_it():
+            metric = Metric()
+            for _ in range(3):
+                metric(torch.rand(3, 4))
+            assert metric._device == torch.device("cpu")
+        """
+    )
+    result = run(pytester, "--devlint")
+    assert result.ret == 0, result.stdout.str()
+    assert "3 calls of modules in 1 test" in result.stdout.str()
+
+
+def test_failing_and_skipped_tests_stay_what_they_are(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        right=RIGHT,
+        test_right="""
+        import pytest, torch
+        from right import Right
+
+        def test_fails():
+            assert Right()(torch.rand(3, 4)).sum() == "no"
+
+        @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+        def test_skipped():
+            raise AssertionError
+
+        @pytest.mark.xfail
+        def test_expected():
+            Right()(torch.rand(3, 5))
+        """,
+    )
+    result = run(pytester, "--devlint")
+    result.assert_outcomes(failed=1, skipped=1, xfailed=1)
+    assert result.ret == 1
+
+
+def test_workers_of_xdist_are_gathered(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    pytester.makepyfile(
+        net=NET,
+        test_net="import pytest\nimport torch\nfrom net import Net\n\n\n@pytest.mark.parametrize('n', range(4))\n"
+        "def test_it(n):\n    Net()(torch.rand(3, 4))\n",
+    )
+    result = run(pytester, "--devlint", "-n", "2")
+    text = result.stdout.str()
+    assert result.ret == 1, text
+    assert "4 calls of modules in 4 tests ran on cuda:0 (simulated): 2 device-placement problems found" in text
+    assert " and 1 more" in text
+
+
+def test_plugin_costs_nothing_unless_asked_for(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        "import sys\n\n\ndef test_it():\n"
+        "    assert 'devlint.pytest_plugin' in sys.modules\n"
+        "    assert not {'torch', 'libcst', 'devlint.runtime.session'} & set(sys.modules)\n"
+    )
+    result = pytester.runpytest_subprocess(*LOADED, "-p", "no:hypothesispytest")
+    result.assert_outcomes(passed=1)
