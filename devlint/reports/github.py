@@ -1,7 +1,8 @@
 """GitHub Actions' annotations: workflow commands on standard output.
 
 Sources: docs.github.com "Workflow commands for GitHub Actions" (the commands), actions/toolkit's ``command.ts`` (what
-is escaped) and ``docs/problem-matchers.md`` (ten annotations of a kind a step; what is beyond is silently dropped).
+is escaped) and ``docs/problem-matchers.md`` (ten annotations of a kind a step; what is beyond is silently dropped),
+actions/runner's ``ExecutionContext.cs`` (how long a message may be; the rest of a longer one is cut off).
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from devlint.reports.document import Document
 from devlint.reports.gravity import gravity, worst_first
 from devlint.reports.painting import visible
 from devlint.reports.repository import Repository, in_file
+from devlint.reports.shortening import clipped, ends
 from devlint.reports.step_summary import step_summary
 from devlint.reports.summary import counted
 from devlint.reports.wording import explanation
 from devlint.result import Result
 
 ANNOTATIONS_OF_A_KIND = 10
+MESSAGE_UNITS = 4_096
+"""UTF-16 units of an annotation's message."""
 
 _KINDS = {Severity.NOTE: "notice", Severity.WARNING: "warning", Severity.ERROR: "error"}
 
@@ -57,9 +61,21 @@ def _annotation(finding: Finding, repository: Repository) -> str:
         # GitHub takes columns only within one line, and drops the whole region otherwise.
         properties |= {"col": str(place.column), "endColumn": str(max(place.end_column, place.column))}
     properties["title"] = f"{finding.code} {finding.name}"
-    message = "\n".join([finding.message, *explanation(finding, repository.path)])
+    message = _message(finding.message, explanation(finding, repository.path))
     named = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{_KINDS[gravity(finding)]} {named}::{_data(message)}"
+
+
+def _message(message: str, more: Sequence[str]) -> str:
+    """All lines if they fit; else the message and as much from the beginning and the end of the others."""
+    head = clipped(message, MESSAGE_UNITS // 4)
+    count = len(more)
+    text = "\n".join([head, *more])
+    while count and len(text.encode("utf-16-le", "surrogatepass")) > 2 * MESSAGE_UNITS:
+        count //= 2
+        kept = ends(more, count)
+        text = "\n".join([head, *kept[: count // 2], "...", *kept[count // 2 :]])
+    return text
 
 
 def _folded(findings: Sequence[Finding], repository: Repository) -> list[str]:

@@ -44,7 +44,8 @@ def _suites(result: Result, repository: Repository) -> Iterator[tuple[str, list[
     troubles = [f"{path}: no such file or directory" for path in result.missing]
     troubles += [result.not_run] if result.not_run else []
     if troubles or not result.findings:
-        cases = [_trouble(trouble) for trouble in troubles] or [_case("devlint", "no device-placement problem found")]
+        told = result.nothing or "no device-placement problem found"
+        cases = [_trouble(trouble) for trouble in troubles] or [_case("devlint", told)]
         yield "devlint", cases
     for path, group in groupby(result.findings, key=lambda finding: finding.place.path):
         name = repository.path(path)

@@ -7,8 +7,6 @@ larger of two numbers the whole upload is rejected, beyond the smaller one GitHu
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
-from typing import TypeVar
 
 RESULTS = 25_000
 RESULTS_SHOWN = 5_000
@@ -19,20 +17,6 @@ NAME_CHARACTERS = 255
 DESCRIPTION_CHARACTERS = 1_024
 COMPRESSED_BYTES = 10_000_000
 """Of the file in gzip, as which it is uploaded."""
-
-Item = TypeVar("Item")
-
-
-def ends(items: Sequence[Item], most: int) -> list[Item]:
-    """At most ``most`` of some items: where they begin and where they end."""
-    if len(items) <= most:
-        return list(items)
-    return [*items[: most // 2], *items[len(items) - (most - most // 2) :]]
-
-
-def clipped(text: str, most: int) -> str:
-    """A text of at most ``most`` characters."""
-    return text if len(text) <= most else text[: most - 3].rstrip() + "..."
 
 
 def compressed_size(text: str) -> int:

@@ -14,8 +14,9 @@ from devlint.reports.gravity import gravity
 from devlint.reports.json_document import verdict_fields
 from devlint.reports.line_hash import line_hashes
 from devlint.reports.repository import Repository, in_file
-from devlint.reports.sarif_limits import LOCATIONS_SHOWN, THREAD_FLOW_LOCATIONS_SHOWN, ends
+from devlint.reports.sarif_limits import LOCATIONS_SHOWN, THREAD_FLOW_LOCATIONS_SHOWN
 from devlint.reports.sarif_rules import LEVELS
+from devlint.reports.shortening import ends
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.wording import FIX_WORDS, advice, step_words, verdict_words
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from devlint.codes import all_codes
 from devlint.finding import Severity
-from devlint.reports.sarif_limits import DESCRIPTION_CHARACTERS, NAME_CHARACTERS, TAGS_SHOWN, clipped
+from devlint.reports.sarif_limits import DESCRIPTION_CHARACTERS, NAME_CHARACTERS, TAGS_SHOWN
+from devlint.reports.shortening import clipped
 
 LEVELS = {Severity.NOTE: "note", Severity.WARNING: "warning", Severity.ERROR: "error"}
 _PROBLEM_SEVERITIES = {Severity.NOTE: "recommendation", Severity.WARNING: "warning", Severity.ERROR: "error"}

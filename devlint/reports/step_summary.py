@@ -12,6 +12,7 @@ from devlint.reports.document import well_formed
 from devlint.reports.gravity import worst_first
 from devlint.reports.painting import visible
 from devlint.reports.repository import Repository, in_file
+from devlint.reports.shortening import ends
 from devlint.reports.summary import counted, summary_line
 from devlint.reports.verdict import VERDICT_WORDS
 from devlint.reports.wording import explanation
@@ -20,6 +21,7 @@ from devlint.result import Result
 MOST_BYTES = 1024 * 1024
 """What GitHub takes for one step; of a longer summary it shows nothing at all."""
 
+_MOST_LINES = 40
 _CLOSING = "\n_... and {more}._\n"
 _MARKS = {"error": "🔴 error", "warning": "🟠 warning", "note": "🔵 note"}
 _CODE = re.compile(r"`([^`]+)`")
@@ -78,7 +80,7 @@ def _row(finding: Finding, repository: Repository, blob_url: str, confirming: bo
     if blob_url:
         at = f'<a href="{_escaped(f"{blob_url}/{_quoted(path)}#L{in_file(place).line}")}">{at}</a>'
     told = _prose(finding.message)
-    more = [_prose(line) for line in explanation(finding, repository.path)]
+    more = [_prose(line) for line in ends(explanation(finding, repository.path), _MOST_LINES)]
     if more:
         told += f"<details><summary>why</summary>{'<br>'.join(more)}</details>"
     cells = [_MARKS[finding.severity.label], _code(finding.code), at, told]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from devlint.finding import Finding, Place
+from devlint.finding import Finding, Place, TraceStep
 from devlint.reports.github import github_document
 from devlint.reports.repository import Repository
 from devlint.reports.step_summary import MOST_BYTES, blob_url, room_in_summary, step_summary
@@ -18,6 +18,7 @@ from tests.reports.examples import (
     CLEAN,
     CONFIRMED,
     FINDING,
+    MADE,
     NOTE,
     REFUTED,
     RESULT,
@@ -90,6 +91,24 @@ def test_ten_of_a_kind_the_gravest_first_and_the_rest_in_the_log() -> None:
     assert folded[-1] == "::endgroup::"
     (remark,) = document.remarks
     assert remark.startswith("7 findings more than GitHub annotates (10 of a kind a step)")
+
+
+@pytest.mark.parametrize(("message", "steps"), [("m", 10_000), ("m" * 10_000, 0), ("\U0001f600" * 9_000, 50)])
+def test_a_message_longer_than_the_runner_takes_keeps_its_ends(message: str, steps: int) -> None:
+    trace = tuple(TraceStep(MADE, f"step {number}") for number in range(1, steps + 1))
+    long = replace(FINDING, message=message, trace=trace)
+    ((_, _, told),) = annotations(github_document(Result((long,), 1), repository()).text)
+    assert len(told.encode("utf-16-le")) // 2 <= 4_096
+    assert told.startswith(message[:500])
+    assert told.endswith("unsafe fix: add `device=x.device`")
+    assert ("\n...\n" in told) is (steps == 10_000)
+
+
+def test_one_long_trace_does_not_fill_the_summary() -> None:
+    trace = tuple(TraceStep(MADE, f"step {number}") for number in range(30_000))
+    text = step_summary(Result((replace(FINDING, trace=trace), WARNING), 1), repository(), "", MOST_BYTES)
+    assert "DEV301" in text
+    assert len(text) < 10_000
 
 
 def test_what_a_run_confirmed_comes_before_what_it_did_not() -> None:

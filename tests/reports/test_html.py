@@ -193,6 +193,7 @@ def test_verdicts_and_what_was_run() -> None:
 
 def test_a_clean_run_says_so_and_a_failed_one_why() -> None:
     assert read(CLEAN).texts["notice"] == ["No device-placement problem found."]
+    assert read(Result((), 0, nothing="no file")).texts["notice"] == ["no file"]
     assert read(FAILED).texts["notice"] == ["gone.py: no such file or directory"]
     hidden = read(Result((FINDING,), 1, Hidden(suppressed=2))).texts["notice"]
     assert hidden == ["hidden: 2 suppressed by comments"]

@@ -73,6 +73,8 @@ def test_a_failure_tells_all() -> None:
 def test_a_clean_run_is_one_case_that_passes() -> None:
     (case,) = written(CLEAN).iter("testcase")
     assert list(case) == []
+    (case,) = written(Result((), 0, nothing="no Python file among the paths")).iter("testcase")
+    assert case.attrib["name"] == "no Python file among the paths"
 
 
 def test_what_could_not_be_looked_at_is_an_error() -> None:

@@ -12,9 +12,10 @@ import pytest
 
 from devlint.codes import all_codes
 from devlint.finding import Place, Severity, TraceStep
-from devlint.reports import sarif_limits, sarif_rules
+from devlint.reports import sarif_rules
 from devlint.reports.document import Document
 from devlint.reports.sarif import sarif_document
+from devlint.reports.shortening import ends
 from devlint.result import Result
 from devlint.rules.registry import RuleInfo
 from tests.reports.examples import FINDING, NOTE, WARNING, many, repository, source
@@ -99,7 +100,7 @@ def test_a_rules_texts_and_tags_are_kept_short(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 10, 11, 12, 500])
 def test_ends_take_from_both_sides(length: int) -> None:
-    kept = sarif_limits.ends(range(length), 10)
+    kept = ends(range(length), 10)
     assert len(kept) == min(length, 10)
     assert kept == sorted(set(kept))
     if length:

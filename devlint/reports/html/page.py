@@ -136,7 +136,7 @@ def _notices(result: Result) -> str:
     told += [f"hidden: {words}" for words in hidden_words(result.hidden)]
     if len(result.findings) > DRAWN:
         told.append(f"only the gravest {DRAWN:,} of {len(result.findings):,} findings are shown with their code")
-    if not result.findings and result.exit_code == 0:
+    if not result.findings and result.exit_code == 0 and not result.nothing:
         told.insert(0, "No device-placement problem found.")
     return "".join(f'<p class="notice">{plain(text)}</p>\n' for text in told)
 
