@@ -17,11 +17,12 @@ from devlint.reports.gravity import worst_first
 from devlint.reports.html.card import card
 from devlint.reports.html.devices import KINDS, kind_of
 from devlint.reports.html.drawing import Drawings
-from devlint.reports.html.markup import markdown, plain
+from devlint.reports.html.markup import markdown, plain, prose
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.summary import counted, hidden_words
 from devlint.reports.verdict import VERDICT_WORDS
 from devlint.result import Result
+from devlint.rules.registry import RuleInfo
 
 DRAWN = 2_000
 """Beyond as many findings only the gravest are drawn: a browser should still open the page."""
@@ -178,9 +179,12 @@ def _rules(result: Result) -> str:
     codes = sorted({finding.code for finding in result.findings} & set(about))
     if not codes:
         return ""
-    pages = "".join(
-        f'<details id="rule-{code}"><summary><b>{code}</b> {plain(about[code].name)}: {plain(about[code].summary)}'
-        f"</summary>\n{markdown(about[code].page)}</details>\n"
-        for code in codes
-    )
+    pages = "".join(_rule(about[code]) for code in codes)
     return f'<section class="rules"><h2>The rules</h2>\n{pages}</section>\n'
+
+
+def _rule(rule: RuleInfo) -> str:
+    """A rule's page to open; the summary, its first paragraph, is what is seen before."""
+    _, _, more = rule.page.partition("\n\n")
+    heading = f"<b>{rule.code}</b> {plain(rule.name)}: {prose(rule.summary)}"
+    return f'<details id="rule-{rule.code}"><summary>{heading}</summary>\n{markdown(more)}</details>\n'
