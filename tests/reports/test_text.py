@@ -93,7 +93,9 @@ def test_a_repair_that_the_help_tells_is_not_told_twice() -> None:
 def test_the_summary_counts_and_says_what_was_hidden() -> None:
     warning = Finding("DEV503", "n", Severity.WARNING, Confidence.HIGH, "m", MADE)
     note = Finding("DEV701", "n", Severity.NOTE, Confidence.HIGH, "m", MADE)
-    result = Result((FINDING, FINDING, warning, note), 1200, Hidden(1, 0, 2, 3), 1.234)
+    result = Result(
+        (FINDING, FINDING, warning, note), 1200, Hidden(suppressed=1, below_severity=2, below_confidence=3), 1.234
+    )
     assert paint([summary_line(result)], False) == (
         "2 errors, 1 warning and 1 note in 1,200 files (1.23 s); "
         "hidden: 1 suppressed by comments, 2 below the least severity, 3 below the least confidence\n"
