@@ -27,13 +27,12 @@ def gitlab_document(result: Result, repository: Repository) -> str:
 
 
 def _issue(finding: Finding, repository: Repository, seen: set[str]) -> dict[str, Any]:
-    severity = gravity(finding)
     issue: dict[str, Any] = {
         "type": "issue",
         "check_name": finding.code,
         "description": well_formed(f"{finding.code} {finding.name}: {finding.message}"),
-        "categories": ["Performance" if severity is Severity.NOTE else "Bug Risk"],
-        "severity": _SEVERITIES[severity],
+        "categories": ["Performance" if finding.severity is Severity.NOTE else "Bug Risk"],
+        "severity": _SEVERITIES[gravity(finding)],
         "fingerprint": _unique(finding.fingerprint, seen),
         "location": _location(finding.place, repository),
     }

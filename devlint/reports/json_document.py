@@ -114,6 +114,7 @@ def _place_fields(place: Place | None) -> dict[str, Any] | None:
 
 
 def entry_fields(entry: EntryRun) -> dict[str, Any]:
+    """One run of an entry, as it stands in the document."""
     return {
         "entry": entry.entry,
         "device": entry.device,

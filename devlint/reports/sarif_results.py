@@ -38,6 +38,7 @@ class Results:
         """How many findings have a longer trace than GitHub shows."""
 
     def result(self, finding: Finding) -> dict[str, Any]:
+        """A result object (SARIF 2.1.0, 3.27) with its one location."""
         severity = gravity(finding)
         fields: dict[str, Any] = {
             "ruleId": finding.code,

@@ -253,6 +253,12 @@ def test_marks_within_marks_and_tabs_keep_the_text() -> None:
     assert '<span class="flag error mark cpu">a</span>' in code[1]
 
 
+def test_what_is_missing_at_the_end_of_a_line_is_marked_there() -> None:
+    end = replace(FINDING, place=Place("t.py", 1, 6, 1, 7), trace=())
+    drawn = Drawings(source({"t.py": b"x = (\n"})).figure(end)
+    assert '<span class="row code">x = (<span class="flag error"> </span></span>' in drawn
+
+
 def test_syntax_colours_cover_words_and_never_fail() -> None:
     lines = ["def f():", '    """a', '    b"""', "    return 1  # c"]
     found = spans(lines)

@@ -31,13 +31,13 @@ class Drawings:
         shown = rows(finding, self._source)
         if not shown:
             return ""
-        beside = rail(finding.trace, shown) if finding.trace else None
+        beside = rail(finding.trace, shown) if finding.trace else ""
         numbers = "".join(f'<span class="row">{_number(row)}</span>' for row in shown)
         code = "".join(self._row(row, finding) for row in shown)
         return (
             '<figure class="drawing">'
-            + (beside.svg if beside else "")
-            + f'<div class="numbers" aria-hidden="true">{numbers}</div>'
+            f"{beside}"
+            f'<div class="numbers" aria-hidden="true">{numbers}</div>'
             + f'<div class="lines" tabindex="0">{code}</div></figure>'
         )
 
@@ -108,8 +108,8 @@ def _painted(text: str, colours: Sequence[Span], marks: Sequence[Span]) -> str:
         names += [name for name in covering if name.startswith("mark")][-1:]
         made.append(f'<span class="{" ".join(names)}">{plain(shown)}</span>' if names else plain(shown))
     # A mark of no width: something is missing at the end of the line.
-    if any(left == right == len(text) for left, right, name in marks if name.startswith("flag")):
-        made.append('<span class="flag point"> </span>')
+    missing = [name for left, right, name in marks if left == right == len(text) and name.startswith("flag")]
+    made += [f'<span class="{name}"> </span>' for name in missing[:1]]
     return "".join(made)
 
 

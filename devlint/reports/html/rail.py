@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from devlint.finding import TraceStep
 from devlint.reports.html.devices import kind_of
@@ -18,14 +17,6 @@ _LANE = 20
 _MARGIN = 14
 _RADIUS = 8
 _BEGINS = re.compile(r"\b(?:made|comes in) here$|\bmoves with the module$|^goes to the current device$")
-
-
-@dataclass(frozen=True, slots=True)
-class Rail:
-    """The drawing of one finding's steps. ``width`` is in pixels."""
-
-    svg: str
-    width: int
 
 
 def step_kind(trace: Sequence[TraceStep], number: int) -> str:
@@ -50,8 +41,8 @@ def chains(trace: Sequence[TraceStep]) -> list[list[int]]:
     return found
 
 
-def rail(trace: Sequence[TraceStep], rows: Sequence[Row]) -> Rail:
-    """Each value a lane of its own, coloured by where it is, all of them leading to the last step."""
+def rail(trace: Sequence[TraceStep], rows: Sequence[Row]) -> str:
+    """The drawing: each value a lane of its own, coloured by where it is, all of them leading to the last step."""
     at = {
         row.number: index * ROW_HEIGHT + ROW_HEIGHT // 2 for index, row in enumerate(rows) if isinstance(row, StepRow)
     }
@@ -73,10 +64,9 @@ def rail(trace: Sequence[TraceStep], rows: Sequence[Row]) -> Rail:
     parts += [_marker(columns[number], at[number], number, step_kind(trace, number)) for number in columns]
     width = max(columns.values(), default=0) + _MARGIN
     height = len(rows) * ROW_HEIGHT
-    return Rail(
+    return (
         f'<svg class="rail" width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-hidden="true">'
-        f"{''.join(parts)}</svg>",
-        width,
+        f"{''.join(parts)}</svg>"
     )
 
 
