@@ -25,7 +25,7 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 _NOT_HERE = ("write_baseline", "diff_base", "add_noqa", "watch", "no_watch")
 
 
-@click.group("baseline", context_settings=_HELP)
+@click.group("baseline", short_help="Write, show or prune the file of known findings.", context_settings=_HELP)
 def baseline_command() -> None:
     """The baseline: a file of known findings, which a run with --baseline does not show.
 

@@ -16,6 +16,7 @@ from devlint.cli.arguments import comma_separated, per_file_ignores, read_config
 from devlint.cli.completion import complete_codes
 from devlint.cli.fix import FixOptions, fix_files
 from devlint.cli.report import Destination, write_report
+from devlint.cli.sections import SectionedCommand
 from devlint.cli.settings import show_settings
 from devlint.cli.terminal import ProgressBar
 from devlint.cli.watch import watch
@@ -34,6 +35,7 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 
 @click.command(
     "check",
+    cls=SectionedCommand,
     short_help="Check files and directories; may be left out.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

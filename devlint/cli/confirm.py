@@ -37,7 +37,10 @@ class ScriptCommand(click.Command):
 
 
 @click.command(
-    "confirm", cls=ScriptCommand, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    "confirm",
+    cls=ScriptCommand,
+    short_help="Run the program, and say of each finding whether it is so.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.argument("paths", nargs=-1)
 @click.option(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from devlint.cli.check import check_command
 from devlint.codes import all_codes
 from tests.cli.conftest import Run, environment
 
@@ -57,6 +60,17 @@ def test_help(devlint: Run, arguments: list[str]) -> None:
     done = devlint(*arguments)
     assert done.returncode == 0
     assert done.stdout.startswith("Usage: devlint")
+
+
+def test_the_help_of_check_lists_every_option_once_in_sections(devlint: Run) -> None:
+    shown = devlint("check", "--help").stdout
+    for parameter in check_command.params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            assert len(re.findall(rf"^ +(-\w, )?{parameter.opts[-1]}\b(?!-)", shown, re.M)) == 1, parameter.opts
+    titles = re.findall(r"^(\w[\w ]*):$", shown, re.M)
+    assert titles == ["Rules", "Files", "Only what is new", "Fixes", "Report", "Configuration", "Other"]
+    assert "Options:" not in shown
+    assert shown.count("[PATHS]") == 1
 
 
 IMPORTED = """
