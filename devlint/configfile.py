@@ -105,7 +105,7 @@ def read_config(path: Path, seen: tuple[Path, ...] = ()) -> ConfigFile | None:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = re.search(r" \(at line (\d+), column (\d+)\)", str(error))
-        where = f":{place[1]}" if place else ""
+        where = f":{place[1] if place else max(len(text.splitlines()), 1)}"  # without a place it is the end
         raise ConfigurationError(f"{path}{where}: not valid TOML: {str(error).split(' (at ')[0].lower()}") from None
     section = ""
     if path.name == "pyproject.toml":

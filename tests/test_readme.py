@@ -85,6 +85,16 @@ def test_every_command_of_devlint_is_among_those_that_are_run() -> None:
     assert len(SESSIONS) == sum("devlint" in block and "pip install" not in block for block in blocks("sh"))
 
 
+def test_the_baseline_commands_work_one_after_the_other(tmp_path: Path) -> None:
+    (commands,) = [block for block in blocks("sh") if "devlint baseline write" in block]
+    (tmp_path / "net.py").write_text(blocks("python")[0])
+    assert devlint(tmp_path).returncode == 1
+    for line in commands.splitlines():
+        done = devlint(tmp_path, *line.split("#")[0].split()[1:])
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+    assert "1 known finding" in devlint(tmp_path, "baseline", "show").stderr
+
+
 def test_the_configuration_is_accepted_and_every_key_named(tmp_path: Path) -> None:
     (shown,) = [block for block in blocks("toml") if "[tool.devlint]" in block]
     (tmp_path / "pyproject.toml").write_text(shown)
