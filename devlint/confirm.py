@@ -103,8 +103,8 @@ def why_nothing_is_settled(runs: Sequence[Run], skipped: Sequence[EntryRun] = ()
 
 
 def _everything(request: Request) -> Request:
-    """The same request with suspicions of low confidence too: a run may confirm them."""
-    values = {**request.overrides.values, "min-confidence": "low"}
+    """The same request with suspicions of low confidence and known ones too: a run may confirm them."""
+    values = {**request.overrides.values, "min-confidence": "low", "baseline": ""}
     return replace(request, overrides=Overrides(values, request.overrides.config, request.overrides.isolated))
 
 

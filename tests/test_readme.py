@@ -122,7 +122,7 @@ def test_completion_is_set_up_as_shown(shell: str) -> None:
 
 def test_both_hooks_are_as_pre_commit_wants_them() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert [hook["id"] for hook in hooks] == ["devlint"]
+    assert [hook["id"] for hook in hooks] == ["devlint", "devlint-fix"]
     for hook in hooks:
         assert hook["entry"].startswith("devlint --force-exclude")
         assert hook["language"] == "python"

@@ -6,10 +6,7 @@ git's ``union`` merge makes of two branches is valid too: an entry given twice c
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import Any
 
 from devlint.configfile import ConfigurationError
 from devlint.gate.matching import Key
+from devlint.source.writing import write_atomically
 
 FORMAT_VERSION = 1
 DEFAULT_NAME = ".devlint-baseline.json"
@@ -119,36 +117,10 @@ def _line(key: Key, count: int) -> str:
 def write_baseline(file: Path, known: Mapping[Key, int]) -> bool:
     """Write the file at once or not at all; one that says the same already is not touched. Raises BaselineError."""
     data = render_baseline(known).encode("utf-8")
-    target = Path(os.path.realpath(file))  # a link stays one
     try:
-        if target.is_file() and target.read_bytes() == data:
+        if file.is_file() and file.read_bytes() == data:
             return False
-        _replace(target, data)
+        write_atomically(file, data)
     except OSError as error:
         raise BaselineError(f"{file}: cannot be written: {(error.strerror or str(error)).lower()}") from None
     return True
-
-
-def _replace(target: Path, data: bytes) -> None:
-    handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(scratch, _mode(target))
-        os.replace(scratch, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(scratch)
-        raise
-
-
-def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, else those of any new one."""
-    try:
-        return target.stat().st_mode & 0o7777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
