@@ -13,7 +13,7 @@ from devlint.placement.values import Evidence, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of
 from devlint.rules.changes import keywords_of, suffixed, with_argument
 from devlint.rules.rule import Repair
-from devlint.rules.wording import code_of, device_of, is_certain, quoted, to_device_of
+from devlint.rules.wording import code_of, device_of, quoted, to_device_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -48,7 +48,7 @@ class Definitions:
         """The device of another operand, asked where ``step`` makes a tensor."""
         given = _given_before(step, theirs)
         if given is not None:
-            named = self.argument(step.scope, given.name, step.node, is_certain(theirs.value))
+            named = self.argument(step.scope, given.name, step.node)
             if named is not None:
                 return named
         target = to_device_of(theirs) or _of_item(theirs.node)
@@ -75,7 +75,7 @@ class Definitions:
         device = device_of(theirs.value)
         for name, value in begun.arguments if begun is not None else ():
             if device is not None and _may_be_tensor(value) and device_of(value) == device:
-                found = self.argument(step.scope, name, step.node, False)
+                found = self.argument(step.scope, name, step.node)
                 if found is not None and found.applicability is not Applicability.SUGGESTION:
                     return found
         return None
@@ -89,12 +89,12 @@ class Definitions:
         begun = self._begun.get(scope)
         for name, value in begun.arguments if begun is not None else ():
             if _may_be_tensor(value):
-                found = self.argument(scope, name, at, is_certain(value))
+                found = self.argument(scope, name, at)
                 if found is not None:
                     return found
         return None
 
-    def argument(self, scope: Scope, name: str, at: cst.CSTNode, certain: bool) -> AtHand | None:
+    def argument(self, scope: Scope, name: str, at: cst.CSTNode) -> AtHand | None:
         """``name.device`` of an argument that is a tensor and still what the caller gave.
 
         SAFE where it is certainly one: seen used as only a tensor can be, and annotated as one that is not optional, or
@@ -115,7 +115,7 @@ class Definitions:
         if scope in self._ignoring:
             # A device parameter that nothing reads: it may be meant, or not, and that is for people to say.
             return AtHand(f"{name}.device", Applicability.SUGGESTION)
-        sure = certain and isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
+        sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
         there = _is_annotated(name, begun.node) or is_dereferenced_before(name, begun.node, at)
         return AtHand(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
 

@@ -259,6 +259,8 @@ def _draft(definitions: Definitions, definition: _Definition, place: _Place) -> 
     if not candidates:
         return None
     best = candidates[0]
+    # The module itself is where its inputs are.
+    alone = sum(candidate.name != "self" for candidate in candidates) == 1
     named = quoted(place.node, f"`{place.text}`")
     if place.sink == Sink.DEVICE_TYPE:
         device = f"{best.device}.type"
@@ -272,7 +274,7 @@ def _draft(definitions: Definitions, definition: _Definition, place: _Place) -> 
         message=message.replace("CUDA device", "device") if "cuda" not in place.text else message,
         confidence=_confidence(definition, place, best),
         trace=(DraftStep(best.node, place.scope, f"`{best.name}` comes in here"),) if best.node is not None else (),
-        repair=_repair(definitions, place, best, device, alone=len(candidates) == 1),
+        repair=_repair(definitions, place, best, device, alone),
     )
 
 
@@ -299,6 +301,6 @@ def _repair(definitions: Definitions, place: _Place, best: Candidate, device: st
             changes = (Replace(place.call, device),)
         case _:
             message = f"use `{device}`"
-    hand = definitions.argument(place.scope, best.name, place.node, best.is_tensor) if best.is_tensor else None
+    hand = definitions.argument(place.scope, best.name, place.node) if best.is_tensor else None
     applicability = hand.applicability if alone and hand is not None else Applicability.SUGGESTION
     return Repair(applicability, message, changes)
