@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from devlint.check import Request
+from devlint.check import Request, check
 from devlint.config import Overrides
 from devlint.confirm import ConfirmRequest, confirm
 from devlint.finding import Finding, Verdict, VerdictState
+from devlint.gate.baseline import BaselineUse
+from devlint.gate.novelty import Wanted
 from devlint.result import Result
 from devlint.runtime import entries
 from devlint.runtime.entries import Entry
@@ -149,6 +151,13 @@ def test_what_happens_is_confirmed_with_both_births_and_the_rest_is_not_reached(
     assert project.verdict("x + torch.ones(8)\n").state is VerdictState.NOT_REACHED
     assert result.exit_code == 1
     assert [(entry.entry, entry.device, entry.state) for entry in result.entries] == [("net:build", "cuda:0", "ran")]
+
+
+def test_what_a_baseline_knows_is_settled_too(project: Project) -> None:
+    known = Overrides({"baseline": "known.json"})
+    assert check(Request((".",), project.cwd, known, jobs=1, wanted=Wanted(BaselineUse.WRITE))).exit_code == 0
+    assert project(entries.built("net:build"), baseline="known.json").exit_code == 1
+    assert project.verdict("hidden = torch.zeros(x.shape[0], 8)\n").state is VerdictState.CONFIRMED
 
 
 def test_repaired_program_confirms_nothing(project: Project) -> None:

@@ -182,6 +182,36 @@ def test_a_deleted_package_marker(repo: Repo) -> None:
     assert repo.new(base="work") == ["app/uses.py:Net.forward"]
 
 
+KEPT_INSIDE = """\
+import torch
+
+
+def breadth(counts: torch.Tensor) -> torch.Tensor:
+    return counts @ torch.arange(counts.shape[1]).float()
+
+
+def influence(model, rows: list[torch.Tensor]):
+    counts = torch.vstack([model(row) for row in rows]).detach().cpu()
+    return breadth(counts)
+"""
+
+
+@pytest.mark.parametrize("way", ["the branch exports it", "the branch hides it"])
+def test_a_name_that_the_package_begins_to_export(repo: Repo, way: str) -> None:
+    kept, exported = "from pkg.influence import influence\n", "from pkg.influence import breadth, influence\n"
+    repo.commit(**{"pkg/influence.py": KEPT_INSIDE, "pkg/names.py": kept})
+    repo.branch("exporting")
+    repo.commit(**{"pkg/names.py": exported})
+    if way == "the branch exports it":
+        result = run(repo.root, diff_base="main")
+        assert (places(result), result.hidden.in_base) == (["pkg/influence.py:breadth"], 2)
+    else:
+        repo.branch("hiding")
+        repo.commit(**{"pkg/names.py": kept})
+        result = run(repo.root, diff_base="exporting")
+        assert (places(result), result.hidden.in_base) == ([], 2)
+
+
 def test_main_going_on_does_not_make_its_bugs_new(repo: Repo) -> None:
     repo.branch()
     repo.commit(**{"pkg/work.py": discarded("mine")})
