@@ -90,7 +90,6 @@ class Session:
     def finish(self) -> None:
         """Tell what is known only at the end of the run: how often things were copied and waited for."""
         self._recorder.counts.tell()
-        self._recorder.watching = False
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from devlint.runtime.judging import judge
 from devlint.runtime.labels import CPU, address_of, claim_of, claims
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
+from devlint.runtime.recorder.strays import Stray, tell_stray
 from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace
 
 Tensor = torch.Tensor
@@ -64,7 +65,7 @@ class RecordingDispatch(TorchDispatchMode):
         for value in (*args, *kwargs.values()) if kwargs else args:
             for item in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(item, Tensor):
-                    trace = _read(item)
+                    trace = _known_of(item)
                     traces.append(trace)
                     device = device_of(item)
                     if common is None:
@@ -128,29 +129,26 @@ class RecordingDispatch(TorchDispatchMode):
                         made = _derived(func, traces, on_cpu)
                     set_trace(item, made)
                     if on_cpu and func not in _COPIES and self.recorder.local.forward and item.dim():
-                        self._strayed(func, item, made, bool(traces))
+                        self._strayed(Stray(func, item, made, bool(traces) and func not in _FRESH))
 
-    def _strayed(self, func: Any, item: Tensor, made: Trace, computed: bool) -> None:
-        """Inside the forward of a module on the accelerator something is made or computed on the CPU."""
-        recorder = self.recorder
-        if made.made is None or made.made in recorder.strayed or recorder.local.quiet:
+    def _strayed(self, stray: Stray) -> None:
+        """Where a factory's result is told to be, the function mode knows only when the call is over."""
+        local = self.recorder.local
+        if local.quiet:
             return
-        recorder.strayed.add(made.made)
-        what = "computed" if computed and func not in _FRESH else "made"
-        message = f"{func} {what} a tensor on the CPU inside a forward on {recorder.device}"
-        detail = "compute" if what == "computed" else "factory"
-        recorder.emit("strayed", [("result", item)], str(func), message, detail=detail)
+        if local.in_call:
+            local.strays.append(stray)
+        else:
+            tell_stray(self.recorder, stray)
 
 
-def _read(tensor: Tensor) -> Trace | None:
-    """The trace of an operand, which from now on counts as read."""
+def _known_of(tensor: Tensor) -> Trace | None:
+    """What is known of an operand's storage."""
     try:
         claim = claims.get(address_of(tensor))
     except (RuntimeError, NotImplementedError):
         claim = claim_of(tensor)
     trace: Trace | None = None if claim is None else claim.trace
-    if trace is not None and trace.watched is not None:
-        trace.read()
     return trace
 
 

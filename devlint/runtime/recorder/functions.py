@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 from devlint.runtime.bodies import body_of
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
+from devlint.runtime.recorder.strays import tell_strays
 from devlint.runtime.recorder.transfers import moved
 
 Tensor = torch.Tensor
@@ -44,6 +45,8 @@ class RecordingFunctions(TorchFunctionMode):
             out = self._failed(func, args, kwargs, error)
         finally:
             local.in_call = before
+        if local.strays and not before:
+            tell_strays(self.recorder)
         if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
             moved(self.recorder, f"Tensor.{func.__name__}", args[0], out)
             self._named(func, out)

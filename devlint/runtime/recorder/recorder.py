@@ -22,12 +22,16 @@ class _Local(threading.local):
     """``in_call``: a torch function of the program is running, so a clash below can be repaired by running it again.
 
     ``forward``: a module with something on the accelerator is being called. ``quiet``: devlint's own moves.
+    ``strays``: what the running call has made on the CPU so far.
     """
 
     in_call = False
     forward = False
     calls = 0
     quiet = False
+
+    def __init__(self) -> None:
+        self.strays: list[Any] = []
 
 
 class Recorder:
@@ -44,7 +48,6 @@ class Recorder:
         self.device = device
         self.repair = repair
         self.reached = False
-        self.watching = True
         self.local = _Local()
         self.counts = Counts(self)
         self.strayed: set[Any] = set()

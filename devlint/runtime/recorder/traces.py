@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import torch
 
@@ -20,10 +19,9 @@ class Trace:
     """Held by the storage's claim; shared by nothing, so that a transfer may change it.
 
     ``births``: where the values were created that put this one on its device, at most `MOST_BIRTHS`.
-    ``watched``: the transfer that made it, as long as nobody has read the result.
     """
 
-    __slots__ = ("births", "made", "moved", "repaired", "watched")
+    __slots__ = ("births", "made", "moved", "repaired")
 
     def __init__(
         self,
@@ -36,12 +34,6 @@ class Trace:
         self.made = made
         self.moved = moved
         self.repaired = repaired
-        self.watched: Any = None
-
-    def read(self) -> None:
-        """Somebody uses the value: whoever watched for a discarded transfer has nothing to say."""
-        watch, self.watched = self.watched, None
-        watch.operands = ()
 
 
 def trace_of(tensor: Tensor) -> Trace | None:

@@ -12,7 +12,7 @@ import torch
 
 from devlint.runtime.frames import RawSpot, spot, spots, user_frames
 from devlint.runtime.labels import CPU
-from devlint.runtime.observation import Seen, Spot
+from devlint.runtime.observation import Seen
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.traces import Trace, seen, set_trace, trace_of
 
@@ -23,79 +23,84 @@ _KEPT_IN_A_NAME = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL")
 
 
 @cache
-def _instructions(code: CodeType) -> tuple[dict[int, int], list[str]]:
-    """Offset -> position, and the names of a code object's instructions without caches."""
+def _instructions(code: CodeType) -> tuple[dict[int, int], list[dis.Instruction]]:
+    """Offset -> position, and a code object's instructions without caches."""
     found = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "NOP")]
-    return {i.offset: n for n, i in enumerate(found)}, [i.opname for i in found]
+    return {i.offset: n for n, i in enumerate(found)}, found
 
 
-def what_follows(frame: FrameType) -> list[str]:
-    """The names of the next instructions after the call a frame is in."""
-    positions, names = _instructions(frame.f_code)
+def what_follows(frame: FrameType) -> list[dis.Instruction]:
+    """The next instructions after the call a frame is in."""
+    positions, found = _instructions(frame.f_code)
     at = positions.get(frame.f_lasti)
-    if at is None or not names[at].startswith(_CALLS):
+    if at is None or not found[at].opname.startswith(_CALLS):
         return []
-    return names[at + 1 : at + 4]
+    return found[at + 1 : at + 4]
 
 
-class Watch:
-    """Hangs on the result of a transfer as long as nobody has read it; says so when the result dies."""
+@cache
+def is_never_read(code: CodeType, store: dis.Instruction) -> bool:
+    """Whether nothing reads the name an instruction stores into. In a loop an earlier line reads it, too."""
+    if store.opname == "STORE_DEREF":
+        return False
+    instructions = _instructions(code)[1]
+    loops = [i for i in instructions if "JUMP_BACKWARD" in i.opname and i.argval < store.offset < i.offset]
+    start = min((i.argval for i in loops), default=store.offset)
+    line = _line_of(instructions, store)
+    for i in instructions:
+        loads = i.opname.startswith("LOAD") and store.argval in (
+            i.argval if isinstance(i.argval, tuple) else (i.argval,)
+        )
+        before = i.offset < store.offset
+        if loads and i.offset >= start and not (before and _line_of(instructions, i) == line):
+            return False
+    inner = (c for c in code.co_consts if isinstance(c, CodeType))
+    return store.opname == "STORE_FAST" or not any(_mentions(c, str(store.argval)) for c in inner)
 
-    __slots__ = ("operands", "operation", "places", "recorder")
 
-    def __init__(
-        self, recorder: Recorder, operation: str, places: tuple[Spot, ...], operands: tuple[Seen, ...]
-    ) -> None:
-        self.recorder = recorder
-        self.operation = operation
-        self.places = places
-        self.operands = operands
+def _line_of(instructions: list[dis.Instruction], wanted: dis.Instruction) -> int | None:
+    return wanted.positions.lineno if wanted.positions is not None else None
 
-    def __del__(self) -> None:
-        if self.operands and self.recorder.watching:
-            tell_discarded(self.recorder, self.operation, self.places, self.operands, "unread")
+
+def _mentions(code: CodeType, name: str) -> bool:
+    return name in code.co_names or any(_mentions(c, name) for c in code.co_consts if isinstance(c, CodeType))
 
 
 def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) -> None:
     """A transfer made a new tensor: trace it, and look at what the program does with it."""
     before, after = recorder.machine.device_of(source), recorder.machine.device_of(result)
-    frame = next(user_frames(sys._getframe(2)), None)
-    if before == after:
-        if operation == "Tensor.pin_memory" and frame is not None and what_follows(frame)[:1] == ["POP_TOP"]:
-            tell_discarded(recorder, operation, spots(frame), (seen(source, before, "self"),), "statement")
+    if before == after and operation != "Tensor.pin_memory":
         return
     trace = trace_of(source) or Trace()
+    frame = next(user_frames(sys._getframe(2)), None)
     raw: RawSpot | None = None if frame is None else (frame.f_code, frame.f_lasti)
-    made = Trace(trace.births, raw, raw, trace.repaired)
-    set_trace(result, made)
+    set_trace(result, Trace(trace.births, raw, raw, trace.repaired))
     if frame is None or recorder.local.quiet:
         return
-    recorder.counts.copied(frame, before, after, trace)
+    if before != after:
+        recorder.counts.copied(frame, before, after, trace)
     if before != CPU and after == CPU:
         recorder.counts.synchronised(frame, operation)
     following = what_follows(frame)
     if not following:
         return
-    if following[0] == "POP_TOP":
-        operands = (seen(source, before, "self"),)
-        tell_discarded(recorder, operation, spots(frame), operands, "statement")
-    elif following[0] in _KEPT_IN_A_NAME:
-        made.watched = Watch(recorder, operation, spots(frame), (seen(source, before, "self"),))
+    if following[0].opname == "POP_TOP":
+        tell_discarded(recorder, operation, frame, seen(source, before, "self"), "statement")
+    elif following[0].opname in _KEPT_IN_A_NAME and is_never_read(frame.f_code, following[0]):
+        tell_discarded(recorder, operation, frame, seen(source, before, "self"), "unread")
     if isinstance(source, torch.nn.Parameter) and not result.is_leaf and _is_lost(frame, following, source):
         message = "the result of moving a parameter is no parameter: it is in no module and an optimizer refuses it"
         recorder.say("lost-parameter", frame, (seen(source, before, "self"),), operation, message)
 
 
-def tell_discarded(
-    recorder: Recorder, operation: str, places: tuple[Spot, ...], operands: tuple[Seen, ...], detail: str
-) -> None:
-    message = f"{operation} returns a new tensor, which nobody reads; its receiver stays on {operands[0].device}"
-    recorder.tell("discarded-transfer", places, operands, operation, message, detail=detail)
+def tell_discarded(recorder: Recorder, operation: str, frame: FrameType, operand: Seen, detail: str) -> None:
+    message = f"{operation} returns a new tensor, which nobody reads; its receiver stays as it is on {operand.device}"
+    recorder.say("discarded-transfer", frame, (operand,), operation, message, detail=detail)
 
 
-def _is_lost(frame: FrameType, following: list[str], source: Tensor) -> bool:
+def _is_lost(frame: FrameType, following: list[dis.Instruction], source: Tensor) -> bool:
     """The result is stored, and nothing but the graph holds the parameter."""
-    stored = following[0] in _KEPT_IN_A_NAME or any(name.startswith("STORE_") for name in following)
+    stored = any(i.opname.startswith("STORE_") for i in following)
     if not stored:
         return False
     for user in user_frames(frame):
