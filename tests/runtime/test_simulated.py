@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -232,6 +234,12 @@ def test_what_is_not_simulated_names_itself() -> None:
             c.__dlpack__()
         with pytest.raises(NotSimulated, match="CUDAGraph"):
             torch.cuda.CUDAGraph()
+        with pytest.raises(NotSimulated, match="the nccl backend"):
+            torch.distributed.init_process_group("nccl")
+        library = torch.library.Library("devlint_test", "DEF")
+        library.define("nowhere(Tensor x) -> Tensor")
+        with pytest.raises(NotSimulated, match="which has no kernel for the CPU"):
+            torch.ops.devlint_test.nowhere(c)
 
 
 def test_everything_is_put_back_after_an_exception() -> None:
@@ -282,3 +290,12 @@ def test_kernels_the_cpu_lacks_are_run_in_a_wider_type() -> None:
         assert (c.tolist(), c.device, c.dtype) == ([1, 2], ZERO, torch.int32)
         with pytest.raises(NotImplementedError, match="histogram_cpu"):
             torch.histc(counts, 2)
+
+
+def test_the_example_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    (example,) = re.findall(r"^```py\n(.*?)^```$", readme, re.M | re.S)
+    exec(compile(example, "README.md", "exec"), {})
+    said = re.search(r"print\(error\)  # (.*?)\.\.\.", example)
+    assert said is not None
+    assert capsys.readouterr().out.startswith(said[1].strip())

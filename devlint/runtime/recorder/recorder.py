@@ -12,6 +12,7 @@ import torch
 
 from devlint.runtime.frames import spots
 from devlint.runtime.observation import Judged, Observation, Phase, Seen, Spot
+from devlint.runtime.recorder.counts import Counts
 from devlint.runtime.recorder.traces import seen, trace_of
 
 Tensor = torch.Tensor
@@ -41,8 +42,6 @@ class Recorder:
     """
 
     def __init__(self, machine: Any, sink: Sink, device: torch.device, repair: bool) -> None:
-        from devlint.runtime.recorder.transfers import Counts
-
         self.machine = machine
         self.sink = sink
         self.device = device

@@ -6,9 +6,7 @@ listed here raises `NotSimulated` with its name, and `hasattr` says no to it.
 
 from __future__ import annotations
 
-import os
 import sys
-import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -214,25 +212,3 @@ class _Nvtx:
 
     def __getattr__(self, name: str) -> Any:
         return lambda *args, **kwargs: 0
-
-
-def visible_devices(count: int) -> int:
-    """How many of the machine's devices CUDA_VISIBLE_DEVICES leaves, read when CUDA is first touched.
-
-    Indices are read up to the first that is not there, as the driver does.
-    """
-    text = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if text is None:
-        return count
-    shown = 0
-    for part in text.split(","):
-        try:
-            index = int(part)
-        except ValueError:
-            if part.strip():
-                warnings.warn(f"CUDA_VISIBLE_DEVICES={text}: only indices are simulated", stacklevel=2)
-            break
-        if not 0 <= index < count:
-            break
-        shown += 1
-    return shown

@@ -21,6 +21,8 @@ def run_wider(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], error: 
 
     Raises NotSimulated for calls that write into their arguments, and when the wider dtype does not help either.
     """
+    if "Could not run" in str(error):
+        raise NotSimulated(f"{func}, which has no kernel for the CPU,") from error
     if not _NO_KERNEL.search(str(error)):
         raise error
     dtypes = {t.dtype for t in (*args, *kwargs.values()) if isinstance(t, Tensor)}

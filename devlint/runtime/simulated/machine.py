@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from typing import Any
 
 import torch
@@ -70,8 +71,6 @@ class Machine:
     def visible(self) -> int:
         """How many devices the program sees; CUDA_VISIBLE_DEVICES counts until the first look."""
         if self._visible is None:
-            from devlint.runtime.simulated.cuda import visible_devices
-
             self._visible = visible_devices(self.count)
         return self._visible
 
@@ -109,3 +108,25 @@ class Machine:
         if claim is not None and claim.device is not None:
             return claim.device
         return true_device(value)
+
+
+def visible_devices(count: int) -> int:
+    """How many of the machine's devices CUDA_VISIBLE_DEVICES leaves, read when CUDA is first touched.
+
+    Indices are read up to the first that is not there, as the driver does.
+    """
+    text = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if text is None:
+        return count
+    shown = 0
+    for part in text.split(","):
+        try:
+            index = int(part)
+        except ValueError:
+            if part.strip():
+                warnings.warn(f"CUDA_VISIBLE_DEVICES={text}: only indices are simulated", stacklevel=2)
+            break
+        if not 0 <= index < count:
+            break
+        shown += 1
+    return shown

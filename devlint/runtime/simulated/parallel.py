@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from devlint.runtime.patching import Patches
+from devlint.runtime.simulated.errors import NotSimulated
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import copied_to
 
@@ -42,6 +43,20 @@ def install(machine: Machine, patches: Patches) -> None:
         ("_broadcast_coalesced", broadcast_coalesced),
     ):
         patches.set(torch._C, name, function)
+    if torch.distributed.is_available():
+        _refuse_nccl(patches)
+
+
+def _refuse_nccl(patches: Patches) -> None:
+    true_init: Any = torch.distributed.init_process_group
+
+    def init_process_group(backend: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        if "nccl" in str(backend).lower():
+            raise NotSimulated("the nccl backend of torch.distributed")
+        return true_init(backend, *args, **kwargs)
+
+    for owner in (torch.distributed, torch.distributed.distributed_c10d):
+        patches.set(owner, "init_process_group", init_process_group)
 
 
 def _on(machine: Machine, tensor: Tensor, place: torch.device) -> Tensor:

@@ -1,0 +1,59 @@
+"""The same copy made again and again, and waits of the host: told at the end of the run with how often."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from devlint.runtime.frames import spot, spots
+from devlint.runtime.observation import Seen
+from devlint.runtime.recorder.traces import Trace
+
+if TYPE_CHECKING:
+    from devlint.runtime.recorder.recorder import Recorder
+
+
+class Counts:
+    """Copies and waits by place, told at the end of the run with how often they happened."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.copies: dict[Any, list[Any]] = {}
+        self.waits: dict[Any, list[Any]] = {}
+
+    def copied(self, frame: FrameType, before: torch.device, after: torch.device, source: Trace) -> None:
+        raw = (frame.f_code, frame.f_lasti)
+        inside = self.recorder.local.forward
+        # Outside forward a batch is moved once each: only the same value moved again is a repetition.
+        key = (raw, before, after) if inside else (raw, before, after, source.births)
+        entry = self.copies.get(key)
+        if entry is None:
+            if not inside and not source.births:
+                return
+            self.copies[key] = [1, spots(frame), before, after, source.births, inside, id(source)]
+        elif inside or entry[6] == id(source):
+            entry[0] += 1
+
+    def synchronised(self, frame: FrameType, operation: str) -> None:
+        raw = (frame.f_code, frame.f_lasti)
+        entry = self.waits.get(raw)
+        if entry is None:
+            self.waits[raw] = [1, spots(frame), operation, self.recorder.local.forward]
+        else:
+            entry[0] += 1
+
+    def tell(self) -> None:
+        for count, places, before, after, births, _, _ in self.copies.values():
+            if count > 1:
+                born = spot(births[0]) if births else None
+                operand = Seen("", str(before), (), "", born)
+                message = f"copied from {before} to {after} {count} times"
+                self.recorder.tell("copy-per-step", places, (operand,), "Tensor.to", message, detail=str(count))
+        for count, places, operation, inside in self.waits.values():
+            if count > 1 or inside:
+                message = f"the host waited for the accelerator {count} times"
+                self.recorder.tell("host-sync", places, (), operation, message, detail=str(count))
+        self.copies.clear()
+        self.waits.clear()
