@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -44,7 +46,8 @@ def test_the_repair_of_the_example_is_clean(tmp_path: Path) -> None:
     assert devlint(tmp_path, "net.py").returncode == 0
 
 
-SESSIONS = [block for block in blocks("sh") if re.search(r"^devlint\b", block, re.M)]
+RUNS = [block for block in blocks("sh") if re.search(r"^devlint confirm\b", block, re.M)]
+SESSIONS = [block for block in blocks("sh") if re.search(r"^devlint\b", block, re.M) and block not in RUNS]
 
 
 @pytest.fixture
@@ -82,17 +85,54 @@ def test_every_command_does_what_it_is_there_for(project: Path, session: str) ->
 
 
 def test_every_command_of_devlint_is_among_those_that_are_run() -> None:
-    assert len(SESSIONS) == sum("devlint" in block and "pip install" not in block for block in blocks("sh"))
+    shown = [block for block in blocks("sh") if "devlint" in block and not re.search(r"pip install|^pytest", block)]
+    assert len(shown) == len(SESSIONS) + len(RUNS)
 
 
 def test_the_baseline_commands_work_one_after_the_other(tmp_path: Path) -> None:
-    (commands,) = [block for block in blocks("sh") if "devlint baseline write" in block]
+    (commands,) = [block for block in blocks("sh") if "devlint baseline prune" in block]
     (tmp_path / "net.py").write_text(blocks("python")[0])
     assert devlint(tmp_path).returncode == 1
     for line in commands.splitlines():
         done = devlint(tmp_path, *line.split("#")[0].split()[1:])
         assert done.returncode == 0, (line, done.stdout, done.stderr)
     assert "1 known finding" in devlint(tmp_path, "baseline", "show").stderr
+
+
+def test_a_run_confirms_the_example_as_shown(project: Path) -> None:
+    (commands,) = RUNS
+    (shown,) = [block for block in blocks("text") if "= confirmed:" in block]
+    told, by_itself = (devlint(project, *shlex.split(line, comments=True)[1:]) for line in commands.splitlines())
+    assert (told.returncode, by_itself.returncode) == (1, 1)
+    assert shown in told.stdout
+    assert "= confirmed: on cuda:0 (simulated) by net:Net" in by_itself.stdout
+    (entries,) = [block for block in blocks("toml") if "[[tool.devlint.entries]]" in block]
+    (project / "pyproject.toml").write_text(entries)
+    assert read_config(project / "pyproject.toml") is not None
+
+
+def test_tests_for_the_cpu_find_the_example(project: Path) -> None:
+    assert "pytest --devlint\n" in blocks("sh")
+    installed = any(entry.name == "devlint" for entry in entry_points(group="pytest11"))
+    loaded = () if installed else ("-p", "devlint.pytest_plugin")
+    (project / "test_net.py").write_text(
+        "import torch\nfrom net import Net\n\ndef test_shape():\n"
+        "    assert Net()(torch.zeros(5, 3, 8)).shape == (5, 3, 16)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *loaded, "--devlint", "-p", "no:cacheprovider"],
+        cwd=project, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "1 passed" in done.stdout
+    assert "confirmed: on cuda:0 (simulated) by test_net.py::test_shape" in done.stdout
+
+
+def test_places_on_the_page_that_it_refers_to_exist() -> None:
+    titles = {
+        re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in re.findall(r"^## (.*)$", README, re.M)
+    }
+    assert set(re.findall(r"\]\(#([\w-]+)\)", README)) <= titles
 
 
 def test_the_configuration_is_accepted_and_every_key_named(tmp_path: Path) -> None:
