@@ -38,8 +38,9 @@ def positions(x: torch.Tensor) -> torch.Tensor:
 
 ## Fix safety
 
-Safe for factories that always make the same tensor. Unsafe for random ones: on another device the stream of random
-numbers is another one, and a seed no longer gives the same values.
+Safe in one expression, for factories that always make the same tensor. Unsafe for random ones: on another device the
+stream of random numbers is another one, and a seed no longer gives the same values. A suggestion where a generator is
+passed, where the move changes the dtype too, and where it stands on another line.
 
 ## How a run confirms it
 

@@ -72,9 +72,12 @@ decides without looking.
 
 ## Fix safety
 
-`device=x.device` is safe only where `x` is certainly a tensor, annotated as one and not rebound in between, and for
-factories without randomness. It is unsafe for `torch.rand*` and the like: on another device the stream of random
-numbers is another one. `torch.from_numpy` takes no device; there the repair is `.to(x.device)`.
+`device=x.device` is safe where `x` is an argument that is certainly a tensor - used as only a tensor can be, and
+annotated as one or asked for an attribute on every way before - and is not bound to anything else in between. It is
+unsafe where `x` is likely a tensor, or a local name, and for `torch.rand*` and the like: on another device the stream
+of random numbers is another one. `torch.from_numpy` takes no device; there the repair is `.to(x.device)`, unsafe as
+well. It is a suggestion where only the module says the place, where a generator is passed, where the function has a
+device argument that it ignores, and where the name has another value by then.
 
 ## How a run confirms it
 

@@ -56,7 +56,8 @@ class Encoder(nn.Module):
 
 ## Fix safety
 
-`.cpu()` on the argument is safe: it returns the tensor itself where it is on the CPU already.
+`.cpu()` on the argument is safe where that is certainly a tensor: it returns the tensor itself where it is on the CPU
+already. It is unsafe where the argument may be a list of numbers, which is as welcome and has no `.cpu()`.
 
 ## How a run confirms it
 

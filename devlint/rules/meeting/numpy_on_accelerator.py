@@ -45,7 +45,8 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 
 ## Fix safety
 
-`.cpu()` before the conversion is safe: it returns the tensor itself where it is on the CPU already.
+`.cpu()` before the conversion is safe where a tensor is certain: it returns the tensor itself where it is on the CPU
+already. It is unsafe where the value may be an array.
 
 ## How a run confirms it
 

@@ -51,7 +51,8 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 ## Fix safety
 
 Unsafe. Assigning the result is what was meant, but later CPU uses of the name (numpy, printing, saving) see the moved
-tensor from then on.
+tensor from then on. A `.cuda()` in a function that is handed another tensor, a device or a module is a suggestion: one
+of those says where to go.
 
 ## How a run confirms it
 

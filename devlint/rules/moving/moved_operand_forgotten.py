@@ -57,7 +57,7 @@ def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> floa
 
 ## Fix safety
 
-A suggestion: `labels = labels.to(device)` beside the other move. Other uses of the name may want the CPU tensor.
+A suggestion: `labels.to(device)` where it is used, or beside the other move. Other uses may want the CPU tensor.
 
 ## How a run confirms it
 

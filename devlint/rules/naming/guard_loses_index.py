@@ -45,8 +45,8 @@ def windowed(x: torch.Tensor) -> torch.Tensor:
 
 ## Fix safety
 
-`y.to(x.device)` is safe: it needs no guard, and where the guard holds and `x` is on the current device it does the
-same.
+`y.to(x.device)` is safe where the guard stands around the move: where it holds and `x` is on the current device it does
+the same. It is unsafe where the answer was kept in a name, or `x` has got another value in between.
 
 ## How a run confirms it
 

@@ -43,8 +43,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 
 ## Fix safety
 
-`.to(x.device)` and `device=x.device` are safe where one tensor says it. With several candidates, or a module, it is a
-suggestion.
+`.to(x.device)` and `device=x.device` are safe where one argument says it that is certainly a tensor and has no other
+value by then, unsafe where it is likely a tensor. With several candidates, or a module alone, it is a suggestion.
 
 ## How a run confirms it
 
