@@ -9,6 +9,7 @@ import libcst as cst
 from devlint.placement.syntax import body_of, descend, semantic_children
 
 _BLOCKS = (cst.For, cst.While)
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
 def is_untouched(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
@@ -110,7 +111,10 @@ def _may_run_before(binding: cst.CSTNode, function: cst.FunctionDef, at: cst.CST
     around = _path(function, at)
     if any(isinstance(node, _BLOCKS) and _holds(node, binding) for node in around):
         return True
-    if isinstance(binding, (cst.For, cst.With, cst.CompFor)) and binding in around:
+    if isinstance(binding, cst.CompFor):
+        # Its names are the comprehension's own, in all of it and nowhere else.
+        return any(isinstance(node, _COMPREHENSIONS) and _holds(node, binding) for node in around)
+    if isinstance(binding, (cst.For, cst.With)) and binding in around:
         return True
     if binding in around:
         # In the very assignment: its value is evaluated before its targets are bound.
@@ -174,7 +178,7 @@ def _asks(name: str, node: cst.CSTNode) -> bool:
             stack.append(current.left)
         elif isinstance(current, cst.IfExp):
             stack.append(current.test)
-        elif isinstance(current, (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)):
+        elif isinstance(current, _COMPREHENSIONS):
             stack.append(current.for_in.iter)
         elif not isinstance(current, (cst.Lambda, cst.FunctionDef, cst.ClassDef, cst.Comparison)):
             stack.extend(semantic_children(current))

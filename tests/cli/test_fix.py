@@ -202,3 +202,21 @@ def test_a_syntax_error_elsewhere_does_not_keep_a_file_from_being_fixed(devlint:
     (file.parent / "broken.py").write_text("x = (\n")
     assert devlint("--fix").returncode == 1
     assert file.read_bytes() == SAFE
+
+
+def test_what_is_in_the_baseline_is_left_alone(devlint: Run, file: Path) -> None:
+    known = file.read_bytes()
+    devlint("--write-baseline")
+    added = b"\n\ndef scaled(x: torch.Tensor) -> torch.Tensor:\n    return x * torch.ones(x.shape[0], 1)\n"
+    file.write_bytes(known + added)
+    done = devlint("--fix", "--baseline", ".devlint-baseline.json")
+    assert file.read_bytes() == known + added.replace(b"[0], 1)", b"[0], 1, device=x.device)")
+    assert done.returncode == 0
+    assert "Fixed 1 finding" in done.stdout
+
+
+@pytest.mark.parametrize("other", ["--add-noqa", "--write-baseline", "--watch"])
+def test_fixing_is_a_run_of_its_own(devlint: Run, file: Path, other: str) -> None:
+    done = devlint("--fix", other)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert file.read_bytes() == PROGRAM
