@@ -16,6 +16,10 @@ _SETTINGS = ("-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "
 """Over whatever the user has configured; ``--no-optional-locks`` keeps even the index untouched."""
 
 
+_MISSING = re.compile(rb"missing|could not fetch|unable to read|bad (?:object|tree)|not a tree object")
+"""What git says of a repository that lacks objects."""
+
+
 class GitError(Exception):
     """Why the comparison with another commit is not possible: one line that says what to do."""
 
@@ -101,7 +105,7 @@ class Repository:
             end = rest.find(b"\n", position)
             header = rest[position:end].split() if end >= 0 else []
             if len(header) != 3:
-                raise GitError(self._missing_blob(blob))
+                raise GitError(self._incomplete(f"the base is not all here (blob {blob[:12]} is missing)"))
             size = int(header[2])
             found[blob] = rest[end + 1 : end + 1 + size]
             position = end + 1 + size + 1
@@ -129,8 +133,8 @@ class Repository:
         target = f"refs/remotes/{ref}" if ref != branch else f"refs/heads/{ref}"
         return f"{problem}; run: {self._fetch(*full, remote, f'+refs/heads/{branch}:{target}')}"
 
-    def _missing_blob(self, blob: str) -> str:
-        problem = f"the content of the base is not all here (blob {blob[:12]} is missing)"
+    def _incomplete(self, problem: str) -> str:
+        """What to do about objects that the repository lacks: fetch all, also where it was cloned with a filter."""
         remote = self._remote_of("")
         return problem if remote is None else f"{problem}; run: {self._fetch('--refetch', '--no-filter', remote)}"
 
@@ -151,7 +155,8 @@ class Repository:
         """The fields of an answer that has a null byte after each. Raises GitError."""
         done = self._run(*arguments)
         if done.returncode:
-            raise GitError(f"`git {arguments[0]}` failed: {_last_line(done.stderr)}")
+            problem = f"`git {arguments[0]}` failed: {_last_line(done.stderr)}"
+            raise GitError(self._incomplete(problem) if _MISSING.search(done.stderr) else problem)
         return done.stdout.split(b"\0")[:-1]
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
