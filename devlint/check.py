@@ -11,7 +11,7 @@ from pathlib import Path
 from devlint.analysis import FileReport, FileTask, Gate, failed
 from devlint.config import Configuration, Overrides, Settings
 from devlint.finding import Finding
-from devlint.gate.novelty import Novelty, Verdict, Wanted
+from devlint.gate.novelty import Judgement, Novelty, Wanted
 from devlint.result import Hidden, Result
 from devlint.source.discovery import Discovered, discover, is_excluded
 from devlint.source.project import identity_path, path_in_project, shown_path
@@ -89,20 +89,20 @@ def check(
     for report in run(tasks, jobs, novelty.tree):
         reports.append(report)
         progress(len(reports), len(tasks))
-    verdict = novelty.judge(tasks, reports, _named(request))
+    judgement = novelty.judge(tasks, reports, _named(request, planned))
     if amend is not None:
-        reports = amend(tasks, reports, verdict.new, novelty.tree)
-        verdict = novelty.judge(tasks, reports, _named(request))
+        reports = amend(tasks, reports, judgement.new, novelty.tree)
+        judgement = novelty.judge(tasks, reports, _named(request, planned))
     reports += planned.unreadable
-    findings = (*verdict.new, *(finding for report in planned.unreadable for finding in report.findings))
+    findings = (*judgement.new, *(finding for report in planned.unreadable for finding in report.findings))
     return Result(
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
         files=len(tasks),
-        hidden=_hidden(reports, verdict),
+        hidden=_hidden(reports, judgement),
         seconds=time.perf_counter() - started,
         missing=tuple(planned.found.missing),
         nothing=planned.nothing,
-        notes=(*left_out, *verdict.notes),
+        notes=(*left_out, *judgement.notes),
         details=tuple(report.detail for report in sorted(reports, key=lambda r: r.shown_as) if report.detail),
         texts={task.shown_as: task.data for task in planned.tasks if task.data is not None},
     )
@@ -151,17 +151,19 @@ def _novelty(request: Request, planned: Plan, jobs: int, progress: Callable[[int
     return Novelty(request.wanted, planned.configuration, request.cwd, task, jobs, progress)
 
 
-def _named(request: Request) -> list[str]:
-    """The paths that the run was asked for, absolute."""
+def _named(request: Request, planned: Plan) -> list[str]:
+    """The paths that the run was asked for, absolute; none if not all that is in them could be seen."""
+    if planned.unreadable:
+        return []
     paths = request.paths if request.stdin is None else (request.stdin_filename or "-",)
     return [os.path.normpath(os.path.join(request.cwd, path)) for path in paths]
 
 
-def _hidden(reports: list[FileReport], verdict: Verdict) -> Hidden:
+def _hidden(reports: list[FileReport], judgement: Judgement) -> Hidden:
     return Hidden(
         suppressed=sum(report.suppressed for report in reports),
-        baselined=verdict.baselined,
-        in_base=verdict.in_base,
+        baselined=judgement.baselined,
+        in_base=judgement.in_base,
         below_severity=sum(report.below_severity for report in reports),
         below_confidence=sum(report.below_confidence for report in reports),
     )

@@ -134,7 +134,7 @@ class Baseline:
         files = len({key.path for key in findings})
         told = f"{len(found)} finding{'s' * (len(found) != 1)} in {files} file{'s' * (files != 1)}"
         more = f", and {kept.total()} of what was not looked at" if kept else ""
-        verb = "now has" if changed else "has already"
+        verb = "now has" if changed else "already has"
         use = f"; use it with `--baseline {self._shown}` or `baseline` in the configuration" if made else ""
         return Outcome(found, [f"{self._shown} {verb} {told}{more}{use}"])
 

@@ -56,10 +56,8 @@ class Repository:
             return done.stdout.decode().split()[0]
         if not self._is_shallow():
             raise GitError(f"{ref} and HEAD have no commit in common")
-        return self._give_up(
-            f"the history here is shallow and does not reach back to where HEAD left {ref}",
-            self._fetch("--unshallow", self._remote_of(ref)),
-        )
+        problem = f"the history here is shallow and does not reach back to where HEAD left {ref}"
+        raise GitError(f"{problem}; run: {self._fetch('--unshallow', self._remote_of(ref))}")
 
     def entries(self, commit: str) -> list[TreeEntry]:
         """Every file, link and submodule of a commit."""
@@ -137,9 +135,6 @@ class Repository:
         """What to do about objects that the repository lacks: fetch all, also where it was cloned with a filter."""
         remote = self._remote_of("")
         return problem if remote is None else f"{problem}; run: {self._fetch('--refetch', '--no-filter', remote)}"
-
-    def _give_up(self, problem: str, command: str) -> str:
-        raise GitError(f"{problem}; run: {command}")
 
     def _fetch(self, *arguments: str | None) -> str:
         return shlex.join(["git", "fetch", *(argument for argument in arguments if argument)])

@@ -31,7 +31,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """The new findings, how many are known and from where, and what the user is to be told."""
 
     new: tuple[Finding, ...]
@@ -79,8 +79,11 @@ class Novelty:
                 self._baselines[file] = Baseline(file, self._cwd, self._wanted.use)
         return self._comparison.comparable(tasks) if self._comparison else (tasks, [])
 
-    def judge(self, tasks: Sequence[FileTask], reports: Sequence[FileReport], named: Iterable[str]) -> Verdict:
-        """What is new. ``named`` are the absolute paths that the run was asked for. Raises BaselineError."""
+    def judge(self, tasks: Sequence[FileTask], reports: Sequence[FileReport], named: Iterable[str]) -> Judgement:
+        """What is new. ``named`` are the absolute paths that the run was asked for and could look through.
+
+        Raises BaselineError.
+        """
         notes: list[str] = []
         baselined: set[tuple[str, str]] = set()
         in_base: set[tuple[str, str]] = set()
@@ -93,7 +96,7 @@ class Novelty:
         findings = (finding for report in reports for finding in report.findings)
         known_names = baselined | in_base
         new = tuple(finding for finding in findings if _name(finding) not in known_names)
-        return Verdict(new, len(baselined), len(in_base), tuple(notes))
+        return Judgement(new, len(baselined), len(in_base), tuple(notes))
 
     def _in_baselines(
         self, tasks: Sequence[FileTask], reports: Sequence[FileReport], named: list[str], notes: list[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,16 @@ def test_a_file_that_cannot_be_read_is_2_and_its_entries_stay(project: Path) -> 
     for use in (BaselineUse.WRITE, BaselineUse.PRUNE):
         assert run(project, use=use).exit_code == 2
         assert ("pkg/b.py", "three", 1) in entries(project)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_where_something_could_not_be_looked_at_nothing_is_called_stale(project: Path) -> None:
+    (project / "pkg/b.py").unlink()
+    os.mkfifo(project / "pkg/pipe.py")
+    result = run(project, ".", "pkg/pipe.py")
+    assert (result.exit_code, result.notes) == (2, ())
+    assert run(project, ".", "pkg/pipe.py", use=BaselineUse.WRITE).exit_code == 2
+    assert ("pkg/b.py", "three", 1) in entries(project)
 
 
 def test_a_syntax_error_can_be_known(project: Path) -> None:
