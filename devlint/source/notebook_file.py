@@ -20,6 +20,7 @@ from devlint.source.decoding import Unreadable
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +95,10 @@ def source_lines(text: str, span: tuple[int, int]) -> list[int]:
     for first, _ in elements:
         line += text.count("\n", start, first)
         start = first
-        piece: str = _DECODER.raw_decode(text, first)[0]
-        ends = len(_LINE_END.findall(piece))
-        numbers += [line] * (ends + (not piece.endswith(("\n", "\r"))) - open_line)
-        open_line = not piece.endswith(("\n", "\r")) and bool(piece)
+        for part in _LINE.findall(_DECODER.raw_decode(text, first)[0]):
+            if not open_line:
+                numbers.append(line)
+            open_line = not part.endswith(("\n", "\r"))
     return numbers or [line]
 
 

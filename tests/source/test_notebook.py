@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devlint.finding import Edit, Place
-from devlint.source.decoding import Unreadable
+from devlint.source.decoding import Unreadable, split_lines
 from devlint.source.magics import python_of
 from devlint.source.notebook import Notebook, read_notebook
 from devlint.source.notebook_file import source_lines, source_spans
@@ -196,3 +196,15 @@ def test_whatever_is_in_a_cell_it_is_read_and_written_as_it_is(
         assert written.source_of(number) in (new, kept, "")
         for other in found.cells[1:]:
             assert written.source_of(other.number) == other.source
+
+
+@given(parts=st.lists(st.text(st.sampled_from("ab\n"), max_size=5), max_size=5), indent=st.sampled_from([None, 1]))
+@settings(max_examples=150, deadline=None)
+def test_every_line_of_a_source_has_a_line_in_the_file(parts: list[str], indent: int | None) -> None:
+    text = json.dumps({"cells": [{"cell_type": "code", "source": parts}]}, indent=indent)
+    (span,) = source_spans(text)
+    assert span is not None
+    numbers = source_lines(text, span)
+    assert len(numbers) == max(len(split_lines("".join(parts))), 1)
+    assert numbers == sorted(numbers)
+    assert numbers[-1] <= text.count("\n") + 1
