@@ -21,12 +21,14 @@ from devlint.runtime.isolation import Job, Run, run_isolated
 from devlint.runtime.nursery import Nursery
 from devlint.runtime.placements import Placement, Wish
 from devlint.runtime.predictions import prediction_of, wanted
+from devlint.runtime.ranks import Rank, gather, hand_over
 from devlint.runtime.unforeseen import runtime_findings
 from devlint.runtime.verdicts import Unforeseen, judge
 from devlint.runtime.watching import Watchlist
 from devlint.source.project import shown_path
 
 LINTERS_OWN = "DEV9"
+_RANK_GRACE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class ConfirmRequest:
     repair: bool = True
     timeout: float | None = None
     memory: int | None = None
+    rank: Rank | None = None
+    """This process's, where a launcher started several."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def confirm(
     with nullcontext(nursery) if nursery else Nursery() as home:
         runs = _run(jobs, cwd, progress or Progress(), home)
         runs += _run(_sanitized(runs, suspicions), cwd, progress or Progress(), home)
+    runs += _of_other_ranks(request, jobs, runs)
 
     judged, unforeseen = judge(suspicions, runs, watch, _shown(cwd))
     shown, hidden = _gated(judged, planned)
@@ -121,6 +126,8 @@ def _jobs(
     request: ConfirmRequest, entries: Sequence[Entry], suspicions: tuple[Finding, ...], watch: Watchlist
 ) -> list[Job]:
     placements = request.placements or wanted({finding.code for finding in suspicions})
+    if request.rank is not None and request.placements is None:
+        placements = (Placement.FIRST,)  # a launcher's rendezvous serves one meeting of its ranks
     return [
         Job(
             entry=entry,
@@ -162,6 +169,18 @@ def _run(jobs: list[Job], cwd: Path, progress: Progress, nursery: Nursery) -> li
         if run.state != "ran" and not run.device_error and job.placement is Placement.FIRST:
             hopeless.add(job.entry.name)
     return runs
+
+
+def _of_other_ranks(request: ConfirmRequest, jobs: list[Job], runs: list[Run]) -> list[Run]:
+    """Rank 0 gathers, the others hand over. A rank that does not come is a run that failed."""
+    rank = request.rank
+    if rank is None:
+        return []
+    if not rank.reports:
+        hand_over(rank, runs)
+        return []
+    others, missing = gather(rank, _RANK_GRACE_SECONDS + len(jobs) * (request.timeout or _RANK_GRACE_SECONDS))
+    return others + [Run(jobs[0], "failed", f"rank {number} did not report") for number in missing if jobs]
 
 
 def _gated(judged: tuple[Finding, ...], planned: Plan) -> tuple[list[Finding], Hidden]:

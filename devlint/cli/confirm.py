@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,8 @@ def confirm_command(context: click.Context, /, paths: tuple[str, ...], **options
     except BadEntry as error:
         raise click.UsageError(str(error)) from None
     result, runs = confirm(request, _progress(options))
+    if request.rank is not None and not request.rank.reports:
+        return 0  # the launcher would stop the others for any other code
     for path in result.missing:
         _note(f"no such file or directory: {path}")
     if result.nothing:
@@ -132,6 +135,7 @@ def _request(
     from devlint.confirm import ConfirmRequest
     from devlint.runtime.inputs import BadEntry
     from devlint.runtime.placements import parse_device, parse_placements
+    from devlint.runtime.ranks import current
 
     overrides = _overrides(options)
     if script_arguments is not None and not options["script"]:
@@ -141,11 +145,14 @@ def _request(
         raise BadEntry(
             "nothing to run: give --entry module:build, --model, --script or --auto, or [[tool.devlint.entries]]"
         )
+    rank = current(os.environ)
+    wish = parse_device(options["device"])
     return ConfirmRequest(
+        rank=rank,
         check=Request(paths=paths or (".",), cwd=cwd, overrides=overrides, jobs=options["jobs"]),
         entries=entries,
         auto=options["auto"],
-        wish=parse_device(options["device"]),
+        wish=wish if rank is None else replace(wish, index=wish.index + rank.local),
         placements=parse_placements(options["placements"]),
         train=options["train"],
         repair=not options["no_repair"],

@@ -15,6 +15,9 @@ VERDICT_STYLES = {
 }
 VERDICT_WORDS = {state: state.value.replace("-", " ") for state in VerdictState}
 
+_MOST_OPERANDS = 3
+"""What a reader takes in: the stray value and what it met. JSON has them all."""
+
 
 def verdict_lines(verdict: Verdict, gutter: int) -> Iterator[Line]:
     """``confirmed: on cuda:0 (simulated) by net:build``, what the device says, and where its operands come from."""
@@ -27,8 +30,11 @@ def verdict_lines(verdict: Verdict, gutter: int) -> Iterator[Line]:
     indent = " " * (gutter + 3)
     if verdict.error:
         yield [(indent, ""), (visible(first_line(verdict.error)), "")]
-    for operand in verdict.operands:
+    for operand in verdict.operands[:_MOST_OPERANDS]:
         yield [(indent, ""), (visible(operand_words(operand)), "dim")]
+    more = len(verdict.operands) - _MOST_OPERANDS
+    if more > 0:
+        yield [(indent, ""), (f"and {more} more", "dim")]
 
 
 def run_words(verdict: Verdict) -> str:

@@ -113,7 +113,11 @@ def run_isolated(job: Job, cwd: Path, nursery: Nursery) -> Run:
 
 def read_run(job: Job, record: Path, ended: tuple[str, str | None], output: str = "") -> Run:
     """A run from the child's record. ``ended`` is what is known of the process from outside: state and reason."""
-    lines = record.read_text(encoding="utf-8", errors="replace").splitlines()
+    return run_of(job, record.read_text(encoding="utf-8", errors="replace").splitlines(), ended, output)
+
+
+def run_of(job: Job, lines: list[str], ended: tuple[str, str | None], output: str = "") -> Run:
+    """A run from the lines of its record."""
     records = list(read_lines(lines))
     by_kind = {fields["type"]: fields for fields in records}
     start, end = by_kind.get("start", {}), by_kind.get("end")

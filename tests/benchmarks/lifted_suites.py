@@ -1,0 +1,155 @@
+"""Test suites that nobody here wrote, run as they are and under ``pytest --devlint``.
+
+    python tests/benchmarks/lifted_suites.py [--only gpytorch] [--jobs 2] [--keep DIRECTORY]
+
+Each suite comes out of its package's source archive and is run twice, in one environment (``DIRECTORY/<package>/env``)
+beside the torch of this one: plainly, and lifted to the simulated device. The table says how many tests passed each
+time, which results differ, how many calls were lifted and how many not. The findings are in
+``DIRECTORY/<package>/findings.json``, to be read by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A release, the part of its tests that is run, and all that it needs besides torch and numpy."""
+
+    package: str
+    version: str
+    tests: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+SUITES = (
+    Suite(
+        "gpytorch",
+        "1.15.2",
+        ("test/kernels", "test/likelihoods"),
+        (
+            "linear_operator==0.6.1",
+            "jaxtyping",
+            "wadler_lindig",
+            "mpmath",
+            "scipy",
+            "scikit-learn",
+            "joblib",
+            "threadpoolctl",
+            "narwhals",
+        ),
+    ),
+    Suite("e3nn", "0.6.0", ("tests/nn",), ("opt_einsum_fx", "opt_einsum", "sympy", "mpmath", "scipy", "packaging")),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of each test, and what the run said of itself."""
+
+    states: dict[str, str]
+    said: str
+
+    @property
+    def passed(self) -> int:
+        return sum(state == "passed" for state in self.states.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
+    parser.add_argument("--only")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    where = (options.keep or Path(tempfile.mkdtemp(prefix="lifted-suites-"))).absolute()
+    print("| suite | tests passed | lifted | results that differ | calls lifted | not lifted | findings |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for suite in SUITES:
+        if options.only in (None, suite.package):
+            print(row_of(suite, where / suite.package, options.jobs), flush=True)
+    print(f"\nFindings are in {where}")
+
+
+def row_of(suite: Suite, directory: Path, jobs: int) -> str:
+    source = prepared(suite, directory)
+    plain = run(suite, source, directory, jobs, "plain")
+    report = directory / "findings.json"
+    lifted = run(suite, source, directory, jobs, "lifted", "--devlint", "--devlint-warn", f"--devlint-report={report}")
+    differ = [name for name, state in plain.states.items() if lifted.states.get(name) != state]
+    for name in differ:
+        print(f"{name}: {plain.states[name]}, lifted {lifted.states.get(name, 'absent')}", file=sys.stderr)
+    calls = re.search(r"([\d,]+) calls? of modules in ([\d,]+) tests?", lifted.said)
+    refused = sum(int(number) for number in re.findall(r"^not lifted: (\d+) x", lifted.said, re.M))
+    findings = len(json.loads(report.read_text())["findings"])
+    return (
+        f"| {suite.package} {suite.version} ({', '.join(suite.tests)}) | {plain.passed:,} | {lifted.passed:,} "
+        f"| {len(differ)} | {calls[1] if calls else 0} | {refused} | {findings} |"
+    )
+
+
+def prepared(suite: Suite, directory: Path) -> Path:
+    """The unpacked source archive, and an environment with the package itself installed."""
+    environment, archives = directory / "env", directory / "archives"
+    if not environment.exists():
+        packages = (f"{suite.package}=={suite.version}", *suite.needs)
+        # Torch and numpy are those of the environment that runs this.
+        pip("install", "--no-deps", "--target", str(environment), *packages)
+    if not archives.exists():
+        pip("download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "-d", str(archives),
+            f"{suite.package}=={suite.version}")  # fmt: skip
+    (archive,) = archives.glob("*.tar.gz")
+    source = directory / "source"
+    if not source.exists():
+        with tarfile.open(archive) as opened:
+            opened.extractall(source, filter="data")
+    return next(source.iterdir())
+
+
+def pip(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", "-q", *arguments], check=True)
+
+
+def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more: str) -> Outcome:
+    results = directory / f"{name}.xml"
+    workers = ("-n", str(jobs)) if jobs > 1 else ()
+    loaded = ("-p", "devlint.pytest_plugin") if "devlint" not in plugins() else ()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
+    done = subprocess.run(
+        [*command, *loaded, *workers, *more, *suite.tests],
+        cwd=source,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(directory / "env"), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (directory / f"{name}.log").write_text(done.stdout + done.stderr)
+    if not results.exists():
+        raise SystemExit(f"{suite.package} did not run, see {directory / f'{name}.log'}")
+    states = {}
+    for case in ET.parse(results).iter("testcase"):
+        kinds = [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
+        states[f"{case.get('classname')}.{case.get('name')}"] = kinds[0] if kinds else "passed"
+    return Outcome(states, done.stdout)
+
+
+def plugins() -> set[str]:
+    from importlib.metadata import entry_points
+
+    return {entry.name for entry in entry_points(group="pytest11")}
+
+
+if __name__ == "__main__":
+    main()
