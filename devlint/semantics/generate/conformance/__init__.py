@@ -1,0 +1,1 @@
+"""The rows of fixtures/semantics/rows.jsonl: operation x placement of its operands, as code that anybody can run."""

@@ -1,0 +1,75 @@
+"""`python -m devlint.semantics.generate.conformance`: write fixtures/semantics/rows.jsonl from torch's own samples.
+
+Needs `devlint[test]`. With `--check` nothing is written and the exit code is 1 when the file differs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from devlint.semantics.generate.conformance.by_hand import hand_written
+from devlint.semantics.generate.conformance.calls import calls
+from devlint.semantics.generate.conformance.indexing import index_rows, operator_rows
+from devlint.semantics.generate.conformance.placements import call_rows, distinct, in_place_rows, out_rows, row
+from devlint.semantics.record.__main__ import FIXTURES
+from devlint.semantics.record.batches import outcomes
+from devlint.semantics.record.files import write_rows
+from devlint.semantics.record.row import Row
+
+ABOUT = {
+    "rows": f"written by python -m devlint.semantics.generate.conformance with torch {torch.__version__}; do not edit",
+    "names": "devlint/semantics/record/places.py tells what c, c1, h, ... make",
+}
+
+
+def rows() -> list[Row]:
+    """All rows, each code once; but for those written by hand only such as run when everything is on the host."""
+    candidates = distinct(_candidates())
+    tried = outcomes(candidates, "cpu", size=4000, limit=60)
+    return [r for r, e in zip(candidates, tried, strict=True) if e.outcome == "ok" or r.operation == "written"]
+
+
+def _candidates() -> Iterator[Row]:
+    yield from _first_rows()
+    yield from operator_rows()
+    yield from index_rows()
+    for call in hand_written():
+        yield from call_rows(call)
+    for _, found in calls():
+        for number, call in enumerate(found):
+            yield from call_rows(call)
+            if number == 0:
+                yield from out_rows(call)
+                yield from in_place_rows(call)
+
+
+def _first_rows() -> Iterator[Row]:
+    """The rows written by hand, whose expected outcome is kept beside them."""
+    known = json.loads((FIXTURES / "conformance_rows.json").read_text("utf-8"))["rows"]
+    for one in known:
+        yield row("written", one["code"], "apple" if re.search(r"(?<![\w.])m\(", one["code"]) else "written")
+
+
+def main() -> int:
+    """Write the rows, or with `--check` compare them."""
+    path = FIXTURES / "rows.jsonl"
+    found = rows()
+    if "--check" not in sys.argv:
+        write_rows(path, ABOUT, found)
+        sys.stderr.write(f"{len(found)} rows of {len({r.operation for r in found})} operations, {path.stat().st_size} bytes\n")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder) / "rows.jsonl"
+        write_rows(fresh, ABOUT, found)
+        return int(fresh.read_bytes() != path.read_bytes())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
