@@ -36,12 +36,14 @@ def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
             walk.emit(IndexedFromHost(node, walk.scope, value, MetOperand(index.role, index.value, index.node)))
     result = perform(walk, node, operation, bound)
     if isinstance(result, Tensor):
-        return replace(result, dim=Dim.NONZERO if _all_nonzero(indices) else Dim.UNKNOWN)
+        return replace(result, dim=Dim.NONZERO if any(map(_gives_dimensions, indices)) else Dim.UNKNOWN)
     return result
 
 
-def _all_nonzero(indices: Sequence[Bound]) -> bool:
-    return all(dim_of(b.value) is Dim.NONZERO for b in indices)
+def _gives_dimensions(index: Bound) -> bool:
+    """Index tensors are broadcast together, and what a mask selects, a 0-dim one too, stands in a row."""
+    is_mask = isinstance(index.value, Tensor) and index.value.dtype is semantics.DType.BOOL
+    return is_mask or dim_of(index.value) is Dim.NONZERO
 
 
 def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:

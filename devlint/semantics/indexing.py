@@ -1,7 +1,9 @@
 """`x[i]`, `x[i] = v` and `masked_fill`: the rules of ATen's TensorAdvancedIndexing.
 
-An index on the CPU is moved to x; an index elsewhere is refused - except a 0-dim integer, which Python's indexing
-reads with `item()` before any kernel runs. A 0-dim value is moved, whatever its device.
+Reading moves an index on the CPU to x and refuses one elsewhere - except a 0-dim integer or bool, which Python's
+indexing reads with `item()` before any kernel runs. Writing moves an index from anywhere: the check stands in the meta
+function of `index` alone, `_index_put_impl_` has none. A 0-dim value is moved, whatever its device; the statement
+`x[i] = v` first takes leading dimensions of size one from v (`slicePrefix1sSize`), so there one element is enough.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TypeVar
 
 from devlint.semantics.case import Case, first_clash, one_device
 from devlint.semantics.operand import Meets, Relation, Unclear, Verdict
-from devlint.semantics.operation import Dim, DType, Elements
+from devlint.semantics.operation import Dim, DType, Elements, Rule
 
 D = TypeVar("D")
 
@@ -30,18 +32,24 @@ def index_read(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
 
 
 def index_write(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
+    """Both `x[i] = v` and `x.index_put_((i,), v)`; the operation's rule tells which."""
     subject, index, value = _split(case, indices)
     # With ints and slices alone the assignment is a copy_ or a fill_, which cross devices.
     tensors = [i for i in index if not _read_with_item(case, i)]
     maybe = bool(tensors) and all(_may_be_read_with_item(case, i) for i in tensors)
-    verdicts = [_index(case, subject, i) for i in tensors]
+    verdicts: list[Verdict[D]] = []
     if tensors:
-        verdicts += [_value(case, subject, i, tensors, maybe) for i in value]
+        verdicts = [_value(case, subject, i, tensors, maybe) for i in value]
     return first_clash(Meets(case.operands[subject].device), *verdicts)
 
 
 def _read_with_item(case: Case[D], i: int) -> bool:
     return case.operands[i].dim is Dim.ZERO and case.operands[i].dtype is DType.INT
+
+
+def _is_number(case: Case[D], i: int) -> bool:
+    """A 0-dim bool is read as well, though it indexes like a mask; a mask of unknown dim is taken for a real one."""
+    return case.operands[i].dim is Dim.ZERO and case.operands[i].dtype in (DType.INT, DType.BOOL)
 
 
 def _may_be_read_with_item(case: Case[D], i: int) -> bool:
@@ -51,7 +59,7 @@ def _may_be_read_with_item(case: Case[D], i: int) -> bool:
 
 def _index(case: Case[D], subject: int, i: int) -> Verdict[D]:
     device = case.operands[subject].device
-    if case.related(subject, i) is Relation.SAME or case.on_cpu(i) is Relation.SAME or _read_with_item(case, i):
+    if case.related(subject, i) is Relation.SAME or case.on_cpu(i) is Relation.SAME or _is_number(case, i):
         return Meets(device)
     if case.on_cpu(i) is Relation.UNKNOWN or case.related(subject, i) is Relation.UNKNOWN:
         return Unclear("the index may be where the indexed tensor is")
@@ -63,7 +71,8 @@ def _index(case: Case[D], subject: int, i: int) -> Verdict[D]:
 def _value(case: Case[D], subject: int, i: int, index: list[int], maybe_copy: bool) -> Verdict[D]:
     device = case.operands[subject].device
     operand = case.operands[i]
-    if case.related(subject, i) is Relation.SAME or operand.dim is Dim.ZERO:
+    as_number = operand.elements is Elements.ONE and case.operation.rule is Rule.INDEX_WRITE
+    if case.related(subject, i) is Relation.SAME or operand.dim is Dim.ZERO or as_number:
         return Meets(device)
     if case.related(subject, i) is Relation.UNKNOWN or operand.dim is Dim.UNKNOWN:
         return Unclear("the assigned value may be 0-dim or on the same device")
@@ -72,7 +81,7 @@ def _value(case: Case[D], subject: int, i: int, index: list[int], maybe_copy: bo
         return Meets(device)
     if filled is None or maybe_copy:
         return Unclear("the assignment may be a fill or a copy, which cross devices")
-    return case.clash(i, subject, "index_put_value")
+    return case.clash(i, subject)
 
 
 def _fills_one_mask(case: Case[D], value: int, index: list[int]) -> bool | None:

@@ -17,9 +17,9 @@ from devlint.semantics.operation import Dim
 D = TypeVar("D")
 
 
-def tensor_iterator(case: Case[D], ordered: Sequence[int], many_scalars: bool = False) -> Verdict[D]:
-    """Judge an elementwise call; `many_scalars` lifts the limit of one CPU scalar (`torch.where`)."""
-    crowded = None if many_scalars else _too_many_scalars(case, ordered)
+def tensor_iterator(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
+    """Judge an elementwise call."""
+    crowded = _too_many_scalars(case, ordered)
     if crowded is not None:
         return crowded
     unclear: Unclear | None = None
@@ -37,6 +37,21 @@ def tensor_iterator(case: Case[D], ordered: Sequence[int], many_scalars: bool = 
             unclear = Unclear("one operand may be a 0-dim CPU tensor")
     away = (i for i in ordered if case.on_cpu(i) is Relation.DIFFERENT)
     return unclear or Meets(case.operands[next(away, ordered[0])].device)
+
+
+def where(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
+    """Judge `torch.where`: the first operand that is not on the CPU says where, 0-dim ones are moved there."""
+    inputs = [i for i in ordered if not case.is_output(i)]
+    target = next((i for i in inputs if case.on_cpu(i) is Relation.DIFFERENT), inputs[0])
+    unclear: Unclear | None = None
+    for i in (i for i in ordered if i != target):
+        dim = Dim.NONZERO if case.is_output(i) else case.operands[i].dim
+        relation = case.related(i, target)
+        if relation is Relation.DIFFERENT and dim is Dim.NONZERO:
+            return case.clash(*case.stray_first(i, target))
+        if relation is not Relation.SAME and dim is not Dim.ZERO:
+            unclear = Unclear("an operand may be 0-dim or elsewhere")
+    return unclear or Meets(case.operands[target].device)
 
 
 def broadcast_first(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:

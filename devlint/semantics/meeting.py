@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from devlint.semantics.case import Case, first_clash, one_device
 from devlint.semantics.indexing import index_read, index_write, masked_fill
-from devlint.semantics.iterator import broadcast_first, pairwise, tensor_iterator
+from devlint.semantics.iterator import broadcast_first, pairwise, tensor_iterator, where
 from devlint.semantics.operand import Clash, Meets, Operand, Relate, Relation, Unclear, Verdict
 from devlint.semantics.operation import Operation, Rule
 
@@ -49,12 +49,12 @@ def _judge(case: Case[D], indices: list[int]) -> Verdict[D]:
         case Rule.BROADCAST_FIRST:
             return broadcast_first(case, ordered)
         case Rule.WHERE:
-            return tensor_iterator(case, ordered, many_scalars=True)
+            return where(case, ordered)
         case Rule.ANY_DEVICE:
             return Meets(case.operands[indices[0]].device)
         case Rule.INDEX_READ:
             return index_read(case, indices)
-        case Rule.INDEX_WRITE:
+        case Rule.INDEX_WRITE | Rule.INDEX_PUT:
             return index_write(case, indices)
         case Rule.MASKED_FILL:
             return masked_fill(case, ordered)

@@ -22,15 +22,6 @@ CONTENT = json.loads(
 ROWS: list[dict[str, Any]] = CONTENT["rows"]
 
 
-DIFFERENCES = {
-    29: ("ok", "cuda", "PyTorch's argument parser reads a lone 0-dim tensor as a number, on any device"),
-    88: ("err", "mismatch_iterator", "no text of its own is known"),
-    184: ("ok", None, "leading dimensions of one element are dropped before the value is compared: it is 0-dim"),
-    213: ("err", "mismatch_exact", "the composite's epsilon meets the other operand first"),
-}
-"""Rows whose derived expectation the run contradicts, with what it shows and why."""
-
-
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
     with simulate(count=2) as running:
@@ -91,9 +82,8 @@ def outcome(code: str, machine: Machine) -> tuple[str, str | None]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("row", ROWS, ids=[row["code"] for row in ROWS])
 def test_row_runs_as_on_cuda(row: dict[str, Any], machine: Machine) -> None:
-    expected: tuple[str, str | None]
-    expected = (row["expect"], row.get("kind") if row["expect"] == "err" else row["device"])
-    if row["id"] in DIFFERENCES:
-        assert DIFFERENCES[row["id"]][:2] != expected, "a difference that is gone must leave the list"
-        expected = DIFFERENCES[row["id"]][:2]
-    assert outcome(row["code"], machine) == expected
+    # `judged`: the kind of text the judge gives where it knows less than PyTorch.
+    details = {row["kind"], row.get("judged", row["kind"])} if row["expect"] == "err" else {row["device"]}
+    verdict, detail = outcome(row["code"], machine)
+    assert verdict == row["expect"]
+    assert detail in details

@@ -1,14 +1,14 @@
 """Runs the code of a conformance row on the CPU while its tensors claim devices, and asks the judge at every call.
 
-The names a row may use: `c(*shape)` a tensor of ones on cuda:0, `h` on the CPU, `c1` on cuda:1, `m` on mps; `ci`/`hi`
-zeros of int64, `cb`/`hb` masks of True; `cg`/`hg` generators; `torch` and `F`. A claim sits on the tensor's storage,
-so views carry it. What a name means is asked of `devlint.semantics` exactly as the two readers do.
+The names a row may use are those of `devlint.semantics.record.places`. A claim sits on the tensor's storage, so views
+carry it. What a name means is asked of `devlint.semantics` exactly as the two readers do.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from devlint.semantics import (
     method,
     operator,
 )
+from devlint.semantics.record.places import Place, names
 from tests.semantics.claims import Claims, operand, tensors_in
 
 SYMBOLS: dict[type[ast.AST], str] = {
@@ -90,19 +91,10 @@ def judge_row(code: str) -> Outcome:
 class _Reader:
     def __init__(self) -> None:
         self.claims = Claims()
-        self.names: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **self._makers()}
-
-    def _makers(self) -> dict[str, Callable[..., Any]]:
-        def maker(device: str, make: Callable[..., torch.Tensor], **options: Any) -> Callable[..., Any]:
-            return lambda *shape: self.claims.put(make(shape, **options), device)
-
-        places = {"c": "cuda:0", "h": "cpu", "c1": "cuda:1", "m": "mps:0"}
-        made: dict[str, Callable[..., Any]] = {n: maker(d, torch.ones) for n, d in places.items()}
-        for name in ("c", "h"):
-            made[f"{name}i"] = maker(places[name], torch.zeros, dtype=torch.int64)
-            made[f"{name}b"] = maker(places[name], torch.ones, dtype=torch.bool)
-            made[f"{name}g"] = lambda name=name: self.claims.generator(places[name])
-        return made
+        targets = {"c": "cuda:0", "h": "cpu", "c1": "cuda:1", "m": "mps:0"}
+        puts = {key: functools.partial(self.claims.put, device=target) for key, target in targets.items()}
+        self.names: dict[str, Any] = names(puts, lambda key: self.claims.generator(targets[key]))
+        self.names |= {"float": float, "slice": slice, "abs": abs, "complex": complex}
 
     def run(self, statement: ast.stmt) -> Any:
         match statement:
@@ -167,6 +159,8 @@ class _Reader:
         keywords = {k.arg: self.value(k.value) for k in node.keywords if k.arg}
         if isinstance(node.func, ast.Attribute):
             base = self.value(node.func.value)
+            if isinstance(base, Place):
+                return getattr(base, node.func.attr)(*arguments, **keywords)
             if isinstance(base, torch.Tensor):
                 run = getattr(base, node.func.attr)
                 return self.judged_call(method(node.func.attr), [base, *arguments], keywords, run, arguments)
@@ -255,4 +249,6 @@ def _bind(
 
 
 def _parts(index: Any) -> list[Any]:
-    return list(index) if isinstance(index, tuple) else [index]
+    """The parts of an index; a list of numbers is a tensor on the CPU, as PyTorch makes it."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    return [torch.tensor(p) if isinstance(p, list) and all(isinstance(i, int) for i in p) else p for p in parts]

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.semantics import Clash, Dim, DType, Elements, Meets, Operand, Unclear, method, operator
+from devlint.semantics import (
+    Clash,
+    Dim,
+    DType,
+    Elements,
+    Meets,
+    Operand,
+    Operation,
+    Unclear,
+    method,
+    operator,
+)
 from tests.semantics.test_meeting import at, judge
 
 READ = operator("[]")
@@ -34,14 +45,14 @@ def test_index_on_cuda_into_cpu_tensor_clashes() -> None:
     ("dim", "dtype", "expected"),
     [
         (Dim.ZERO, DType.INT, Meets),
-        (Dim.ZERO, DType.BOOL, Clash),
+        (Dim.ZERO, DType.BOOL, Meets),
         (Dim.ZERO, DType.UNKNOWN, Unclear),
         (Dim.UNKNOWN, DType.INT, Unclear),
         (Dim.UNKNOWN, DType.BOOL, Clash),
         (Dim.NONZERO, DType.UNKNOWN, Clash),
     ],
 )
-def test_only_a_0_dim_integer_is_read_on_the_host(dim: Dim, dtype: DType, expected: type) -> None:
+def test_only_a_0_dim_index_is_read_on_the_host(dim: Dim, dtype: DType, expected: type) -> None:
     assert isinstance(judge(READ, at("cpu"), index("cuda:0", dim, dtype)), expected)
 
 
@@ -56,7 +67,15 @@ def test_slices_copy_across_devices() -> None:
 def test_assigning_by_index_wants_the_value_beside_the_tensor() -> None:
     verdict = judge(WRITE, at("caller"), index("cpu"), value("cpu"))
     assert isinstance(verdict, Clash)
-    assert (verdict.kind, verdict.operand, verdict.other) == ("index_put_value", 2, 0)
+    assert (verdict.kind, verdict.operand, verdict.other) == ("mismatch_iterator", 2, 0)
+
+
+@pytest.mark.parametrize("operation", [WRITE, method("index_put_")])
+def test_assigning_moves_an_index_from_anywhere(operation: Operation) -> None:
+    name = "values" if operation is not WRITE else "value"
+    assert judge(operation, at("cpu"), index("cuda:0"), at("cpu", name)) == Meets("cpu")
+    assert judge(operation, at("cuda:0"), index("cuda:1"), at("cuda:0", name)) == Meets("cuda:0")
+    assert isinstance(judge(operation, at("cpu"), index("cuda:0"), at("cuda:0", name)), Clash)
 
 
 def test_0_dim_value_is_moved() -> None:
@@ -83,14 +102,19 @@ def test_0_dim_integer_index_makes_the_assignment_a_copy() -> None:
         (DType.INT, Elements.ONE, Clash),
     ],
 )
-def test_one_element_through_one_mask_is_a_fill(dtype: DType, elements: Elements, expected: type) -> None:
-    operands = [at("cuda:0"), index("cuda:0", dtype=dtype), value("cpu", elements=elements)]
-    assert isinstance(judge(WRITE, *operands), expected)
+def test_one_element_put_through_one_mask_is_a_fill(dtype: DType, elements: Elements, expected: type) -> None:
+    operands = [at("cuda:0"), index("cuda:0", dtype=dtype), Operand("values", "cpu", Dim.NONZERO, elements)]
+    assert isinstance(judge(method("index_put_"), *operands), expected)
 
 
 def test_one_element_from_another_accelerator_is_no_fill() -> None:
-    mask = index("cuda:0", dtype=DType.BOOL)
-    assert isinstance(judge(WRITE, at("cuda:0"), mask, value("cuda:1", elements=Elements.ONE)), Clash)
+    values = Operand("values", "cuda:1", Dim.NONZERO, Elements.ONE)
+    assert isinstance(judge(method("index_put_"), at("cuda:0"), index("cuda:0", dtype=DType.BOOL), values), Clash)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:1"])
+def test_one_element_is_assigned_from_anywhere(device: str) -> None:
+    assert judge(WRITE, at("cuda:0"), index("cuda:0"), value(device, elements=Elements.ONE)) == Meets("cuda:0")
 
 
 def fill(subject: str, mask: str, filled: str) -> object:

@@ -40,6 +40,7 @@ def confident(scores: torch.Tensor) -> torch.Tensor:
 - A CPU index into `[]` of a tensor anywhere: `x[torch.arange(4)]`, masks, flips.
 - A 0-dim integer index: Python's indexing reads it as a number.
 - Slices: `a[1:3] = b` copies across devices.
+- An index from anywhere on the left: `rows[keep] = 0.0` moves `keep`; only the assigned values must be beside `rows`.
 
 ## Fix safety
 
@@ -80,7 +81,7 @@ class AcceleratorIndexIntoCpu(Rule):
 
 def _indexes(event: Met) -> bool:
     """Whether one of the two operands says which elements of the other are meant."""
-    if event.operation.rule in (Check.INDEX_READ, Check.INDEX_WRITE):
+    if event.operation.rule in (Check.INDEX_READ, Check.INDEX_WRITE, Check.INDEX_PUT):
         return True
     if event.operation.name.rsplit(".", 1)[-1].startswith("embedding"):
         return True

@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     counts: Counter[str] = Counter()
     started = time.monotonic()
     with path.open("a", encoding="utf-8") as out:
-        for ended in outcomes(left, options.device, options.batch, options.limit):
+        for ended in outcomes(left, options.device, options.batch, options.limit, options.start):
             out.write(line_of(ended))
             out.flush()
             counts[ended.outcome] += 1
@@ -56,6 +56,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: beside the rows, named by torch and GPU")
     parser.add_argument("--batch", type=int, default=250, metavar="N", help="rows a process (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for one row (default: %(default)s)")
+    parser.add_argument("--start", type=float, default=120, metavar="SECONDS", help="for torch (default: %(default)s)")
     return parser.parse_args(arguments)
 
 

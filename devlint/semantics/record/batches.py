@@ -13,10 +13,12 @@ from dataclasses import asdict
 from devlint.semantics.record.row import Ended, Row, poisons
 
 
-def outcomes(rows: Sequence[Row], device: str, size: int, limit: float) -> Iterator[Ended]:
-    """The outcome of every row in order. `size`: rows a process; `limit`: seconds without an outcome before it is killed.
+def outcomes(rows: Sequence[Row], device: str, size: int, limit: float, start: float = 120) -> Iterator[Ended]:
+    """The outcome of every row in order.
 
-    A row at which the process dies is tried once more in a process of its own before it is called crashed or hung.
+    `size`: rows a process; `limit`: seconds without an outcome before it is killed; `start`: seconds more for
+    the first, which waits for Python and torch. A row at which the process dies is tried once more in a process of its
+    own before it is called crashed or hung.
     """
     rest = list(rows)
     alone = False
@@ -25,7 +27,7 @@ def outcomes(rows: Sequence[Row], device: str, size: int, limit: float) -> Itera
         done = 0
         poisoned = False
         with _Worker(device, batch) as worker:
-            for ended in worker.outcomes(limit):
+            for ended in worker.outcomes(limit, start):
                 done += 1
                 poisoned = poisons(ended)
                 yield ended
@@ -63,9 +65,8 @@ class _Worker:
         self._process.kill()
         self._process.wait()
 
-    def outcomes(self, limit: float) -> Iterator[Ended]:
-        # The first outcome waits for the start of Python and torch as well.
-        patience = limit + 120
+    def outcomes(self, limit: float, start: float) -> Iterator[Ended]:
+        patience = limit + start
         while True:
             try:
                 line = self._lines.get(timeout=patience)

@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a row ended. `devices`: those of the tensors in the result, in order, each once; empty where there is none."""
+    """How a row ended. `devices`: those of the tensors in the result, in order, each once."""
 
     key: str
     outcome: Outcome

@@ -15,7 +15,6 @@ from devlint.semantics.record.places import real_names
 from devlint.semantics.record.row import Ended, Row, end, poisons
 
 
-
 def main(device: str) -> None:
     """Run the rows of stdin on `device` until they are done or one poisons the process."""
     warnings.simplefilter("ignore")

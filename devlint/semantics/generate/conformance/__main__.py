@@ -63,7 +63,9 @@ def main() -> int:
     found = rows()
     if "--check" not in sys.argv:
         write_rows(path, ABOUT, found)
-        sys.stderr.write(f"{len(found)} rows of {len({r.operation for r in found})} operations, {path.stat().st_size} bytes\n")
+        sys.stderr.write(
+            f"{len(found)} rows of {len({r.operation for r in found})} operations, {path.stat().st_size} bytes\n"
+        )
         return 0
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / "rows.jsonl"

@@ -80,6 +80,8 @@ def calls(most: int = 2) -> Iterator[tuple[Any, list[Call]]]:
 
 
 def _public_name(info: Any) -> str | None:
+    if info.name.rsplit(".", 1)[-1].startswith("_"):
+        return None
     name = f"torch.{info.name}"
     if lookup(name) is not None and callable(lookup(name)):
         return name
@@ -119,6 +121,8 @@ def _samples(info: Any) -> list[Any]:
         found = list(info.sample_inputs("cpu", dtype, requires_grad=False))
     except (RuntimeError, TypeError):
         return []
+    # A device named by the sample itself says nothing of placement.
+    found = [s for s in found if "device" not in s.kwargs and "cpu" not in s.args]
     plain = [s for s in found if all(_is_plain(t) for t in tensors_in([s.input, s.args, s.kwargs]))]
     return plain[:: max(1, len(plain) // 16)]
 

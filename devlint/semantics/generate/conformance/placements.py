@@ -66,7 +66,11 @@ def out_rows(call: Call) -> Iterator[Row]:
     """The call writing into `out=` here and there. Nothing where it takes none."""
     count = len(call.slots)
     result = runs(call.text(call.place("h" * count)))
-    if not isinstance(result, torch.Tensor) or not call.template.endswith(")") or not call.template.startswith("torch."):
+    if (
+        not isinstance(result, torch.Tensor)
+        or not call.template.endswith(")")
+        or not call.template.startswith("torch.")
+    ):
         return
     out = _out_text(result)
     if out is None:
@@ -106,4 +110,3 @@ def distinct(rows: Iterable[Row]) -> list[Row]:
     for one in rows:
         found.setdefault(one.key, one)
     return list(found.values())
-

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-
 LONGEST = 128
 """Elements that are written out."""
 

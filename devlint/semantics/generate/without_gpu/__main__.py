@@ -1,4 +1,4 @@
-"""`python -m devlint.semantics.generate.without_gpu TORCH OUT`: stand-ins for the CUDA libraries of a CUDA build of torch.
+"""`python -m devlint.semantics.generate.without_gpu TORCH OUT`: stand-ins for CUDA's libraries.
 
 TORCH is the folder of an installed or unpacked CUDA wheel (the one that holds `lib`), OUT where the libraries go. Then
 

@@ -1,4 +1,7 @@
-/* A CUDA runtime without a GPU: two devices whose memory is the host's and whose kernels do nothing.
+/* A CUDA runtime without a GPU: two devices whose kernels do nothing.
+ *
+ * Device memory is an address range the host may not touch, as on a real machine: a CPU kernel that is handed one of
+ * its pointers dies. What copies write is kept in a shadow of the same size.
  *
  * PyTorch's CUDA build, loaded over this, runs all of its own host code - the dispatcher, the generated device checks,
  * TensorIterator, the kernel launchers' asserts - and computes nothing. Declarations follow cuda_runtime_api.h and
@@ -13,7 +16,7 @@
 
 enum { DEVICES = 2, MOST = 1 << 16 };
 static const size_t LARGEST = (size_t)1 << 32; /* bytes of one block; more is asked for only with a size never computed */
-typedef struct { void *start; size_t size; int device; int host; } Block;
+typedef struct { char *start; char *shadow; size_t size; int device; } Block; /* shadow: start itself on the host */
 typedef struct { char bytes[16]; } Uuid;
 
 typedef struct {
@@ -51,31 +54,52 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Block blocks[MOST];
 static __thread int current;
 
+static int top; /* slots in use are below */
+
+static void *pages(size_t size, int protection) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *got = mmap(NULL, size ? size : 1, protection, flags, -1, 0);
+    return got == MAP_FAILED ? NULL : got;
+}
 static int allocate(void **out, size_t size, int host) {
     *out = NULL;
     if (size > LARGEST) return 2; /* cudaErrorMemoryAllocation */
-    void *got = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (got == MAP_FAILED) return 2;
-    *out = got;
+    char *shadow = pages(size, PROT_READ | PROT_WRITE);
+    char *start = host ? shadow : pages(size, PROT_NONE);
+    if (!shadow || !start) return 2;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < MOST; i++)
-        if (!blocks[i].start) {
-            blocks[i] = (Block){*out, size, current, host};
-            break;
-        }
+    int slot = 0;
+    while (slot < MOST - 1 && blocks[slot].start) slot++;
+    blocks[slot] = (Block){start, shadow, size ? size : 1, current};
+    if (slot >= top) top = slot + 1;
     pthread_mutex_unlock(&lock);
+    *out = start;
     return 0;
+}
+static Block find(const void *p) {
+    Block found = {0};
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < top && !found.start; i++)
+        if (blocks[i].start && (char *)p >= blocks[i].start && (char *)p < blocks[i].start + blocks[i].size)
+            found = blocks[i];
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 static int release(void *start) {
     pthread_mutex_lock(&lock);
-    for (int i = 0; start && i < MOST; i++)
-        if (blocks[i].start == start) {
-            munmap(start, blocks[i].size ? blocks[i].size : 1);
+    for (int i = 0; start && i < top; i++)
+        if (blocks[i].start == (char *)start) {
+            if (blocks[i].shadow != blocks[i].start) munmap(blocks[i].shadow, blocks[i].size);
+            munmap(blocks[i].start, blocks[i].size);
             blocks[i].start = NULL;
             break;
         }
     pthread_mutex_unlock(&lock);
     return 0;
+}
+static char *reach(const void *p) { /* the address at which the host can read and write it */
+    Block block = find(p);
+    return block.start ? block.shadow + ((char *)p - block.start) : (char *)p;
 }
 static int answer_zero(void) { return 0; }
 
@@ -91,18 +115,19 @@ int cudaFree(void *p) { return release(p); }
 int cudaFreeAsync(void *p, void *stream) { (void)stream; return release(p); }
 int cudaFreeHost(void *p) { return release(p); }
 int cudaMemGetInfo(size_t *f, size_t *t) { *f = *t = (size_t)140 << 30; return 0; }
-int cudaMemcpy(void *d, const void *s, size_t n, int k) { (void)k; memmove(d, s, n); return 0; }
-int cudaMemcpyAsync(void *d, const void *s, size_t n, int k, void *q) { (void)k; (void)q; memmove(d, s, n); return 0; }
+int cudaMemcpy(void *d, const void *s, size_t n, int k) { (void)k; memmove(reach(d), reach(s), n); return 0; }
+int cudaMemcpyAsync(void *d, const void *s, size_t n, int k, void *q) { (void)k; (void)q; memmove(reach(d), reach(s), n); return 0; }
 int cudaMemcpyPeerAsync(void *d, int dd, const void *s, int sd, size_t n, void *q) {
-    (void)dd; (void)sd; (void)q; memmove(d, s, n); return 0;
+    (void)dd; (void)sd; (void)q; memmove(reach(d), reach(s), n); return 0;
 }
 int cudaMemcpy2DAsync(void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, int k, void *q) {
     (void)k; (void)q;
-    for (size_t i = 0; i < h; i++) memmove((char *)d + i * dp, (const char *)s + i * sp, w);
+    char *to = reach(d), *from = reach(s);
+    for (size_t i = 0; i < h; i++) memmove(to + i * dp, from + i * sp, w);
     return 0;
 }
-int cudaMemset(void *p, int v, size_t n) { memset(p, v, n); return 0; }
-int cudaMemsetAsync(void *p, int v, size_t n, void *q) { (void)q; memset(p, v, n); return 0; }
+int cudaMemset(void *p, int v, size_t n) { memset(reach(p), v, n); return 0; }
+int cudaMemsetAsync(void *p, int v, size_t n, void *q) { (void)q; memset(reach(p), v, n); return 0; }
 
 int cudaGetDeviceProperties(DeviceProp *p, int d) {
     memset(p, 0, sizeof *p);
@@ -148,15 +173,11 @@ int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0; *g
 int cudaDeviceCanAccessPeer(int *v, int a, int b) { (void)a; (void)b; *v = 1; return 0; }
 int cudaPointerGetAttributes(PointerAttributes *a, const void *p) {
     memset(a, 0, sizeof *a);
-    a->device = -2;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < MOST; i++)
-        if (blocks[i].start && (char *)p >= (char *)blocks[i].start && (char *)p < (char *)blocks[i].start + blocks[i].size) {
-            a->type = blocks[i].host ? 1 : 2; a->device = blocks[i].device; a->devicePointer = (void *)p;
-            a->hostPointer = blocks[i].host ? (void *)p : NULL;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
+    Block block = find(p);
+    a->device = block.start ? block.device : -2;
+    a->type = !block.start ? 0 : block.shadow == block.start ? 1 : 2;
+    a->devicePointer = block.start ? (void *)p : NULL;
+    a->hostPointer = a->type == 1 ? (void *)p : NULL;
     return 0;
 }
 int cudaFuncGetAttributes(FuncAttributes *a, const void *f) {
