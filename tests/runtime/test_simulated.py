@@ -279,6 +279,10 @@ def test_module_moves_and_sparse_tensors() -> None:
         assert (s @ torch.ones(2, 1, device="cuda")).device == ZERO
         assert s.to_dense().device == ZERO
         assert torch.empty(2, device="meta").device.type == "meta"
+        indices, values = torch.tensor([[0, 1]]), torch.ones(2)
+        assert torch.sparse_coo_tensor(indices, values, device="cuda").device == ZERO
+        assert {indices.device, values.device} == {CPU}
+        assert torch.sparse_coo_tensor(indices.cuda(), values.cuda()).device == ZERO
 
 
 def test_kernels_the_cpu_lacks_are_run_in_a_wider_type() -> None:

@@ -10,7 +10,7 @@ import torch
 from torch._C import _len_torch_function_stack
 from torch.utils._device import DeviceContext
 
-from devlint.runtime.labels import CPU, make_claims, set_device
+from devlint.runtime.labels import CPU, address_of, make_claims, set_device
 from devlint.runtime.simulated.errors import generator_text
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import copied_to
@@ -99,12 +99,10 @@ def _from_tensor(
     made = func(*args, **kwargs)
     if place is None or place == before:
         return made
-    return copied_to(made, place) if made.data_ptr() == data.data_ptr() else _claimed(made, place)
-
-
-def _claimed(tensor: Tensor, place: torch.device) -> Tensor:
-    set_device(tensor, place)
-    return tensor
+    if made.layout is not torch.strided or address_of(made) == address_of(data):
+        return copied_to(made, place)
+    set_device(made, place)
+    return made
 
 
 def _check_generator(generator: Any, place: torch.device) -> None:
