@@ -55,10 +55,6 @@ def hanging():
 def greedy():
     clash(); kept = [bytearray(50_000_000) for _ in range(100)]
 
-def on_the_cpu():
-    return torch.zeros(3) + 1
-
-
 def many():
     """A clash at each of many places; a line goes to the file when the program is past it."""
     told = os.open("past.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -122,6 +118,7 @@ def test_memory_limit(run: Runner) -> None:
 
 def test_entry_that_stays_on_the_cpu_did_not_reach_the_device(run: Runner) -> None:
     assert run("well_done").reached_device
+    (run.cwd / "program.py").write_text("import torch\n\ndef on_the_cpu():\n    return torch.zeros(3) + 1\n")
     assert not run("on_the_cpu").reached_device
 
 
