@@ -22,8 +22,6 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-
 
 @dataclass(frozen=True)
 class Suite:
@@ -130,7 +128,7 @@ def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more
     done = subprocess.run(
         [*command, *loaded, *workers, *more, *suite.tests],
         cwd=source,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(directory / "env"), str(ROOT)])},
+        env={**os.environ, "PYTHONPATH": str(directory / "env")},
         capture_output=True,
         text=True,
         check=False,
