@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from devlint.runtime.session import observe
 from devlint.semantics import classify
 from tests.fixture_expectations import FIXTURES
 
-BUGS = ("01_initial_hidden_state", "04_parameters_on_two_cards")
+BUG = "01_initial_hidden_state"
+FOR_TWO = "04_parameters_on_two_cards"
 TWINS = (
     "01_initial_hidden_state_repaired_given_device",
     "01_initial_hidden_state_repaired_moved",
@@ -41,16 +43,29 @@ def ran_on_cuda(name: str) -> None:
     """The seed's model and inputs on the first CUDA device, forward."""
     scope: dict[str, object] = {"__name__": name}
     exec(compile((FIXTURES / "seeds" / f"{name}.py").read_text("utf-8"), name, "exec"), scope)
-    model, inputs = scope["build"]()  # type: ignore[operator]
+    build = scope["build"]
+    assert inspect.isfunction(build)
+    model, inputs = build(torch.device("cuda")) if inspect.signature(build).parameters else build()
     model.cuda()(*(x.cuda() for x in inputs))
     torch.cuda.synchronize()
 
 
-@pytest.mark.parametrize("name", BUGS)
-def test_a_program_with_the_bug_fails_as_predicted(name: str) -> None:
+def test_a_program_with_the_bug_fails_as_predicted() -> None:
+    with pytest.raises(RuntimeError) as raised:
+        ran_on_cuda(BUG)
+    kind = classify(str(raised.value))
+    assert kind is not None
+    assert kind.category == "device_mismatch"
+
+
+def test_a_second_card_that_is_not_there_fails_as_predicted() -> None:
+    if torch.cuda.device_count() > 1:
+        pytest.skip("this machine has the second card")
     with pytest.raises((RuntimeError, AssertionError)) as raised:
-        ran_on_cuda(name)
-    assert classify(str(raised.value)) is not None
+        ran_on_cuda(FOR_TWO)
+    kind = classify(str(raised.value))
+    assert kind is not None
+    assert kind.kind in ("invalid_ordinal", "invalid_device_id")
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -58,7 +73,7 @@ def test_the_repaired_twin_passes(name: str) -> None:
     ran_on_cuda(name)
 
 
-@pytest.mark.parametrize(("name", "state"), [(BUGS[0], VerdictState.CONFIRMED), *((twin, None) for twin in TWINS)])
+@pytest.mark.parametrize(("name", "state"), [(BUG, VerdictState.CONFIRMED), *((twin, None) for twin in TWINS)])
 def test_a_run_on_cuda_gives_the_verdict(
     name: str, state: VerdictState | None, programs: Path, nursery: Nursery
 ) -> None:
