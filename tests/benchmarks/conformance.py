@@ -6,8 +6,8 @@
     python tests/benchmarks/conformance.py --json        each row, its facts and the three answers
 
 The rows are those of fixtures/semantics/rows.jsonl. Evidence that does not come from devlint's own tables is a record
-made on a GPU, the answers of PyTorch's own CUDA build run without one, sources and reports that are cited, and the C++
-metas of the CPU build. Rows without any are printed apart and count for nothing.
+made on a GPU, the answers of PyTorch's own CUDA build run without one, and sources that are cited. Rows without any are
+printed apart and count for nothing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 gpu       a record made on a GPU (fixtures/semantics/torch-*.jsonl): the nearest torch version, then the nearest GPU
 build     the same rows run by PyTorch's own CUDA build without a GPU: its checks are real, its kernels do nothing
 cited     an upstream test, source line or report that says it (fixtures/semantics/cited.json)
-metas     the C++ structured metas of the CPU build, where `meta` plays the accelerator
 derived   none of these: what devlint's own tables say, which proves nothing
 """
 
@@ -23,8 +22,8 @@ from devlint.semantics.record.row import Ended, Row
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "semantics"
 
-Source = Literal["gpu", "build", "cited", "metas", "derived"]
-SOURCES: tuple[Source, ...] = ("gpu", "build", "cited", "metas")
+Source = Literal["gpu", "build", "cited", "derived"]
+SOURCES: tuple[Source, ...] = ("gpu", "build", "cited")
 DEVICE_ERRORS = ("device_mismatch", "needs_cpu", "needs_gpu", "bad_device")
 
 
@@ -51,7 +50,7 @@ def facts() -> dict[str, dict[Source, Fact]]:
         if path is not None:
             for key, fact in of_record(path, source).items():  # type: ignore[arg-type]
                 found.get(key, {})[source] = fact  # type: ignore[index]
-    for key, fact in {**_cited(), **_metas()}.items():
+    for key, fact in _cited().items():
         found.get(key, {})[fact.source] = fact
     return found
 
@@ -97,20 +96,11 @@ def unsettled(path: Path) -> list[Ended]:
 
 def _cited() -> dict[str, Fact]:
     path = FIXTURES / "cited.json"
-    if not path.exists():
-        return {}
     by_code = {row.code: row.key for row in rows()}
     found = {}
     for one in _rows_of(path):
         found[by_code[one["code"]]] = Fact("cited", one["expect"] == "err", one.get("kind", ""), None, one["url"])
     return found
-
-
-def _metas() -> dict[str, Fact]:
-    path = FIXTURES / "metas.json"
-    if not path.exists():
-        return {}
-    return {key: Fact("metas", clash) for key, clash in json.loads(path.read_text("utf-8"))["rows"].items()}
 
 
 def _rows_of(path: Path) -> Sequence[Mapping[str, Any]]:
