@@ -162,7 +162,7 @@ def test_index_generator_and_load() -> None:
         c.normal_(generator=torch.Generator())
 
     found = record(step)
-    assert [o.kind for o in found] == ["index", "index", "generator"]
+    assert [o.kind for o in found] == ["index", "clash", "generator"]
     assert [o.name for o in found[0].operands] == ["i", "h"]
     loaded: list[Any] = []
     seen: list[Observation] = []

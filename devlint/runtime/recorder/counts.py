@@ -32,8 +32,9 @@ class Counts:
         if entry is None:
             if not inside and not source.births:
                 return
-            self.copies[key] = [1, spots(frame), before, after, source.births, inside, id(source)]
-        elif inside or entry[6] == id(source):
+            # The trace itself: the number of one that is gone may be given to another.
+            self.copies[key] = [1, spots(frame), before, after, source.births, source]
+        elif inside or entry[5] is source:
             entry[0] += 1
 
     def synchronised(self, frame: FrameType, operation: str) -> None:
@@ -45,7 +46,7 @@ class Counts:
             entry[0] += 1
 
     def tell(self) -> None:
-        for count, places, before, after, births, _, _ in self.copies.values():
+        for count, places, before, after, births, _ in self.copies.values():
             if count > 1:
                 born = spot(births[0]) if births else None
                 operand = Seen("", str(before), (), "", born)
