@@ -8,7 +8,7 @@ from dataclasses import replace
 from devlint.placement.domain import CPU, UNKNOWN, Anchor, SameAs, leaves
 from devlint.placement.events import Event, Met
 from devlint.placement.scope import Scope
-from devlint.placement.values import Constant, Container, Host, Tensor, UnknownValue, Value
+from devlint.placement.values import Constant, Container, Host, Opaque, Tensor, UnknownValue, Value
 
 
 class Callers:
@@ -45,9 +45,10 @@ class Callers:
             if direct:
                 return None
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
-        if direct and any(self._each_call(value, _is_placed_nowhere) for value in sides):
-            # All calls are in sight, and none of them says that the argument could be anywhere else.
-            return replace(event, callers_on_cpu=True)
+        if any(self._each_call(value, _is_placed_nowhere) for value in sides):
+            # Where all calls are in sight, none of them says that the argument could be anywhere else.
+            in_sight = direct or (scope.class_name is None and self._only_used_here(name))
+            return replace(event, callers_on_cpu=in_sight)
         return event
 
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
@@ -70,9 +71,9 @@ def _stays_on_cpu(value: Value) -> bool:
     if isinstance(value, Container):
         items = (*value.items, *((value.rest,) if value.rest is not None else ()))
         return bool(items) and all(_stays_on_cpu(item) for item in items)
-    if isinstance(value, Tensor):
+    if isinstance(value, (Tensor, Opaque)):
         # Made without a device and then mixed with what cannot be placed, it is most likely still there.
-        made_bare = value.origin is not None and value.origin.first.bare
+        made_bare = isinstance(value, Tensor) and value.origin is not None and value.origin.first.bare
         places = set(leaves(value.device))
         return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
     return isinstance(value, (Constant, Host))

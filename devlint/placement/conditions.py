@@ -136,7 +136,7 @@ def _is_none(node: cst.BaseExpression) -> bool:
 
 
 def _none_test(walk: Walk, node: cst.BaseExpression, value: Value) -> Condition:
-    if isinstance(value, Constant):
+    if isinstance(value, Constant) and not _set_by_somebody_later(node, value):
         return Condition(value.value is None)
     if isinstance(value, Container):
         return Condition(known=False)
@@ -149,6 +149,11 @@ def _none_test(walk: Walk, node: cst.BaseExpression, value: Value) -> Condition:
         key = None
     text = f"{code_of(node)} is None"
     return Condition(guard=Guard(key or _versioned(walk, node, text), text, GuardKind.IS_NONE, subject))
+
+
+def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:
+    """``self.steps`` that the constructor left at None: another method, or its user, may have been there since."""
+    return value.value is None and isinstance(node, cst.Attribute)
 
 
 _ABOUT_DEVICES = ("cuda", "gpu", "device", "accelerator", ".is_cpu", "xpu", "npu", "mps", "hpu", "mlu", "musa", "xla")
