@@ -6,7 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from tests.placement.walked import clashes
+from devlint.placement.events import Met
+from tests.placement.walked import clashes, events_of
 
 
 @pytest.mark.parametrize("caller", ["torch.ones(3)", "torch.tensor(1.0)", "3", "None"])
@@ -58,3 +59,24 @@ def test_a_nested_function_called_only_with_cpu_values_works_there() -> None:
         return scaled(torch.ones(3))
     """
     assert clashes(program) == []
+
+
+def test_a_private_function_of_whose_arguments_no_call_tells_is_doubted() -> None:
+    program = """
+    import somewhere
+
+    def _scaled(t: torch.Tensor):
+        return t * torch.ones(3)
+
+    def f():
+        return _scaled(somewhere.fetch())
+    """
+    assert [clash.callers_on_cpu for clash in events_of(Met, dedent(program))] == [True]
+    told = (
+        program
+        + """
+    def g(x: torch.Tensor):
+        return _scaled(x)
+    """
+    )
+    assert [clash.callers_on_cpu for clash in events_of(Met, dedent(told))] == [False]
