@@ -176,7 +176,8 @@ class Met(Event):
     assumed: bool = False
     """That the callee is a Module is read from how it is kept and called, not from its class."""
     callers_on_cpu: bool = False
-    """Every call of the enclosing definition in this file hands it CPU tensors; callers elsewhere may not."""
+    """The calls of the enclosing definition in this file hand it CPU tensors, or, where they are all that can be seen,
+    nothing that is placed anywhere else; callers elsewhere may."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,11 +38,11 @@ from devlint.placement.values import (
     Tensor,
     Value,
 )
-from devlint.semantics import Clash, Dim, Operand, Operation, Relation
+from devlint.semantics import Clash, Dim, Operand, Operation
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
-from devlint.placement.operands import Bound, device_of, left_behind, origin_of
+from devlint.placement.operands import Bound, device_of, left_behind, origin_of, same_or_apart
 from devlint.placement.results import result_of, shares_memory
 
 
@@ -119,11 +119,7 @@ def _writes_only(operation: Operation) -> bool:
 def _needs_one_device(operation: Operation, operands: Sequence[Bound]) -> bool:
     """Whether the operands clash if whatever is not spelled alike is elsewhere."""
     given = [_operand(b, device_of(b.value)) for b in operands]
-    return isinstance(semantics.meet(operation, given, _spelled_alike, CPU), Clash)
-
-
-def _spelled_alike(a: Device, b: Device) -> Relation:
-    return Relation.SAME if a == b else Relation.DIFFERENT
+    return isinstance(semantics.meet(operation, given, same_or_apart, CPU), Clash)
 
 
 def _is_whole(argument: Argument) -> bool:

@@ -21,7 +21,7 @@ from devlint.placement.values import (
     Tensor,
     Value,
 )
-from devlint.semantics import Dim, Operation
+from devlint.semantics import Dim, Operation, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
@@ -141,3 +141,8 @@ def origin_of(value: Value) -> Origin | None:
 
 def dim_of(value: Value) -> Dim:
     return value.dim if isinstance(value, Tensor) else Dim.UNKNOWN
+
+
+def same_or_apart(a: object, b: object) -> Relation:
+    """The relation of places of which nothing is left open: what is not equal is elsewhere."""
+    return Relation.SAME if a == b else Relation.DIFFERENT

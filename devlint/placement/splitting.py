@@ -14,11 +14,11 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.events import MetOperand, SplitOperands
-from devlint.placement.operands import Bound, dim_of, origin_of
+from devlint.placement.operands import Bound, dim_of, origin_of, same_or_apart
 from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Tensor
-from devlint.semantics import Clash, Operand, Operation, Relation
+from devlint.semantics import Clash, Operand, Operation
 
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
@@ -42,11 +42,7 @@ def note_split(walk: Walk, node: cst.CSTNode, operation: Operation, operands: Se
 def _clash_apart(operation: Operation, operands: Sequence[Bound], own: Bound) -> bool:
     """Whether the operation fails where ``own`` is on one accelerator and the rest on another."""
     given = [Operand(b.role, int(b is not own), dim_of(b.value)) for b in operands]
-    return isinstance(semantics.meet(operation, given, _same_number, -1), Clash)
-
-
-def _same_number(a: int, b: int) -> Relation:
-    return Relation.SAME if a == b else Relation.DIFFERENT
+    return isinstance(semantics.meet(operation, given, same_or_apart, -1), Clash)
 
 
 def _latest(bound: Bound) -> StepKind | None:

@@ -79,7 +79,7 @@ def claim_of(tensor: Tensor) -> Claim | None:
     """What is known of the tensor's storage; None when nothing is."""
     try:
         return claims.get(address_of(tensor))
-    except (RuntimeError, NotImplementedError):
+    except RuntimeError:
         return _claim_of_parts(tensor)
 
 
@@ -88,7 +88,7 @@ def _claim_of_parts(tensor: Tensor) -> Claim | None:
         for part in stored_parts(tensor):
             try:
                 return claims.get(address_of(part))
-            except (RuntimeError, NotImplementedError):
+            except RuntimeError:
                 return None
     return None
 
@@ -108,12 +108,12 @@ def make_claims(tensor: Tensor) -> list[Claim]:
     with torch._C.DisableTorchFunction():
         try:
             return [storage_claim(_untyped_storage(tensor))]
-        except (RuntimeError, NotImplementedError):
+        except RuntimeError:
             made = []
             for part in stored_parts(tensor):
                 try:
                     made.append(storage_claim(_untyped_storage(part)))
-                except (RuntimeError, NotImplementedError):
+                except RuntimeError:
                     continue
             return made
 

@@ -31,7 +31,7 @@ def name_of(tensor: Tensor, frame: FrameType | None) -> str:
 def _address(tensor: Tensor) -> int:
     try:
         return int(address_of(tensor))
-    except (RuntimeError, NotImplementedError):
+    except RuntimeError:
         return 0
 
 

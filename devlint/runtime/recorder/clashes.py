@@ -132,5 +132,5 @@ def _is_stray(recorder: Recorder, leaf: Any, target: torch.device, addresses: se
 def _address(tensor: Tensor) -> int:
     try:
         return int(address_of(tensor))
-    except (RuntimeError, NotImplementedError):
+    except RuntimeError:
         return id(tensor)

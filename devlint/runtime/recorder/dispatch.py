@@ -11,11 +11,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from devlint.runtime.frames import here, user_frames
 from devlint.runtime.judging import judge
-from devlint.runtime.labels import CPU, address_of, claim_of, claims
+from devlint.runtime.labels import CPU, claim_of
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.strays import Stray, tell_stray
-from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace
+from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace, trace_of
 
 Tensor = torch.Tensor
 _aten = torch.ops.aten
@@ -65,7 +65,7 @@ class RecordingDispatch(TorchDispatchMode):
         for value in (*args, *kwargs.values()) if kwargs else args:
             for item in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(item, Tensor):
-                    trace = _known_of(item)
+                    trace = trace_of(item)
                     traces.append(trace)
                     device = device_of(item)
                     if common is None:
@@ -140,16 +140,6 @@ class RecordingDispatch(TorchDispatchMode):
             local.strays.append(stray)
         else:
             tell_stray(self.recorder, stray)
-
-
-def _known_of(tensor: Tensor) -> Trace | None:
-    """What is known of an operand's storage."""
-    try:
-        claim = claims.get(address_of(tensor))
-    except (RuntimeError, NotImplementedError):
-        claim = claim_of(tensor)
-    trace: Trace | None = None if claim is None else claim.trace
-    return trace
 
 
 def _derived(func: Any, traces: Sequence[Trace | None], on_cpu: bool) -> Trace:

@@ -103,7 +103,7 @@ def where_it_lands(meeting: Meeting) -> torch.device:
 def _join(common: Any, tensor: Tensor) -> Any:
     try:
         claim = claims.get(address_of(tensor))
-    except (RuntimeError, NotImplementedError):
+    except RuntimeError:
         claim = claim_of(tensor)
     device = CPU if claim is None or claim.device is None else claim.device
     if common is None or common is device:
@@ -128,7 +128,7 @@ def _label_one(tensor: Tensor, device: torch.device) -> None:
     """Views and results written in place share a storage that claims its device already."""
     try:
         claim = claims.get(address_of(tensor))
-    except (RuntimeError, NotImplementedError):
+    except RuntimeError:
         claim = None
     if claim is None or claim.device is None:
         set_device(tensor, device)

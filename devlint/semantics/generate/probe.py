@@ -97,7 +97,7 @@ def _clashes(trials: Trials, sample: Sample, key: Key, here: str, there: str, al
         trials.kinds[clash.kind] += 1
         trials.reached[clash.operation] += 1
         return True
-    except (RuntimeError, NotImplementedError, AttributeError):
+    except (RuntimeError, AttributeError):
         return False
     trials.reached.update(set(labels.seen))
     return False

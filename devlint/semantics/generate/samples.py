@@ -69,7 +69,8 @@ def sampled() -> Iterator[Sampled]:
                 yield Sampled(f"Tensor.{name}", False, samples)
 
 
-def _samples(info: Any) -> list[Sample]:
+def inputs_of(info: Any) -> list[Any]:
+    """The sample inputs that op_db makes for a function, on the CPU, in the plainest dtype it takes."""
     supported = info.supported_dtypes("cpu")
     wanted = (torch.float32, torch.int64, torch.complex64, torch.bool)
     dtype = next((d for d in wanted if d in supported), None)
@@ -77,9 +78,13 @@ def _samples(info: Any) -> list[Sample]:
         return []
     torch.manual_seed(0)
     try:
-        found = list(info.sample_inputs("cpu", dtype, requires_grad=False))
+        return list(info.sample_inputs("cpu", dtype, requires_grad=False))
     except (RuntimeError, TypeError):
         return []
+
+
+def _samples(info: Any) -> list[Sample]:
+    found = inputs_of(info)
     step = max(1, len(found) // MOST)
     spread = [Sample(info.op, (s.input, *s.args), dict(s.kwargs)) for s in found[::step]]
     return [s for s in spread if all(_is_plain(t) for t in tensors_in([s.args, s.kwargs]))]

@@ -13,6 +13,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 from devlint.semantics.generate.conformance.text import NoText, operand_text, plain_text
 from devlint.semantics.generate.names import lookup
+from devlint.semantics.generate.samples import inputs_of
 from devlint.semantics.record.places import real_names
 from devlint.semantics.record.row import run, tensors_in
 
@@ -111,18 +112,8 @@ def _texts(info: Any, name: str) -> Iterator[Call]:
 
 
 def _samples(info: Any) -> list[Any]:
-    supported = info.supported_dtypes("cpu")
-    wanted = (torch.float32, torch.int64, torch.complex64, torch.bool)
-    dtype = next((d for d in wanted if d in supported), None)
-    if dtype is None:
-        return []
-    torch.manual_seed(0)
-    try:
-        found = list(info.sample_inputs("cpu", dtype, requires_grad=False))
-    except (RuntimeError, TypeError):
-        return []
     # A device named by the sample itself says nothing of placement.
-    found = [s for s in found if "device" not in s.kwargs and "cpu" not in s.args]
+    found = [s for s in inputs_of(info) if "device" not in s.kwargs and "cpu" not in s.args]
     plain = [s for s in found if all(_is_plain(t) for t in tensors_in([s.input, s.args, s.kwargs]))]
     return plain[:: max(1, len(plain) // 16)]
 
