@@ -14,11 +14,12 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from devlint.runtime.auto import CannotBuild
 from devlint.runtime.isolation import Job
-from devlint.runtime.observation import Observation, to_json
+from devlint.runtime.observation import Observation, Spot, to_json
 from devlint.runtime.placements import Placement
 from devlint.runtime.process_state import ProcessDefaults, watch_variables
 from devlint.runtime.program import CannotRun, Program, built, import_paths, model, run_script, train_step, unasked
@@ -53,6 +54,12 @@ class Record:
 
     def ran(self, place: int) -> None:
         self.write("ran", place=place)
+
+    def unreturned(self, code: CodeType) -> None:
+        name, line = code.co_qualname.replace("<locals>.", ""), code.co_firstlineno
+        message = f"{name} returned None, so whoever goes on with its result has no object"
+        spot = Spot(os.path.abspath(code.co_filename), line, line, 0, name)
+        self.observed(Observation("unreturned", (spot,), message=message))
 
 
 def main(job_file: str, record_file: str) -> None:
@@ -93,7 +100,7 @@ def run(job: Job, record: Record, torch: Any) -> None:
     sys.path[:0] = import_paths(job.entry)
     # What --auto tries out runs as on a CPU and is not observed.
     make = unasked(job.entry) if job.entry.kind == "auto" else None
-    with Reach(job.places, record.ran), _observing(place, job, record) as session:
+    with Reach(job.places, record.ran, record.unreturned), _observing(place, job, record) as session:
         try:
             _execute(job, place, session, make)
         except Exception as error:

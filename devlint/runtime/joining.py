@@ -124,11 +124,19 @@ def _fit_by_name(finding: Finding, run: Run, observation: Observation, watch: Wa
         devices = {operand.device for operand in observation.operands} or set(_DEVICE.findall(observation.message))
         if named and (named & devices or not devices):
             return Fit.NAMED, 0
-    if observation.kind in _OF_THE_SCOPE or (blind and observation.kind == "clash"):
+    of_scope = observation.kind in _OF_THE_SCOPE or (blind and observation.kind == "clash")
+    if of_scope or _by_a_name_without_index(finding, run, observation):
         place = watch.absolute(finding.place)
         same = any(spot.scope == finding.scope and _same_file(place, spot) for spot in observation.spots)
-        return (Fit.SCOPE, 0) if same or not observation.spots else None
+        return (Fit.SCOPE, 0) if same or (of_scope and not observation.spots) else None
     return None
+
+
+def _by_a_name_without_index(finding: Finding, run: Run, observation: Observation) -> bool:
+    """Whether something landed on another accelerator than the one under test, as what is just called "cuda" does."""
+    if not finding.code.startswith("DEV3") or _DEVICE.search(finding.message):
+        return False
+    return any(operand.device not in ("cpu", run.device) for operand in observation.operands)
 
 
 def origins_of(operand: Seen) -> Iterator[Spot]:

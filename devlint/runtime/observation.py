@@ -31,6 +31,8 @@ KINDS = (
     "copy-per-step",
     "host-sync",
     "stream",
+    "early-read",
+    "unreturned",
     "not-simulated",
     "error",
 )
@@ -56,6 +58,8 @@ strayed             work inside an accelerator module's forward was done, or its
 copy-per-step       a transfer repeated at one place inside forward (``detail``: how often)
 host-sync           the host waited for the accelerator to read a value (``detail``: how often)
 stream              the CUDA sanitizer's report
+early-read          the host read a copy that nothing had waited for
+unreturned          the program's own ``to``, ``cuda`` or ``cpu`` came to its end and returned nothing
 not-simulated       something the simulated machine does not do (``detail``: its name)
 error               any other exception (``detail``: its type)
 """

@@ -1,4 +1,5 @@
 """Which of the places asked about did run: to the instruction, so that the other arm of a conditional is told apart.
+And which transfer methods of the same files came to their end without a result.
 
 Only code objects of files that hold such a place are watched, and only on its lines: by ``sys.monitoring`` where the
 interpreter has it (3.12), else by ``sys.settrace``.
@@ -32,12 +33,29 @@ class Watched:
 
 NOTHING = Watched({}, frozenset(), frozenset())
 
+_TRANSFERS = ("to", "cuda", "cpu")
+"""Methods that hand back what they moved, by their names."""
+
+
+def is_transfer(code: CodeType) -> bool:
+    return code.co_name in _TRANSFERS and code.co_argcount > 0 and "." in code.co_qualname
+
 
 class Reach:
-    """While entered, ``report`` is told the number of each of ``places`` the first time that it runs."""
+    """While entered, ``report`` is told the number of each of ``places`` the first time that it runs.
 
-    def __init__(self, places: Sequence[Place], report: Callable[[int], None]) -> None:
+    ``unreturned`` is told of each transfer method in the files of these places, once, that returns None.
+    """
+
+    def __init__(
+        self,
+        places: Sequence[Place],
+        report: Callable[[int], None],
+        unreturned: Callable[[CodeType], None] = lambda code: None,
+    ) -> None:
         self._report = report
+        self._tell_unreturned = unreturned
+        self._unreturned: set[CodeType] = set()
         self._seen: set[int] = set()
         self._regions: dict[str, list[tuple[int, Position, Position]]] = defaultdict(list)
         self._whole: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
@@ -123,12 +141,32 @@ class Reach:
                 self._seen.add(number)
                 self._report(number)
 
+    def _ended(self, code: CodeType, result: object) -> None:
+        if result is None and code not in self._unreturned:
+            self._unreturned.add(code)
+            self._tell_unreturned(code)
+
     def _trace(self) -> Callable[[], None]:
         def on_call(frame: FrameType, event: str, argument: Any) -> Any:
             if not self._interesting(frame.f_code):
                 return None
             watched = self._of(frame.f_code)
-            return in_frame if not watched.numbers <= self._seen else None
+            inner = in_frame if not watched.numbers <= self._seen else None
+            return to_its_end(inner) if is_transfer(frame.f_code) else inner
+
+        def to_its_end(inner: Any) -> Any:
+            raising = False
+
+            def follow(frame: FrameType, event: str, argument: Any) -> Any:
+                nonlocal inner, raising
+                if event == "return" and not raising:
+                    self._ended(frame.f_code, argument)
+                # An exception that leaves the function is followed by a return of None; one that is caught, by a line.
+                raising = event == "exception"
+                inner = inner(frame, event, argument) if inner is not None else None
+                return follow
+
+            return follow
 
         def in_frame(frame: FrameType, event: str, argument: Any) -> Any:
             watched = self._of(frame.f_code)
@@ -155,9 +193,14 @@ class Reach:
         tool = next(number for number in (4, 3, 5, 2) if monitoring.get_tool(number) is None)
 
         def started(code: CodeType, offset: int) -> Any:
-            if self._interesting(code) and self._of(code).offsets:
-                monitoring.set_local_events(tool, code, monitoring.events.INSTRUCTION)
+            if self._interesting(code):
+                wanted = monitoring.events.INSTRUCTION if self._of(code).offsets else 0
+                wanted |= monitoring.events.PY_RETURN if is_transfer(code) else 0
+                monitoring.set_local_events(tool, code, wanted)
             return monitoring.DISABLE
+
+        def ended(code: CodeType, offset: int, result: object) -> Any:
+            self._ended(code, result)
 
         def executed(code: CodeType, offset: int) -> Any:
             numbers = self._of(code).offsets.get(offset)
@@ -172,6 +215,7 @@ class Reach:
         monitoring.use_tool_id(tool, "devlint")
         monitoring.register_callback(tool, monitoring.events.PY_START, started)
         monitoring.register_callback(tool, monitoring.events.INSTRUCTION, executed)
+        monitoring.register_callback(tool, monitoring.events.PY_RETURN, ended)
         monitoring.set_events(tool, monitoring.events.PY_START)
         monitoring.restart_events()
         return stop

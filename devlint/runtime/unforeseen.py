@@ -30,6 +30,7 @@ _BY_KIND = {
     "copy-per-step": Reported("DEV704"),
     "host-sync": Reported("DEV703"),
     "stream": Reported("DEV601"),
+    "early-read": Reported("DEV602"),
 }
 
 

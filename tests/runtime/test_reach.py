@@ -124,6 +124,56 @@ def test_generator_and_thread(ran: Callable[..., set[str]]) -> None:
     assert ran(in_thread, "[1, 2]") == {"[1, 2]"}
 
 
+TRANSFERS = """\
+class Kept:
+    def to(self, device):
+        self.device = device
+
+    def cuda(self):
+        try:
+            raise KeyError
+        except KeyError:
+            return self
+
+    def cpu(self):
+        raise ValueError
+
+    def moved(self):
+        pass
+
+
+def to(device):
+    pass
+
+
+class Late:
+    def cuda(self):
+        try:
+            raise KeyError
+        except KeyError:
+            pass
+"""
+
+
+def test_transfer_methods_that_return_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(TRANSFERS)
+    told: list[str] = []
+    with Reach([Place(str(path), 2, 9, 2, 11)], lambda number: None, lambda code: told.append(code.co_qualname)):
+        names: dict[str, Any] = {}
+        exec(compile(TRANSFERS, str(path), "exec"), names)
+        kept = names["Kept"]()
+        kept.to("cpu")
+        kept.to("cpu")
+        kept.cuda()
+        with pytest.raises(ValueError, match="^$"):
+            kept.cpu()
+        kept.moved()
+        names["to"]("cpu")
+        names["Late"]().cuda()
+    assert told == ["Kept.to", "Late.cuda"]
+
+
 def test_unreadable_file_is_never_reached(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("def f(:\n")
     with Reach([Place(str(tmp_path / "bad.py"), 1, 1, 1, 3), Place(str(tmp_path / "no.py"), 1, 1, 1, 3)], print):

@@ -73,6 +73,89 @@ def test_a_module_moved_in_place_discards_nothing() -> None:
     assert kinds(step) == []
 
 
+class MovesByItself(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        super().to(*args, **kwargs)
+        return self
+
+
+def test_a_transfer_of_its_own_that_asks_modules_discards_nothing() -> None:
+    assert kinds(lambda session: MovesByItself().to("cuda")) == []
+
+
+def early_reads(read: Callable[[Tensor], object], wait: Callable[[Tensor], object] = lambda t: None) -> list[str]:
+    def step(session: Session) -> None:
+        scores = torch.ones(4, device="cuda")
+        host = scores.to("cpu", non_blocking=True)  # queued
+        wait(scores)
+        read(host)
+
+    return [o.operation for o in record(step) if o.kind == "early-read"]
+
+
+def test_a_copy_that_is_read_before_anything_waits_for_it() -> None:
+    def step(session: Session) -> None:
+        host = torch.ones(4, device="cuda").to("cpu", non_blocking=True)  # copied early
+        host.numpy()  # read early
+        host.numpy()
+
+    found = only("early-read", step)
+    assert found.spots[0].line == line_of("# read early")
+    assert found.operands[0].moved is not None
+    assert found.operands[0].moved.line == line_of("# copied early")
+
+
+WAYS_TO_READ: dict[str, Callable[[Tensor], object]] = {
+    "tolist": Tensor.tolist,
+    "item": lambda t: t[0].item(),
+    "repr": repr,
+    "bool": lambda t: bool(t[0]),
+    "operation": lambda t: t + 1,
+    "through views": lambda t: t[1:].view(3).detach().numpy(),
+    "a function of numpy": np.median,
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_READ)
+def test_ways_to_read_on_the_host(way: str) -> None:
+    assert len(early_reads(WAYS_TO_READ[way])) == 1
+
+
+def test_a_copy_into_memory_that_was_there() -> None:
+    def step(session: Session) -> None:
+        host = torch.empty(4)
+        host.copy_(torch.ones(4, device="cuda"), non_blocking=True)
+        host.sum()
+
+    assert only("early-read", step).operation == "sum"
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda t: torch.cuda.synchronize(),
+        lambda t: torch.cuda.current_stream().synchronize(),
+        lambda t: torch.cuda.current_stream().record_event().synchronize(),
+        lambda t: torch.accelerator.synchronize(),
+        lambda t: t.sum().item(),
+        lambda t: t.cpu(),
+    ],
+    ids=["device", "stream", "event", "accelerator", "item", "another copy"],
+)
+def test_what_waits_for_a_copy(wait: Callable[[Tensor], object]) -> None:
+    assert early_reads(Tensor.numpy, wait) == []
+    assert early_reads(Tensor.numpy) == ["Tensor.numpy"]
+
+
+def test_a_copy_that_goes_on_to_the_device_is_not_read() -> None:
+    assert early_reads(lambda host: host.to("cuda", non_blocking=True).sum()) == []
+    assert early_reads(lambda host: host[1:]) == []
+
+
 class Table(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -51,7 +51,8 @@ Dropping `non_blocking=True` is safe: the copy then ends before the call does.
 
 ## How a run confirms it
 
-The values differ from those of a synchronised copy. On a real device that is a matter of timing.
+The host reads the copy before any call has waited for the device. What it reads is a matter of timing, so the order of
+the calls is judged and not the values.
 
 ## Known problems
 

@@ -46,7 +46,8 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 ## Fix safety
 
 `.cpu()` before the conversion is safe where a tensor is certain: it returns the tensor itself where it is on the CPU
-already. It is unsafe where the value may be an array.
+already. It is unsafe where the value may be an array. `np.mean` and other reductions get `.cpu().numpy()`, since they
+refuse a tensor wherever it is.
 
 ## How a run confirms it
 
@@ -78,6 +79,12 @@ if TYPE_CHECKING:
 
 
 METHOD = ".numpy()"
+
+REDUCTIONS = frozenset(
+    f"numpy.{name}" for name in ("all", "amax", "amin", "any", "max", "mean", "min", "prod", "std", "sum", "var")
+)
+"""Functions that call the argument's own method with numpy's keywords, which a tensor on any device refuses: they need
+the array itself. Source: `_wrapreduction` in numpy/_core/fromnumeric.py."""
 
 
 class NumpyOnAccelerator(Rule):
@@ -163,6 +170,7 @@ def _draft(
     node = event.expression if event.expression is not None else event.node
     origin = origin_of(event.value)
     steps = tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
+    copied = ".cpu().numpy()" if event.reader in REDUCTIONS else ".cpu()"
     return Draft(
         node=event.node,
         scope=event.scope,
@@ -172,7 +180,7 @@ def _draft(
         trace=(*steps, *also, DraftStep(event.node, event.scope, "read on the host here")),
         repair=Repair(
             Applicability.SAFE if is_certain(event.value) else Applicability.UNSAFE,
-            f"read it from the CPU: `{code_of(node)}.cpu()`",
-            suffixed(node, ".cpu()") if event.expression is not None else (),
+            f"read it from the CPU: `{code_of(node)}{copied}`",
+            suffixed(node, copied) if event.expression is not None else (),
         ),
     )

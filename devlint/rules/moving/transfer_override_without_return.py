@@ -60,7 +60,7 @@ Safe: nobody can have used the None that came back.
 
 ## How a run confirms it
 
-`obj.to("cpu") is obj` is false.
+The method runs to its end and returns None.
 
 ## Known problems
 

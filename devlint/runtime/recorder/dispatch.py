@@ -58,6 +58,8 @@ class RecordingDispatch(TorchDispatchMode):
     ) -> Any:
         kwargs = kwargs or {}
         recorder = self.recorder
+        if recorder.arrivals.open:
+            recorder.arrivals.used(func, args, kwargs)
         device_of = recorder.machine.device_of
         common: Any = None
         mixed = False
@@ -80,6 +82,7 @@ class RecordingDispatch(TorchDispatchMode):
             if common == recorder.device:
                 recorder.reached = True
                 if func in _WAITS:
+                    recorder.arrivals.waited()
                     self._waited(func)
         self._trace(func, out, traces)
         return out

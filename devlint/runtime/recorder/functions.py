@@ -8,6 +8,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
+from devlint.runtime.labels import CPU
+from devlint.runtime.recorder.arrivals import READS, asks_not_to_wait
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.strays import tell_strays
@@ -49,10 +51,24 @@ class RecordingFunctions(TorchFunctionMode):
             tell_strays(self.recorder)
         if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
             moved(self.recorder, f"Tensor.{func.__name__}", args[0], out)
+            self._arrives(func, args[0], out, args, kwargs)
             self._named(func, out)
+        elif func is Tensor.copy_ and len(args) > 1 and isinstance(args[1], Tensor):
+            self._arrives(func, args[1], out, args, kwargs)
+        elif func in READS and self.recorder.arrivals.open:
+            self.recorder.arrivals.read(args[0], f"Tensor.{func.__name__}")
         elif "device" in kwargs and isinstance(out, Tensor):
             self._named(func, out)
         return out
+
+    def _arrives(self, func: Any, source: Tensor, result: Tensor, args: Any, kwargs: Any) -> None:
+        """A copy from the device to the host waits for all that was queued before it, unless it is told not to."""
+        device_of, arrivals = self.recorder.machine.device_of, self.recorder.arrivals
+        if device_of(source) != CPU and device_of(result) == CPU:
+            if asks_not_to_wait(func, args, kwargs):
+                arrivals.queued(result)
+            else:
+                arrivals.waited()
 
     def _named(self, func: Any, result: Tensor) -> None:
         """A call that says where its result goes: to the device under test, to the CPU, or to another accelerator."""

@@ -12,6 +12,7 @@ import torch
 
 from devlint.runtime.frames import spots
 from devlint.runtime.observation import Judged, Observation, Phase, Seen, Spot
+from devlint.runtime.recorder.arrivals import Arrivals
 from devlint.runtime.recorder.counts import Counts
 from devlint.runtime.recorder.traces import seen, trace_of
 
@@ -49,6 +50,7 @@ class Recorder:
         self.reached = False
         self.local = _Local()
         self.counts = Counts(self)
+        self.arrivals = Arrivals(self)
         self.strayed: set[Any] = set()
         self._busy = threading.RLock()
         self._known: set[Any] = set()

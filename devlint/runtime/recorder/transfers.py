@@ -71,7 +71,8 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
     if before == after and operation != "Tensor.pin_memory":
         return
     trace = trace_of(source) or Trace()
-    frame = next(user_frames(sys._getframe(2)), None)
+    caller = sys._getframe(2)
+    frame = next(user_frames(caller), None)
     raw: RawSpot | None = None if frame is None else (frame.f_code, frame.f_lasti)
     set_trace(result, Trace(trace.births, raw, raw, trace.repaired))
     if frame is None or recorder.local.quiet:
@@ -80,6 +81,8 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
         recorder.counts.copied(frame, before, after, trace)
     if before != CPU and after == CPU:
         recorder.counts.synchronised(frame, operation)
+    if frame is not caller:
+        return  # torch's own code moves it, as `Module.to` does its parameters: what is thrown away is another result
     following = what_follows(frame)
     if not following:
         return

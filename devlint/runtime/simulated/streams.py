@@ -46,7 +46,8 @@ class Stream:
         return False
 
     def record_event(self, event: Event | None = None) -> Event:
-        event = event or Event()
+        event = event or torch.cuda.Event()  # type: ignore[assignment, no-untyped-call]
+        assert event is not None
         event.record(self)
         return event
 
