@@ -97,9 +97,41 @@ class WrapStored:
     before: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class InsertBefore:
+    """New lines before the statement that a node is in; a tab in them stands for one level of indentation."""
+
+    node: cst.CSTNode
+    lines: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MoveBefore:
+    """The statement that a node is in, put before another one of the same block."""
+
+    node: cst.CSTNode
+    before: cst.CSTNode
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndentRest:
+    """A statement becomes ``header``, ``with ...:``, over what follows in its block."""
+
+    node: cst.CSTNode
+    header: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChooseInBody:
+    """``def f(device=DEFAULT)`` becomes ``def f(device=None)`` with ``if device is None: device = DEFAULT``."""
+
+    default: cst.CSTNode
+
+
 Change = (
     Replace | Surround | Suffix | SetArgument | DropArgument | DropCall
     | ReturnAtEnd | Keep | Transfer | RegisterBuffer | WrapStored
+    | InsertBefore | MoveBefore | IndentRest | ChooseInBody
 )  # fmt: skip
 
 
