@@ -166,7 +166,7 @@ def test_transfer_methods_that_return_nothing(tmp_path: Path) -> None:
         kept.to("cpu")
         kept.to("cpu")
         kept.cuda()
-        with pytest.raises(ValueError, match="^$"):
+        with pytest.raises(ValueError, match=r"^$"):
             kept.cpu()
         kept.moved()
         names["to"]("cpu")
