@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any
+
+from torch._jit_internal import boolean_dispatched
 
 _bodies: dict[CodeType, FunctionType | None] = {}
 
@@ -14,6 +17,8 @@ def body_of(func: FunctionType) -> FunctionType | None:
     Called with the mode on, its body runs as the program's own code would: `x.device` answers the claim and
     factories take claimed devices. None for functions that ask in another way, which run with the mode off.
     """
+    if (branches := boolean_dispatched.get(func)) is not None:
+        return _choice(branches)
     code = func.__code__
     if code not in _bodies:
         _bodies[code] = _without_question(func)
@@ -21,6 +26,19 @@ def body_of(func: FunctionType) -> FunctionType | None:
     if body is None or func.__closure__ == body.__closure__:
         return body
     return _rebuilt(func, body.__globals__)
+
+
+def _choice(branches: Mapping[str, Any]) -> FunctionType:
+    """One of two functions by an argument (`F.max_pool2d` with `return_indices`)."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        at, name = branches["index"], branches["arg_name"]
+        flag = args[at] if len(args) > at else kwargs.get(name, branches["default"])
+        branch = branches["if_true" if flag else "if_false"]
+        return (body_of(branch) or branch)(*args, **kwargs)
+
+    assert isinstance(chosen, FunctionType)
+    return chosen
 
 
 def _without_question(func: FunctionType) -> FunctionType | None:

@@ -35,7 +35,8 @@ class Case(Generic[D]):
 
     def checking_order(self, indices: Sequence[int]) -> list[int]:
         """`out=` first, then the call's order: the order of the generated wrappers (torchgen's RegisterDispatchKey)."""
-        return sorted(indices, key=lambda i: self.operands[i].role != "out")
+        said = {role: place for place, role in enumerate(("out", *self.operation.order))}
+        return sorted(indices, key=lambda i: said.get(self.operands[i].role, len(said)))
 
     def clash(self, stray: int, other: int, kind: str | None = None) -> Clash[D]:
         roles = f"{self.operands[stray].role} and {self.operands[other].role}"

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from devlint.semantics.case import Case, first_clash, one_device
 from devlint.semantics.operand import Clash, Meets, Relation, Unclear, Verdict
-from devlint.semantics.operation import Dim
+from devlint.semantics.operation import Dim, Rule
 
 D = TypeVar("D")
 
@@ -55,12 +55,13 @@ def where(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
 
 
 def broadcast_first(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
-    """Judge a call whose operands are expanded to one shape before the iterator sees them (`F.mse_loss`)."""
+    """Judge a call whose operands are expanded to one shape before the kernel sees them (`F.mse_loss`)."""
     strict = one_device(case, ordered)
     dims = {case.operands[i].dim for i in ordered}
     if Dim.NONZERO in dims or not isinstance(strict, Clash):
         return strict
-    lenient = tensor_iterator(case, ordered)
+    kernel = where if case.operation.rule is Rule.BROADCAST_WHERE else tensor_iterator
+    lenient = kernel(case, ordered)
     if dims == {Dim.ZERO} or isinstance(lenient, Clash):
         return lenient
     return Unclear("all operands may be 0-dim")
@@ -68,7 +69,7 @@ def broadcast_first(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
 
 def _too_many_scalars(case: Case[D], ordered: Sequence[int]) -> Clash[D] | None:
     """Two CPU scalars beside an accelerator tensor are refused before any kernel is asked."""
-    passes = bool(case.operation.zero_dim or case.operation.scalar_clash)
+    passes = bool(case.operation.zero_dim or case.operation.scalar_clash) and not case.operation.stepwise
     scalars = [i for i in ordered if _is_cpu_scalar(case, i)]
     away = next((i for i in ordered if case.on_cpu(i) is Relation.DIFFERENT), None)
     if not passes or len(scalars) < 2 or away is None:
@@ -100,20 +101,42 @@ def _kind(case: Case[D], stray: int) -> str:
 def pairwise(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
     """`torch._foreach_*`: the slow path applies the elementwise operation pair by pair.
 
-    A single tensor in place of a list is read as one scalar for all. The operands do not say which of the two a
-    lone 0-dim tensor is, so that case stays unclear unless the operation takes such scalars.
+    A 0-dim tensor in place of a list is a scalar for all. Which scalar hangs on the overload Python's argument parser
+    takes: a tensor (`_foreach_mul`), which meets every other, or a number, read with `item()` (`_foreach_add`).
     """
-    lists = [list(group) for _, group in groupby(indices, key=lambda i: case.operands[i].role)]
-    longest = max(len(group) for group in lists)
-    lists = [group * longest if len(group) == 1 else group for group in lists]
-    if any(len(group) != longest for group in lists):
+    first, *others = [list(group) for _, group in groupby(indices, key=lambda i: case.operands[i].role)]
+    longest = max(len(group) for group in (first, *others))
+    if any(len(group) not in (1, longest) for group in (first, *others)):
         return Unclear("the lists are not of one length")
-    verdicts = [_one_pair(case, pair) for pair in zip(*lists, strict=True)]
+    if not others or len(others[-1]) > 1 or not _takes_number(case, others[-1][0]):
+        return _pairs(case, [first, *others], longest)
+    without = _pairs(case, [first, *others[:-1]], longest)
+    match case.operands[others[-1][0]].dim:
+        case Dim.ZERO if longest > 1:
+            return without
+        case Dim.ZERO:
+            within = _pairs(case, [first, *others], longest)
+            alike = isinstance(within, Clash) is isinstance(without, Clash)
+            return within if alike else Unclear("the last operand may be a list of one or a scalar")
+        case _:
+            return _pairs(case, [first, *others], longest)
+
+
+def _takes_number(case: Case[D], i: int) -> bool:
+    """Whether a 0-dim tensor in place of this list would be read as a number: the last of the lists, as a rule."""
+    lists = [p.name for p in case.operation.parameters if p.kind != "other"]
+    return not case.operation.scalar_is_operand and case.operands[i].role == lists[-1]
+
+
+def _pairs(case: Case[D], lists: Sequence[list[int]], longest: int) -> Verdict[D]:
+    """The worst verdict of all pairs; a list of one operand stands for as many as there are."""
+    repeated = [group * longest if len(group) == 1 else group for group in lists]
+    verdicts = [_one_pair(case, pair) for pair in zip(*repeated, strict=True)]
     return first_clash(*verdicts)
 
 
 def _one_pair(case: Case[D], pair: Sequence[int]) -> Verdict[D]:
     verdict = tensor_iterator(case, pair)
-    if isinstance(verdict, Clash) and case.operands[verdict.operand].dim is not Dim.NONZERO:
-        return Unclear("a lone 0-dim tensor beside a list")
+    if isinstance(verdict, Clash) and any(case.operands[i].dim is Dim.UNKNOWN for i in pair):
+        return Unclear("a tensor of the lists may be 0-dim")
     return verdict

@@ -13,7 +13,7 @@ from devlint.semantics.case import Case, first_clash, one_device
 from devlint.semantics.indexing import index_read, index_write, masked_fill
 from devlint.semantics.iterator import broadcast_first, pairwise, tensor_iterator, where
 from devlint.semantics.operand import Clash, Meets, Operand, Relate, Relation, Unclear, Verdict
-from devlint.semantics.operation import Operation, Rule
+from devlint.semantics.operation import Dim, Operation, Rule
 
 D = TypeVar("D")
 
@@ -29,11 +29,23 @@ def meet(operation: Operation, operands: Sequence[Operand[D]], relate: Relate[D]
     generators = [i for i in everything if operands[i].role == "generator"]
     on_host = [i for i in everything if operands[i].role in operation.cpu_arguments]
     free = [i for i in everything if operands[i].role in operation.free_arguments]
-    rest = [i for i in everything if i not in (*generators, *on_host, *free)]
+    written = [i for i in on_host if operands[i].role == "out"]
+    rest = [i for i in everything if i in written or i not in (*generators, *on_host, *free)]
     case = Case(operation, tuple(operands), relate, cpu)
     # Where every tensor must be on the CPU, that is where they meet.
     main: Verdict[D] = _judge(case, rest) if rest or not on_host else Meets(cpu)
-    return first_clash(main, _must_be_on_cpu(case, on_host), _generator(case, generators, rest))
+    if isinstance(main, Clash) and _may_be_scalar(case, main.operand):
+        main = Unclear("a 0-dim CPU tensor passes there with some shapes of the others")
+    verdict = first_clash(main, _must_be_on_cpu(case, on_host), _generator(case, generators, rest))
+    out = next((o for o in operands if o.role == "out"), None)
+    return Meets(out.device) if isinstance(verdict, Meets) and out is not None else verdict
+
+
+def _may_be_scalar(case: Case[D], i: int) -> bool:
+    """Whether what is refused may be a CPU scalar at a position where one sometimes passes."""
+    operand = case.operands[i]
+    sometimes = operand.role in case.operation.zero_dim_sometimes and operand.dim is not Dim.NONZERO
+    return sometimes and case.on_cpu(i) is not Relation.DIFFERENT
 
 
 def _judge(case: Case[D], indices: list[int]) -> Verdict[D]:
@@ -46,7 +58,7 @@ def _judge(case: Case[D], indices: list[int]) -> Verdict[D]:
             return one_device(case, ordered)
         case Rule.TENSOR_ITERATOR:
             return tensor_iterator(case, ordered)
-        case Rule.BROADCAST_FIRST:
+        case Rule.BROADCAST_FIRST | Rule.BROADCAST_WHERE:
             return broadcast_first(case, ordered)
         case Rule.WHERE:
             return where(case, ordered)

@@ -19,6 +19,8 @@ class Rule(Enum):
     """One device for all, but a single 0-dim CPU tensor may stand at the positions in `zero_dim`."""
     BROADCAST_FIRST = "broadcast_first"
     """As TENSOR_ITERATOR after expanding to one shape: a 0-dim tensor stays one only beside 0-dim tensors."""
+    BROADCAST_WHERE = "broadcast_where"
+    """As WHERE after expanding to one shape (`torch.masked`)."""
     OWN_CHECK = "own_check"
     """A check written by hand in the kernel: as strict as EXACT_SAME, but with an error text of its own."""
     ANY_DEVICE = "any_device"
@@ -117,7 +119,11 @@ class Operation:
     """What one Python call does with the devices of its tensor arguments.
 
     `name` is the user's ("torch.gather", "Tensor.add_", "operator.add"); for a method the first parameter is `self`.
-    `zero_dim`: where a 0-dim CPU tensor may stand. `cpu_arguments` must be on the CPU, `free_arguments` anywhere.
+    `zero_dim`: where a 0-dim CPU tensor may stand; `zero_dim_sometimes`: where that hangs on the others' shapes.
+    `stepwise`: kernels of two operands one after another, so that several CPU scalars do not crowd one kernel.
+    `scalar_is_operand` (PAIRWISE): a 0-dim tensor in place of a list meets every tensor; otherwise it is read with
+    `item()`. `order`: the roles as PyTorch looks at them, where that is not the call's order.
+    `cpu_arguments` must be on the CPU, `free_arguments` anywhere.
     `clash` is the kind (tables/errors.json) of the error a plain mismatch raises, `scalar_clash` that of a 0-dim CPU
     tensor outside `zero_dim`, where it differs. `tuple_with`: parameters whose presence makes the result a tuple
     (`torch.max(x, dim)`); `tuple_without`: those whose absence does (`torch.where(condition)`). `reduced_by`:
@@ -131,6 +137,10 @@ class Operation:
     rule: Rule
     parameters: tuple[Parameter, ...] = ()
     zero_dim: frozenset[str] = frozenset()
+    zero_dim_sometimes: frozenset[str] = frozenset()
+    stepwise: bool = False
+    scalar_is_operand: bool = False
+    order: tuple[str, ...] = ()
     cpu_arguments: frozenset[str] = frozenset()
     free_arguments: frozenset[str] = frozenset()
     in_place: bool = False

@@ -29,8 +29,10 @@ from devlint.semantics.operation import (
 def function(qualified: str) -> Operation | Factory | None:
     """What a function does, by its full name ("torch.add", "torchvision.ops.nms"); None when unknown.
 
-    An unbound method ("torch.Tensor.add") is the method.
+    An unbound method ("torch.Tensor.add") is the method, "torch.ops.aten.add.Tensor" the overload.
     """
+    if qualified.startswith("torch.ops.aten."):
+        return aten(qualified.removeprefix("torch.ops.aten.").removesuffix(".default"))
     if qualified.startswith("torch.Tensor."):
         return method(qualified.removeprefix("torch.Tensor."))
     if qualified.startswith("torchvision."):
@@ -166,6 +168,10 @@ def _operation(name: str, row: tables.Row) -> Operation:
         rule=Rule(row["rule"]),
         parameters=tuple(_parameters(row["parameters"])),
         zero_dim=words("zero_dim"),
+        zero_dim_sometimes=words("zero_dim_sometimes"),
+        stepwise=row.get("steps", False),
+        scalar_is_operand=row.get("scalar_is_operand", False),
+        order=tuple(row.get("order", "").split()),
         cpu_arguments=words("cpu_arguments"),
         free_arguments=words("free"),
         in_place=row.get("in_place", False),

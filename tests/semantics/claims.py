@@ -21,8 +21,7 @@ class Claims:
     def put(self, value: Any, device: str | None) -> Any:
         """Claim a device for everything in a fresh result that has none yet."""
         for tensor in tensors_in(value):
-            key = tensor.untyped_storage()._cdata
-            if device is not None and key not in self._by_storage:
+            if device is not None and (key := _key(tensor)) not in self._by_storage:
                 self._alive.append(tensor)
                 self._by_storage[key] = device
         return value
@@ -36,7 +35,12 @@ class Claims:
     def of(self, value: torch.Tensor | torch.Generator) -> str:
         if isinstance(value, torch.Generator):
             return self._generators[id(value)]
-        return self._by_storage.get(value.untyped_storage()._cdata, "cpu")
+        return self._by_storage.get(_key(value), "cpu")
+
+
+def _key(tensor: torch.Tensor) -> int:
+    """What names a tensor's memory; a sparse tensor has several storages and goes by itself."""
+    return tensor.untyped_storage()._cdata if tensor.layout is torch.strided else id(tensor)
 
 
 def operand(role: str, tensor: torch.Tensor, device: str) -> Operand[str]:

@@ -197,7 +197,7 @@ def test_foreach_meets_pair_by_pair() -> None:
     assert judge(add, *firsts, at("cuda:0", "other"), at("cpu", "other")) == Meets("cuda:0")
     assert isinstance(judge(add, *firsts, at("cpu", "other"), at("cpu", "other")), Clash)
     assert isinstance(judge(add, *firsts, *[at("cpu", "other")] * 3), Unclear)
-    assert isinstance(judge(add, at("cuda:0", "input"), at("cpu", "other", Dim.ZERO)), Unclear)
+    assert judge(add, at("cuda:0", "input"), at("cpu", "other", Dim.ZERO)) == Meets("cuda:0")
 
 
 def test_foreach_scalar_tensor_is_read_at_the_dispatcher() -> None:
@@ -224,3 +224,82 @@ def test_operands_that_must_all_be_on_the_cpu_meet_there() -> None:
     bare = Operation("bare", Rule.EXACT_SAME, both, cpu_arguments=frozenset({"self", "other"}))
     assert judge(bare, at("cpu"), at("cpu", "other")) == Meets("cpu")
     assert isinstance(judge(bare, at("cpu"), at("cuda:0", "other")), Clash)
+
+
+ZERO = Dim.ZERO
+
+
+def test_two_cpu_scalars_crowd_one_kernel_but_not_one_after_another() -> None:
+    operands = (at("cuda:0", "input1"), at("cpu", "input2", ZERO), at("cpu", "target", ZERO))
+    at_once = Operation("three", Rule.TENSOR_ITERATOR, zero_dim=frozenset({"input2", "target"}))
+    crowded = judge(at_once, *operands)
+    assert isinstance(crowded, Clash)
+    assert crowded.kind == "too_many_cpu_scalars"
+    assert judge(function("torch.margin_ranking_loss"), *operands) == Meets("cuda:0")
+
+
+def test_a_scalar_that_sometimes_passes_is_not_judged() -> None:
+    linear = function("torch.nn.functional.linear")
+    matrices = (at("cuda:0", "input"), at("cuda:0", "weight"))
+    assert isinstance(judge(linear, *matrices, at("cpu", "bias", ZERO)), Unclear)
+    assert isinstance(judge(linear, *matrices, at("cpu", "bias", Dim.UNKNOWN)), Unclear)
+    assert isinstance(judge(linear, *matrices, at("cpu", "bias")), Clash)
+    assert isinstance(judge(linear, *matrices, at("cuda:1", "bias", ZERO)), Clash)
+
+
+def test_a_result_written_into_out_is_there() -> None:
+    assert judge(function("torch.bernoulli"), at("cuda:0", "input"), at("cpu", "out")) == Meets("cpu")
+
+
+def test_where_looks_at_its_operands_in_its_own_order() -> None:
+    loss = function("torch.nn.functional.hinge_embedding_loss")
+    assert judge(loss, at("cuda:0", "input", ZERO), at("cuda:1", "target", ZERO)) == Meets("cuda:1")
+    assert judge(loss, at("cuda:0", "input", ZERO), at("cuda:1", "target")) == Meets("cuda:1")
+    assert isinstance(judge(loss, at("cuda:0", "input"), at("cuda:1", "target", ZERO)), Clash)
+
+
+@pytest.mark.parametrize("name", ["torch.masked.sum", "torch.masked.softmax"])
+def test_a_mask_is_spread_over_the_input_first(name: str) -> None:
+    assert isinstance(judge(function(name), at("cuda:0", "input"), at("cpu", "mask", ZERO)), Clash)
+    assert judge(function(name), at("cuda:0", "input", ZERO), at("cpu", "mask", ZERO)) == Meets("cuda:0")
+    assert judge(function(name), at("cuda:0", "input", ZERO), at("cuda:1", "mask", ZERO)) == Meets("cuda:0")
+
+
+@pytest.mark.parametrize(
+    ("name", "same"), [("torch._foreach_add", Meets), ("torch._foreach_sub", Meets), ("torch._foreach_mul", Clash)]
+)
+def test_a_scalar_in_place_of_a_list_is_read_or_meets_every_tensor(name: str, same: type) -> None:
+    lists = (at("cpu", "input"), at("cuda:0", "input"))
+    assert isinstance(judge(function(name), *lists, at("cuda:0", "other", ZERO)), same)
+    assert isinstance(judge(function(name), *lists, at("cpu", "other", ZERO)), Meets)
+
+
+def test_a_list_of_one_beside_a_scalar_or_a_list_of_one_is_not_judged() -> None:
+    verdict = judge(function("torch._foreach_add"), at("cuda:0", "input"), at("cuda:1", "other", ZERO))
+    assert isinstance(verdict, Unclear)
+    assert judge(function("torch._foreach_add"), at("cuda:0", "input"), at("cpu", "other", ZERO)) == Meets("cuda:0")
+
+
+def test_pairs_are_judged_as_the_operation_they_are_named_after() -> None:
+    lerp = function("torch._foreach_lerp")
+    assert isinstance(judge(lerp, at("cuda:0", "input"), at("cpu", "tensors1", ZERO)), Clash)
+    add = function("torch._foreach_add")
+    pairs = (at("cuda:0", "input"), at("cuda:0", "input"), at("cuda:0", "other"), at("cpu", "other", ZERO))
+    assert judge(add, *pairs) == Meets("cuda:0")
+    assert isinstance(judge(add, *pairs[:3], at("cpu", "other")), Clash)
+    assert isinstance(judge(add, *pairs[:3], at("cpu", "other", Dim.UNKNOWN)), Unclear)
+
+
+def test_what_has_no_cuda_kernel_takes_cpu_tensors_alone() -> None:
+    verdict = judge(function("torch.histogram"), at("cuda:0", "input"))
+    assert isinstance(verdict, Clash)
+    assert (verdict.kind, verdict.other) == ("no_cuda_kernel", None)
+    narrowed = function("torch.narrow_copy")
+    assert isinstance(judge(narrowed, at("cuda:0", "input"), at("cuda:0", "out")), Clash)
+    assert isinstance(judge(narrowed, at("cuda:0", "input"), at("cpu", "out")), Clash)
+    assert judge(narrowed, at("cuda:0", "input")) == Meets("cuda:0")
+
+
+def test_an_overload_is_known_by_its_own_name() -> None:
+    assert function("torch.ops.aten.add.Tensor") == aten("add.Tensor")
+    assert function("torch.ops.aten._safe_softmax.default") == aten("_safe_softmax")

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds accelerator tensors given to the arguments that must be on the CPU: the lengths of `pack_padded_sequence`, the
-tensor of positions of `tensor_split`, and the others that the tables list.
+tensor of positions of `tensor_split`, the tensors of functions without a CUDA kernel such as `torch.histogram`, and the
+others that the tables list.
 
 ## Why is this bad
 
@@ -98,7 +99,7 @@ class CpuOnlyArgument(Rule):
         yield Draft(
             node=stray.node,
             scope=event.scope,
-            message=f"{called(stray)} {_whence(stray)} but {failing(event)} reads its `{stray.role}` on the CPU; "
+            message=f"{called(stray)} {_whence(stray)} but {_reason(event, stray)}; "
             f"it raises{when(device_of(stray.value))}",
             confidence=_confidence(event, stray),
             trace=trace_of(event),
@@ -109,6 +110,12 @@ class CpuOnlyArgument(Rule):
                 suffixed(stray.node, ".cpu()"),
             ),
         )
+
+
+def _reason(event: Met, stray: MetOperand) -> str:
+    if event.clash.kind == "no_cuda_kernel":
+        return f"{failing(event)} has no CUDA kernel"
+    return f"{failing(event)} reads its `{stray.role}` on the CPU"
 
 
 def _whence(stray: MetOperand) -> str:

@@ -20,10 +20,20 @@ Tensor = torch.Tensor
 @cache
 def checked_functions() -> dict[Any, Operation]:
     """Functions whose own check, or whose argument read on the host, the dispatcher no longer sees."""
+    return _functions(_may_be_checked)
+
+
+@cache
+def writing_functions() -> dict[Any, Operation]:
+    """Functions that take `out=`. A composite compares it in C++ and then copies into it, which the dispatcher sees."""
+    return _functions(lambda row: "out" in row.get("parameters", "").split())
+
+
+def _functions(wanted: Callable[[tables.Row], bool]) -> dict[Any, Operation]:
     found: dict[Any, Operation] = {}
     for table in ("operations", "operations_by_hand"):
         for name, row in tables.rows(table).items():
-            if not (isinstance(row, dict) and _may_be_checked(row)):
+            if not (isinstance(row, dict) and wanted(row)):
                 continue
             said = method(name.removeprefix("Tensor.")) if name.startswith("Tensor.") else function(name)
             if isinstance(said, Operation):
@@ -47,6 +57,17 @@ def check(machine: Machine, operation: Operation, func: Any, args: Sequence[Any]
     meeting = judge_named(operation, named, machine.device_of)
     if meeting.clash is not None:
         raise clash_error(func, meeting, meeting.clash)
+
+
+def check_out(machine: Machine, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Raise what CUDA raises when `out=` is not where the result is."""
+    operation = writing_functions().get(func)
+    if operation is None or not isinstance(kwargs["out"], Tensor):
+        return
+    meeting = judge_named(operation, list(_named(operation, args, kwargs)), machine.device_of)
+    clash = meeting.clash
+    if clash is not None and "out" in [meeting.roles[i] for i in (clash.operand, clash.other) if i is not None]:
+        raise clash_error(func, meeting, clash)
 
 
 def check_generator(machine: Machine, args: Sequence[Any], kwargs: dict[str, Any]) -> None:

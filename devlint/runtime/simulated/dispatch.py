@@ -19,7 +19,7 @@ from devlint.runtime.simulated.errors import clash_error
 from devlint.runtime.simulated.lacking import run_wider
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import gradient_to
-from devlint.semantics import Meets, Result
+from devlint.semantics import Meets, Result, Rule
 
 Tensor = torch.Tensor
 
@@ -85,7 +85,9 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         device = where_it_lands(meeting)
         _bring_gradients_back(meeting, device)
         out = func(*args, **kwargs)
-        if device.type == self.machine.type:
+        if meeting.operation.rule is Rule.PAIRWISE:
+            _label_pairs(func, out, meeting)
+        elif device.type == self.machine.type:
             _label(func, out, device)
         return out
 
@@ -122,6 +124,16 @@ def _label(func: Any, out: Any, device: torch.device) -> None:
                     _label_one(item, device)
             elif isinstance(item, list | tuple):
                 _label(func, item, device)
+
+
+def _label_pairs(func: Any, out: Any, meeting: Meeting) -> None:
+    """`torch._foreach_*`: each result is where the tensors it was made of meet."""
+    lists = [[meeting.devices[i] for i, r in enumerate(meeting.roles) if r == role] for role in set(meeting.roles)]
+    for position, item in enumerate(out or ()):
+        places = [devices[position] if len(devices) > 1 else devices[0] for devices in lists]
+        device = next((place for place in places if place != CPU), CPU)
+        if device != CPU:
+            _label(func, item, device)
 
 
 def _label_one(tensor: Tensor, device: torch.device) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
-from devlint.runtime.simulated.checks import check, check_generator, checked_functions
+from devlint.runtime.simulated.checks import check, check_generator, check_out, checked_functions
 from devlint.runtime.simulated.factories import known_factories, make
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.special import special_functions
@@ -39,6 +39,8 @@ class ClaimingMode(TorchFunctionMode):
         checked = self.checked.get(func)
         if checked is not None:
             check(self.machine, checked, func, args, kwargs)
+        if "out" in kwargs:
+            check_out(self.machine, func, args, kwargs)
         if "generator" in kwargs:
             check_generator(self.machine, args, kwargs)
         before, inside = local.call, local.inside

@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map
 
 from devlint.semantics.generate.labels import C, Clashed, H, Labels, Lookup, tensors_in
 from devlint.semantics.generate.samples import Sample
-from devlint.semantics.operation import Parameter
+from devlint.semantics.operation import Operation, Parameter, Rule
 
 Row = dict[str, Any]
 Key = int | str
@@ -28,6 +28,8 @@ class Seen:
     """The argument elsewhere, all others on the CPU; not 0-dim."""
     scalar: list[bool] = field(default_factory=list)
     """The argument a 0-dim CPU tensor, all others elsewhere."""
+    all_scalar: list[bool] = field(default_factory=list)
+    """The same with all others 0-dim too."""
 
 
 @dataclass
@@ -37,6 +39,10 @@ class Trials:
     arguments: dict[Key, Seen] = field(default_factory=dict)
     kinds: Counter[str] = field(default_factory=Counter)
     reached: Counter[str] = field(default_factory=Counter)
+    rules: set[Rule] = field(default_factory=set)
+    """Of the kernels reached."""
+    widest: int = 0
+    """The most operands one of the kernels reached takes at once, where several CPU scalars would crowd it."""
     ran: int = 0
 
 
@@ -69,6 +75,7 @@ def _try_argument(trials: Trials, sample: Sample, key: Key, lookup: Lookup) -> N
         seen.left_behind.append(_clashes(trials, sample, key, H, C, alone, lookup))
         if all(t.dim() for t in others):
             seen.sent_ahead.append(_clashes(trials, sample, key, C, H, alone, lookup))
+    _try_all_scalar(trials, sample, key, lookup)
     single = isinstance(sample.at(key), torch.Tensor)
     others_scalar = all(t.dim() == 0 for t in others)
     if scalar and not others_scalar:
@@ -77,6 +84,19 @@ def _try_argument(trials: Trials, sample: Sample, key: Key, lookup: Lookup) -> N
         shrunk = sample.with_argument(key, inside[0].flatten()[0].clone())
         if _runs(shrunk):
             seen.scalar.append(_clashes(trials, shrunk, key, H, C, alone, lookup))
+
+
+def _try_all_scalar(trials: Trials, sample: Sample, key: Key, lookup: Lookup) -> None:
+    values = {k: sample.at(k) for k in sample.positions()}
+    if len(values) < 2 or not all(isinstance(v, torch.Tensor) and v.numel() for v in values.values()):
+        return
+    for k, value in values.items():
+        sample = sample.with_argument(k, value.flatten()[0].clone())
+    # What has no dimension takes 0 for one.
+    at_first = Sample(sample.call, tuple(0 if type(a) is int else a for a in sample.args), sample.kwargs)
+    sample = sample if _runs(sample) else at_first
+    if _runs(sample):
+        trials.arguments[key].all_scalar.append(_clashes(trials, sample, key, H, C, False, lookup))
 
 
 def _clashes(trials: Trials, sample: Sample, key: Key, here: str, there: str, alone: bool, lookup: Lookup) -> bool:
@@ -100,7 +120,14 @@ def _clashes(trials: Trials, sample: Sample, key: Key, here: str, there: str, al
     except (RuntimeError, AttributeError):
         return False
     trials.reached.update(set(labels.seen))
+    met = [lookup(name) for name in labels.seen]
+    trials.rules |= {operation.rule for operation in met}
+    trials.widest = max(trials.widest, *map(_operands, met), 0)
     return False
+
+
+def _operands(operation: Operation) -> int:
+    return len(operation.parameters) if operation.rule is Rule.TENSOR_ITERATOR else 2
 
 
 def _copied(sample: Sample) -> Sample:
@@ -157,9 +184,21 @@ def _row(trials: Trials, zero: list[str], free: list[str], strict: list[str], od
         return {**row, "rule": "unknown", "odd": " ".join(odd) or "order of arguments"}
     if not strict and not zero:
         return {**row, "rule": "any_device"}
+    if not zero and not free and all(_passes_among_scalars(seen) for seen in trials.arguments.values()):
+        # What refuses a 0-dim operand beside others and takes it among its like has expanded them to one shape.
+        row["rule"] = "broadcast_where" if trials.rules == {Rule.WHERE} else "broadcast_first"
+        return {**row, "zero_dim": " ".join(sorted(strict)), **_steps(trials)}
     row["rule"] = "tensor_iterator" if zero else "conv" if row.get("clash") == "conv_type" else "exact_same"
     if zero:
-        row["zero_dim"] = " ".join(sorted(zero))
+        row |= {"zero_dim": " ".join(sorted(zero)), **_steps(trials)}
     if free:
         row["free"] = " ".join(sorted(free))
     return row
+
+
+def _passes_among_scalars(seen: Seen) -> bool:
+    return bool(seen.all_scalar) and not any(seen.all_scalar)
+
+
+def _steps(trials: Trials) -> Row:
+    return {"steps": True} if len(trials.arguments) > 2 and trials.widest < 3 else {}

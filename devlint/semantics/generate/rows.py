@@ -22,6 +22,7 @@ def aten_rows(overloads: dict[str, Overload], scalars: dict[str, list[str]]) -> 
     """One row for each overload with two tensors, a list, or a fact written by hand."""
     by_hand = tables.rows("aten_by_hand")
     found: dict[str, Row] = {}
+    later: list[str] = []
     for name, overload in sorted(overloads.items()):
         arguments = overload.function.func.arguments
         lists = any(a.type.is_tensor_like() and a.type.is_list_like() for a in arguments.flat_all)
@@ -35,11 +36,34 @@ def aten_rows(overloads: dict[str, Overload], scalars: dict[str, list[str]]) -> 
             row["clash"] = "mismatch_iterator"
         if name.startswith("_foreach_") and overload.rule == "own_check":
             row |= {"rule": "pairwise", "clash": "mismatch_iterator"}
-        row |= {k: v for k, v in by_hand.get(name, {}).items() if k != "why"}
+            later.append(name)
+        row |= _fields(by_hand.get(name, {}))
         if _in_place(overload):
             row["in_place"] = True
         found[name] = {k: v for k, v in row.items() if v != ""}
+    for name in later:
+        found[name] = {**_as_pairs(name, found[name], found), **_fields(by_hand.get(name, {}))}
     return found
+
+
+def _fields(row: Row) -> Row:
+    return {k: v for k, v in row.items() if k != "why"}
+
+
+def _as_pairs(name: str, row: Row, found: dict[str, Row]) -> Row:
+    """A `_foreach_` overload with what a pair of its tensors is asked: the check of the operation it is named after."""
+    base, _, overload = name.removeprefix("_foreach_").partition(".")
+    words = {"List": ("Tensor", "Tensor_Tensor", ""), "ScalarList": ("Scalar", ""), "Tensor": ("Tensor", "")}
+    tries = [f"{base}.{word}".rstrip(".") for word in words.get(overload, (overload,))] + [base]
+    pair: Row = next((found[t] for t in tries if t in found), {})
+    lists = row["tensors"].split()
+    rename: dict[str, str] = dict(zip(pair.get("tensors", "").split(), lists, strict=False))
+    made: Row = {**row, **{key: pair[key] for key in ("clash", "scalar_clash") if key in pair}}
+    zero_dim = " ".join(rename[role] for role in pair.get("zero_dim", "").split() if role in rename)
+    if len(lists) > 1:
+        # Below Python no overload reads a tensor as a number.
+        made["scalar_is_operand"] = True
+    return {**made, "zero_dim": zero_dim} if zero_dim else made
 
 
 def _in_place(overload: Overload) -> bool:
@@ -73,8 +97,20 @@ def python_row(name: PythonName, aten: dict[str, Row]) -> Row:
             row["tag"] = found["tag"]
         if found["rule"] not in FINAL and found["rule"].startswith(("composite", "no_cuda")):
             row["rule"] = "unknown"
+        if "scalar_is_operand" in found and not _parsed_as_tensor(name):
+            del row["scalar_is_operand"]
     row |= _result(name)
     return row
+
+
+def _parsed_as_tensor(name: PythonName) -> bool:
+    """Whether Python takes a 0-dim tensor for the overload of a tensor, not for that of a number.
+
+    Of two overloads with parameters alike the parser asks the one of a tensor first; `_foreach_add.Tensor` has an
+    `alpha` too many and comes after `_foreach_add.Scalar` (sort_overloads in tools/autograd/gen_python_functions.py).
+    """
+    sizes = {o.name.partition(".")[2]: len(o.function.func.arguments.flat_all) for o in name.functional()}
+    return "Tensor" in sizes and sizes["Tensor"] == sizes.get("Scalar")
 
 
 def _result(name: PythonName) -> Row:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import torch
+import torch.masked
 import torch.nn.functional
 import torch.nn.init
 import torch.nn.utils.rnn
@@ -21,7 +22,7 @@ from devlint.semantics.operation import Parameter
 
 TORCH = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist"),
-    *("chain_matmul", "einsum", "lobpcg", "meshgrid", "norm", "pca_lowrank", "split", "stft", "svd_lowrank"),
+    *("chain_matmul", "einsum", "lobpcg", "lu", "meshgrid", "norm", "pca_lowrank", "split", "stft", "svd_lowrank"),
     *("tensordot", "unique", "unique_consecutive", "unravel_index"),
 ]
 METHODS = ["norm", "split", "stft", "istft", "unflatten", "unique", "unique_consecutive", "to_sparse_coo"]
@@ -29,6 +30,7 @@ RNN = [
     *("pad_sequence", "pack_padded_sequence", "pad_packed_sequence"),
     *("pack_sequence", "unpad_sequence", "unpack_sequence"),
 ]
+MASKED = [name for name in torch.masked.__all__ if name.islower() and "masked_tensor" not in name]
 NO_FUNCTIONS = ["assert_int_or_pair", "boolean_dispatch", "handle_torch_function"]
 POOLS = [f"{kind}_pool{d}d" for kind in ("max", "adaptive_max", "fractional_max") for d in (1, 2, 3)]
 
@@ -43,6 +45,7 @@ def written_in_python() -> Iterator[str]:
     yield from (f"torch.{name}" for name in TORCH)
     yield from (f"Tensor.{name}" for name in METHODS)
     yield from (f"torch.nn.utils.rnn.{name}" for name in RNN)
+    yield from (f"torch.masked.{name}" for name in MASKED)
     yield from (f"torch.nn.init.{name}" for name in sorted(dir(torch.nn.init)) if name.endswith("_") and name[0] != "_")
 
 

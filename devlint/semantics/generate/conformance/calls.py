@@ -83,7 +83,7 @@ def calls(most: int = 2) -> Iterator[tuple[Any, list[Call]]]:
 def _public_name(info: Any) -> str | None:
     if info.name.rsplit(".", 1)[-1].startswith("_"):
         return None
-    name = f"torch.{info.name}"
+    name = info.name if info.name.startswith("torch.") else f"torch.{info.name}"
     if lookup(name) is not None and callable(lookup(name)):
         return name
     return f"Tensor.{info.name}" if hasattr(torch.Tensor, info.name) else None
