@@ -128,12 +128,15 @@ def _jobs(
     placements = request.placements or wanted({finding.code for finding in suspicions})
     if request.rank is not None and request.placements is None:
         placements = (Placement.FIRST,)  # a launcher's rendezvous serves one meeting of its ranks
+    compared = [finding.place for finding in suspicions if prediction_of(finding.code).compares]
+    comparisons = tuple(dict.fromkeys(watch.absolute(place) for place in compared))
     return [
         Job(
             entry=entry,
             placement=placement,
             wish=request.wish,
             places=watch.places,
+            comparisons=comparisons,
             train=request.train,
             repair=request.repair,
             timeout=request.timeout,

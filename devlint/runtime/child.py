@@ -18,6 +18,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from devlint.runtime.auto import CannotBuild
+from devlint.runtime.comparisons import watched
 from devlint.runtime.isolation import Job
 from devlint.runtime.observation import Observation, Spot, to_json
 from devlint.runtime.placements import Placement
@@ -98,22 +99,23 @@ def run(job: Job, record: Record, torch: Any) -> None:
     record.write("start", device=str(place.device), simulated=place.machine.simulated, sanitized=job.sanitize)
     _limit_memory(job)
     sys.path[:0] = import_paths(job.entry)
-    # What --auto tries out runs as on a CPU and is not observed.
-    make = unasked(job.entry) if job.entry.kind == "auto" else None
-    with Reach(job.places, record.ran, record.unreturned), _observing(place, job, record) as session:
-        try:
-            _execute(job, place, session, make)
-        except Exception as error:
-            session.failed(error)
-            raise
+    with watched(job.comparisons, record.observed) as compiled:
+        # What --auto tries out runs as on a CPU and is not observed.
+        make = unasked(job.entry) if job.entry.kind == "auto" else None
+        with Reach(job.places, record.ran, record.unreturned), _observing(place, job, record) as session:
+            try:
+                if job.entry.kind == "script":
+                    _follow(job, place)
+                    run_script(job.entry, compiled)
+                else:
+                    _execute(job, place, session, make)
+            except Exception as error:
+                session.failed(error)
+                raise
 
 
 def _execute(job: Job, place: _Place, session: Session, make: Callable[[], Program] | None) -> None:
     entry = job.entry
-    if entry.kind == "script":
-        _follow(job, place)
-        run_script(entry)
-        return
     program = make() if make else model(entry) if entry.kind == "model" else built(entry, str(place.device))
     if program.is_step and not program.takes_device:
         _follow(job, place)

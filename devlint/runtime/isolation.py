@@ -35,6 +35,8 @@ class Job:
     wish: Wish
     places: tuple[Place, ...] = ()
     """The places of which the child tells whether they ran; paths are absolute."""
+    comparisons: tuple[Place, ...] = ()
+    """Comparisons of which the child tells what they come to; paths are absolute."""
     train: bool = False
     repair: bool = True
     sanitize: bool = False
@@ -50,7 +52,8 @@ class Job:
             "placement": self.placement.value,
             "machine": self.wish.machine,
             "index": self.wish.index,
-            "places": [[p.path, p.line, p.column, p.end_line, p.end_column] for p in self.places],
+            "places": [_row(place) for place in self.places],
+            "comparisons": [_row(place) for place in self.comparisons],
             "train": self.train,
             "repair": self.repair,
             "sanitize": self.sanitize,
@@ -64,11 +67,16 @@ class Job:
             Placement(fields["placement"]),
             Wish(fields["machine"], fields["index"]),
             tuple(Place(*place) for place in fields["places"]),
+            tuple(Place(*place) for place in fields["comparisons"]),
             fields["train"],
             fields["repair"],
             fields["sanitize"],
             memory=fields["memory"],
         )
+
+
+def _row(place: Place) -> list[Any]:
+    return [place.path, place.line, place.column, place.end_line, place.end_column]
 
 
 @dataclass(frozen=True, slots=True)

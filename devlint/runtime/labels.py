@@ -21,15 +21,14 @@ _untyped_storage = torch._C.TensorBase.untyped_storage
 
 
 class Claim:
-    """``device`` is None for a storage that claims nothing (a real device speaks for itself); ``trace`` and
-    ``arriving`` belong to the recorder."""
+    """``device`` is None for a storage that claims nothing (a real device speaks for itself); ``trace`` belongs to
+    the recorder."""
 
-    __slots__ = ("arriving", "device", "pinned", "trace")
+    __slots__ = ("device", "pinned", "trace")
 
     def __init__(self) -> None:
         self.device: torch.device | None = None
         self.trace: Any = None
-        self.arriving: Any = None
         self.pinned = False
 
 

@@ -33,6 +33,9 @@ KINDS = (
     "stream",
     "early-read",
     "unreturned",
+    "pageable-copy",
+    "comparison",
+    "worker",
     "not-simulated",
     "error",
 )
@@ -57,9 +60,12 @@ strayed             work inside an accelerator module's forward was done, or its
                     (``detail``: "factory", "compute" or "output")
 copy-per-step       a transfer repeated at one place inside forward (``detail``: how often)
 host-sync           the host waited for the accelerator to read a value (``detail``: how often)
-stream              the CUDA sanitizer's report
+stream              work of one stream used on another that has not waited for it; also the CUDA sanitizer's report
 early-read          the host read a copy that nothing had waited for
 unreturned          the program's own ``to``, ``cuda`` or ``cpu`` came to its end and returned nothing
+pageable-copy       a copy to the accelerator was asked not to wait, and its source is not pinned
+comparison          a device was compared with what it never equals, though both name one kind of device
+worker              a loader's worker process used the accelerator
 not-simulated       something the simulated machine does not do (``detail``: its name)
 error               any other exception (``detail``: its type)
 """

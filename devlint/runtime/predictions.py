@@ -25,6 +25,8 @@ class Prediction:
     """Why a run in which nothing happened refutes nothing; empty if it does refute."""
     sanitized: bool = False
     """Whether it takes a run under the CUDA sanitizer."""
+    compares: bool = False
+    """Whether the finding is a comparison, and what it comes to is the question."""
     place_only: bool = False
     """Whether only what happens at the finding's own place counts, not what happens to values made there."""
 
@@ -50,7 +52,9 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV302": Prediction(MEETINGS | _at("no-accelerator", "invalid-device", "elsewhere"), (CPU, SECOND)),
     "DEV303": Prediction(_at("visible-devices", "invalid-device")),
     "DEV304": Prediction(_at("no-accelerator", "probe"), (CPU,)),
-    "DEV305": Prediction(_at("comparison"), unsettled="a comparison's outcome is not recorded"),
+    "DEV305": Prediction(
+        _at("comparison"), (FIRST, CPU), "no device of the kind that is named was compared", compares=True
+    ),
     "DEV306": Prediction(MEETINGS | _at("elsewhere", "no-accelerator"), (SECOND, CPU)),
     "DEV307": Prediction(_at("default-device"), place_only=True),
     "DEV308": Prediction(MEETINGS | _at("elsewhere"), (SECOND,), "what the caller passed was not compared"),
@@ -68,15 +72,15 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV503": Prediction(_at("load"), (CPU,), "the file that was loaded need not come from an accelerator"),
     "DEV504": Prediction(MEETINGS | _at("stale-device")),
     "DEV505": Prediction(MEETINGS),
-    "DEV601": Prediction(_at("stream"), sanitized=True, unsettled="streams are only followed on a real GPU"),
+    "DEV601": Prediction(_at("stream"), sanitized=True),
     "DEV602": Prediction(_at("early-read")),
     "DEV603": Prediction(_at("stream", "elsewhere"), (SECOND,)),
-    "DEV604": Prediction(_at("worker", "error"), unsettled="the run started no worker process"),
+    "DEV604": Prediction(_at("worker"), unsettled="the run started no worker process"),
     "DEV701": Prediction(_at("strayed", "copy-per-step"), unsettled="what a copy costs is not measured"),
     "DEV702": Prediction(_at("copy-per-step")),
     "DEV703": Prediction(_at("host-sync")),
     "DEV704": Prediction(_at("copy-per-step")),
-    "DEV705": Prediction(_at("copy-per-step"), unsettled="overlap is only seen on a real GPU"),
+    "DEV705": Prediction(_at("pageable-copy")),
 }
 
 WITHOUT_PREDICTION = Prediction(frozenset(), unsettled="no run can tell")

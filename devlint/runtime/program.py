@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from devlint.runtime.auto import CannotBuild, recipe_for
@@ -110,8 +110,11 @@ def unasked(entry: Entry) -> Callable[[], Program]:
     return lambda: Program(*recipe.build(cls))
 
 
-def run_script(entry: Entry) -> None:
-    """The script as ``python script.py`` runs it. Raises CannotRun if there is none; SystemExit is the script's own."""
+def run_script(entry: Entry, compiled: Callable[[bytes, str], CodeType]) -> None:
+    """The script as ``python script.py`` runs it, ``compiled`` from its bytes and path.
+
+    Raises CannotRun if there is none; SystemExit is the script's own.
+    """
     path = Path(entry.target).resolve()
     if not path.is_file():
         raise CannotRun(f"there is no file {entry.target}")
@@ -120,7 +123,7 @@ def run_script(entry: Entry) -> None:
     main = ModuleType("__main__")
     main.__file__ = str(path)
     sys.modules["__main__"] = main
-    exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), main.__dict__)
+    exec(compiled(path.read_bytes(), str(path)), main.__dict__)
 
 
 def train_step(program: Program) -> None:

@@ -78,6 +78,9 @@ class RealMachine:
         device: torch.device = value.device
         return device
 
+    def is_pinned(self, tensor: torch.Tensor) -> bool:
+        return tensor.is_pinned()
+
     def move(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         return tensor.to(device)
 

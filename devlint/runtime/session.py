@@ -13,7 +13,7 @@ from devlint.runtime import threads
 from devlint.runtime.judging import Meeting
 from devlint.runtime.observation import Judged, Observation
 from devlint.runtime.patching import Patches
-from devlint.runtime.recorder import arrivals, loading, modules
+from devlint.runtime.recorder import loading, modules, streams, workers
 from devlint.runtime.recorder.dispatch import RecordingDispatch
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.functions import RecordingFunctions
@@ -35,6 +35,9 @@ class Machine(Protocol):
 
     def device_of(self, value: Any) -> torch.device:
         """Where a tensor or generator is, or claims to be."""
+
+    def is_pinned(self, tensor: torch.Tensor) -> bool:
+        """Whether a CPU tensor is in page-locked memory, or claims to be."""
 
     def move(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         """A copy on that device (the tensor itself when it is there); differentiable."""
@@ -113,7 +116,8 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
         try:
             modules.install(recorder, patches)
             loading.install(recorder, patches)
-            arrivals.install(recorder.arrivals, patches)
+            streams.install(recorder, patches)
+            workers.install(recorder, patches)
             threads.follow(patches, recording)
             with recording():
                 yield session

@@ -31,6 +31,8 @@ _BY_KIND = {
     "host-sync": Reported("DEV703"),
     "stream": Reported("DEV601"),
     "early-read": Reported("DEV602"),
+    "pageable-copy": Reported("DEV705"),
+    "worker": Reported("DEV604"),
 }
 
 

@@ -126,12 +126,16 @@ def test_ways_to_read_on_the_host(way: str) -> None:
 
 
 def test_a_copy_into_memory_that_was_there() -> None:
-    def step(session: Session) -> None:
-        host = torch.empty(4)
-        host.copy_(torch.ones(4, device="cuda"), non_blocking=True)
-        host.sum()
+    def step(pinned: bool) -> Callable[[Session], None]:
+        def into(session: Session) -> None:
+            host = torch.empty(4, pin_memory=pinned)
+            host.copy_(torch.ones(4, device="cuda"), non_blocking=True)
+            host.sum()
 
-    assert only("early-read", step).operation == "sum"
+        return into
+
+    assert only("early-read", step(True)).operation == "sum"
+    assert kinds(step(False)) == []  # into pageable memory CUDA copies before it returns
 
 
 @pytest.mark.parametrize(

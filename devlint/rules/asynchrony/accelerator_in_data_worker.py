@@ -66,7 +66,8 @@ No fix: the move belongs into the loop over the loader.
 
 ## How a run confirms it
 
-With `num_workers=2` the loader raises on the first batch.
+In a worker process the accelerator is used, or refuses to be: with `num_workers=2` the loader raises on the first
+batch. A run whose loaders have no workers tells nothing.
 
 ## Known problems
 

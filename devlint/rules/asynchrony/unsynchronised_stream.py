@@ -53,7 +53,9 @@ A suggestion: which stream has to wait for which is the program's plan.
 
 ## How a run confirms it
 
-The CUDA sanitizer (`TORCH_CUDA_SANITIZER=1`) reports the race on a real GPU. Simulated devices have no streams.
+Each piece of work has its stream, and who waited for whom is followed, on simulated devices too: the use is observed
+where nothing put it after the work it needs. On a real GPU the CUDA sanitizer (`TORCH_CUDA_SANITIZER=1`) is asked
+besides, in a run of its own.
 
 ## Known problems
 

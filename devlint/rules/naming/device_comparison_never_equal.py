@@ -48,7 +48,8 @@ Unsafe: a branch that never ran starts to run.
 
 ## How a run confirms it
 
-Evaluating the comparison on a tensor on that device gives False.
+The comparison is looked at as it runs, on the accelerator and without one: both sides name one device, or one kind of
+device, and it says that they differ. A comparison with another kind of device tells nothing.
 
 ## Known problems
 

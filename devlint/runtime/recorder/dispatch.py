@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from devlint.runtime.frames import here, user_frames
 from devlint.runtime.judging import judge
 from devlint.runtime.labels import CPU, claim_of
+from devlint.runtime.recorder import streams, workers
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.strays import Stray, tell_stray
@@ -25,6 +26,17 @@ _FRESH = {_aten.lift_fresh.default, _aten.lift.default}
 
 _COPIES = {_aten._to_copy.default, _aten.copy_.default, _aten.clone.default}
 """What a transfer is below autograd; where it lands is known to the function mode only."""
+
+_UNWRITTEN = {
+    _aten.empty.memory_format,
+    _aten.empty_strided.default,
+    _aten.empty_like.default,
+    _aten.new_empty.default,
+    _aten.new_empty_strided.default,
+    _aten.lift_fresh.default,
+    _aten.lift.default,
+}
+"""What leaves its result as the memory was, or takes it from the host and waits."""
 
 _WAITS = {
     _aten._local_scalar_dense.default,
@@ -58,8 +70,6 @@ class RecordingDispatch(TorchDispatchMode):
     ) -> Any:
         kwargs = kwargs or {}
         recorder = self.recorder
-        if recorder.arrivals.open:
-            recorder.arrivals.used(func, args, kwargs)
         device_of = recorder.machine.device_of
         common: Any = None
         mixed = False
@@ -74,18 +84,36 @@ class RecordingDispatch(TorchDispatchMode):
                         common = device
                     elif common is not device and common != device:
                         mixed = True
+        recorder.ordering.now += 1
+        if recorder.ordering.watching:
+            self._look_at_order(func, args, kwargs, mixed, common)
         if mixed:
-            recorder.reached = True
+            self._reached()
             out = self._meet(func, args, kwargs)
         else:
             out = func(*args, **kwargs)
             if common == recorder.device:
-                recorder.reached = True
+                if not recorder.reached:
+                    self._reached()
                 if func in _WAITS:
-                    recorder.arrivals.waited()
                     self._waited(func)
         self._trace(func, out, traces)
         return out
+
+    def _reached(self) -> None:
+        recorder = self.recorder
+        if recorder.in_worker and not recorder.reached:
+            workers.tell_used(recorder, sys._getframe(2))
+        recorder.reached = True
+
+    def _look_at_order(self, func: Any, args: Any, kwargs: Any, mixed: bool, common: Any) -> None:
+        """Reads that nothing has put after the write: by another stream, by the host."""
+        recorder = self.recorder
+        if common == recorder.device or mixed:
+            if recorder.ordering.active:
+                streams.launching(recorder, func, args, kwargs)
+        elif recorder.ordering.in_flight and not recorder.local.moving:
+            streams.read_by_host(recorder, func.__name__.partition(".")[0], streams.host_operands(func, args, kwargs))
 
     def _meet(self, func: Any, args: Any, kwargs: Any) -> Any:
         recorder = self.recorder
@@ -103,6 +131,8 @@ class RecordingDispatch(TorchDispatchMode):
         if meeting.clash is not None:
             seized = Seized(func, meeting, recorder.machine.verdict(meeting, refused=False))
             record_meeting(recorder, seized, f"{meeting.clash.message}, yet the device took it")
+        if func is _aten.copy_.default:
+            streams.copied_in_place(recorder, args, kwargs)
         return out
 
     def _repair_here(self, seized: Seized, error: Exception, args: Any, kwargs: Any) -> Any:
@@ -117,22 +147,29 @@ class RecordingDispatch(TorchDispatchMode):
         return out
 
     def _waited(self, func: Any) -> None:
+        streams.waited(self.recorder)
         frame = next(user_frames(sys._getframe(2)), None)
         if frame is not None and not self.recorder.local.quiet:
             self.recorder.counts.synchronised(frame, str(func))
 
     def _trace(self, func: Any, out: Any, traces: Sequence[Trace | None]) -> None:
         made = None
+        ordering = self.recorder.ordering
         for item in out if isinstance(out, list | tuple) else (out,):
-            if isinstance(item, Tensor):
-                claim = claim_of(item)
-                if claim is None or claim.trace is None:
-                    on_cpu = self.recorder.machine.device_of(item) == CPU
-                    if made is None:
-                        made = _derived(func, traces, on_cpu)
-                    set_trace(item, made)
-                    if on_cpu and func not in _COPIES and self.recorder.local.forward and item.dim():
-                        self._strayed(Stray(func, item, made, bool(traces) and func not in _FRESH))
+            if not isinstance(item, Tensor):
+                continue
+            claim = claim_of(item)
+            if claim is None or claim.trace is None:
+                on_cpu = self.recorder.machine.device_of(item) == CPU
+                if made is None:
+                    made = _derived(func, traces, on_cpu)
+                    if func not in _UNWRITTEN:
+                        made.at, made.on = ordering.now, streams.current(self.recorder)
+                set_trace(item, made)
+                if on_cpu and func not in _COPIES and self.recorder.local.forward and item.dim():
+                    self._strayed(Stray(func, item, made, bool(traces) and func not in _FRESH))
+            elif not func.is_view:
+                claim.trace.at, claim.trace.on = ordering.now, streams.current(self.recorder)
 
     def _strayed(self, stray: Stray) -> None:
         """Where a factory's result is told to be, the function mode knows only when the call is over."""

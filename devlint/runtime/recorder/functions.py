@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
-from devlint.runtime.labels import CPU
-from devlint.runtime.recorder.arrivals import READS, asks_not_to_wait
+from devlint.runtime.recorder import streams, workers
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.strays import tell_strays
@@ -39,42 +39,36 @@ class RecordingFunctions(TorchFunctionMode):
                     return (body_of(func) or func)(*args, **kwargs)
             finally:
                 local.in_call = before
+        is_transfer = func in _TRANSFERS
+        if self.recorder.ordering.in_flight and func in streams.READS_MEMORY:
+            streams.read_by_host(self.recorder, name_of_function(func), args[:1])
         before, local.in_call = local.in_call, True
+        local.moving = is_transfer
         try:
             out = func(*args, **kwargs)
         except Exception as error:
             local.in_call = before
             out = self._failed(func, args, kwargs, error)
         finally:
-            local.in_call = before
+            local.in_call, local.moving = before, False
         if local.strays and not before:
             tell_strays(self.recorder)
-        if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
+        if is_transfer and isinstance(out, Tensor) and out is not args[0]:
             moved(self.recorder, f"Tensor.{func.__name__}", args[0], out)
-            self._arrives(func, args[0], out, args, kwargs)
+            waits = not streams.asks_not_to_wait(args, kwargs)
+            streams.moved(self.recorder, f"Tensor.{func.__name__}", args[0], out, waits)
             self._named(func, out)
-        elif func is Tensor.copy_ and len(args) > 1 and isinstance(args[1], Tensor):
-            self._arrives(func, args[1], out, args, kwargs)
-        elif func in READS and self.recorder.arrivals.open:
-            self.recorder.arrivals.read(args[0], f"Tensor.{func.__name__}")
         elif "device" in kwargs and isinstance(out, Tensor):
             self._named(func, out)
         return out
-
-    def _arrives(self, func: Any, source: Tensor, result: Tensor, args: Any, kwargs: Any) -> None:
-        """A copy from the device to the host waits for all that was queued before it, unless it is told not to."""
-        device_of, arrivals = self.recorder.machine.device_of, self.recorder.arrivals
-        if device_of(source) != CPU and device_of(result) == CPU:
-            if asks_not_to_wait(func, args, kwargs):
-                arrivals.queued(result)
-            else:
-                arrivals.waited()
 
     def _named(self, func: Any, result: Tensor) -> None:
         """A call that says where its result goes: to the device under test, to the CPU, or to another accelerator."""
         recorder = self.recorder
         device = recorder.machine.device_of(result)
         if device == recorder.device:
+            if recorder.in_worker and not recorder.reached:
+                workers.tell_used(recorder, sys._getframe(2))
             recorder.reached = True
         elif device.type != "cpu":
             message = f"it is put on {device} while the run is on {recorder.device}"
@@ -85,6 +79,7 @@ class RecordingFunctions(TorchFunctionMode):
         for _ in range(_MOST_REPAIRS):
             seized: Seized | None = getattr(error, "_devlint_seized", None)
             kind = kind_of(str(error))
+            workers.tell_refused(recorder, error, sys._getframe(2))
             if (kind is None and seized is None) or getattr(error, "_devlint_told", False):
                 raise error
             kind = kind or "clash"

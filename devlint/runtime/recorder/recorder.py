@@ -12,8 +12,8 @@ import torch
 
 from devlint.runtime.frames import spots
 from devlint.runtime.observation import Judged, Observation, Phase, Seen, Spot
-from devlint.runtime.recorder.arrivals import Arrivals
 from devlint.runtime.recorder.counts import Counts
+from devlint.runtime.recorder.ordering import Ordering
 from devlint.runtime.recorder.traces import seen, trace_of
 
 Tensor = torch.Tensor
@@ -24,13 +24,14 @@ class _Local(threading.local):
     """``in_call``: a torch function of the program is running, so a clash below can be repaired by running it again.
 
     ``forward``: a module with something on the accelerator is being called. ``quiet``: devlint's own moves.
-    ``strays``: what the running call has made on the CPU so far.
+    ``moving``: the running call is a transfer. ``strays``: what the running call has made on the CPU so far.
     """
 
     in_call = False
     forward = False
     calls = 0
     quiet = False
+    moving = False
 
     def __init__(self) -> None:
         self.strays: list[Any] = []
@@ -48,9 +49,10 @@ class Recorder:
         self.device = device
         self.repair = repair
         self.reached = False
+        self.in_worker = False
         self.local = _Local()
         self.counts = Counts(self)
-        self.arrivals = Arrivals(self)
+        self.ordering = Ordering()
         self.strayed: set[Any] = set()
         self._busy = threading.RLock()
         self._known: set[Any] = set()

@@ -18,10 +18,12 @@ MOST_BIRTHS = 8
 class Trace:
     """Held by the storage's claim; shared by nothing, so that a transfer may change it.
 
-    ``births``: where the values were created that put this one on its device, at most `MOST_BIRTHS`.
+    ``births``: where the values were created that put this one on its device, at most `MOST_BIRTHS`. ``at`` and
+    ``on``: the number of the work that wrote it last, and of that work's stream; 0 is over for everybody. ``queued``: a
+    copy that did not wait writes it.
     """
 
-    __slots__ = ("births", "made", "moved", "repaired")
+    __slots__ = ("at", "births", "made", "moved", "on", "queued", "repaired")
 
     def __init__(
         self,
@@ -29,11 +31,16 @@ class Trace:
         made: RawSpot | None = None,
         moved: RawSpot | None = None,
         repaired: bool = False,
+        at: int = 0,
+        on: int = 0,
     ) -> None:
         self.births = births
         self.made = made
         self.moved = moved
         self.repaired = repaired
+        self.at = at
+        self.on = on
+        self.queued = False
 
 
 def trace_of(tensor: Tensor) -> Trace | None:

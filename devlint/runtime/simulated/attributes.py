@@ -22,14 +22,15 @@ def install(machine: Machine, patches: Patches) -> None:
     def device(self: Tensor) -> torch.device:
         claim = claim_of(self)
         if claim is not None and claim.device is not None:
-            return claim.device
+            # A new object each time, as PyTorch makes it: `x.device is y.device` never holds.
+            return torch._C.device(claim.device)
         return true_device(self)
 
     def is_cuda(self: Tensor) -> bool:
-        return device(self).type == machine.type
+        return machine.device_of(self).type == machine.type
 
     def is_cpu(self: Tensor) -> bool:
-        return device(self).type == "cpu"
+        return machine.device_of(self).type == "cpu"
 
     for answer in (device, is_cuda, is_cpu):
         patches.set(Tensor, answer.__name__, property(answer))

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from devlint.runtime.labels import CPU, claim_of, make_claims
+from devlint.runtime.labels import CPU, make_claims
 from devlint.runtime.simulated.errors import NotSimulated, numpy_text, pin_text, type_name
 from devlint.runtime.simulated.legacy import dtype_and_place
 from devlint.runtime.simulated.machine import Machine
@@ -56,8 +56,7 @@ def pin_memory(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -
 
 
 def is_pinned(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
-    claim = claim_of(args[0])
-    return claim is not None and claim.pinned
+    return machine.is_pinned(args[0])
 
 
 def connectionist(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:

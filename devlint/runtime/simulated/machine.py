@@ -109,6 +109,11 @@ class Machine:
             return claim.device
         return true_device(value)
 
+    def is_pinned(self, tensor: Tensor) -> bool:
+        """Whether a tensor claims page-locked memory."""
+        claim = claim_of(tensor)
+        return claim is not None and claim.pinned
+
 
 def visible_devices(count: int) -> int:
     """How many of the machine's devices CUDA_VISIBLE_DEVICES leaves, read when CUDA is first touched.

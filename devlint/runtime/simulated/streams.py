@@ -33,9 +33,11 @@ class Stream:
     def cuda_stream(self) -> int:
         return self.stream_id
 
-    def wait_event(self, event: Event) -> None: ...
+    def wait_event(self, event: Event) -> None:
+        event.wait(self)
 
-    def wait_stream(self, stream: Stream) -> None: ...
+    def wait_stream(self, stream: Stream) -> None:
+        self.wait_event(stream.record_event())
 
     def synchronize(self) -> None: ...
 
@@ -45,19 +47,18 @@ class Stream:
     def is_capturing(self) -> bool:
         return False
 
-    def record_event(self, event: Event | None = None) -> Event:
-        event = event or torch.cuda.Event()  # type: ignore[assignment, no-untyped-call]
-        assert event is not None
-        event.record(self)
-        return event
+    def record_event(self, event: Event | None = None) -> Any:
+        recorded: Any = event or torch.cuda.Event()  # type: ignore[no-untyped-call]
+        recorded.record(self)
+        return recorded
 
     def __enter__(self) -> Stream:
         self._before.append(current(self.machine, self.device.index))
-        self.machine.local.streams[self.device.index] = self
+        torch._C._cuda_setStream(self.stream_id, self.device.index, self.device_type)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.machine.local.streams[self.device.index] = self._before.pop()
+        torch._C._cuda_setStream(self._before.pop().stream_id, self.device.index, self.device_type)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and (self.device, self.stream_id) == (other.device, other.stream_id)
