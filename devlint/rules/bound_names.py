@@ -27,7 +27,7 @@ def is_untouched_since(name: str, start: cst.CSTNode, function: cst.FunctionDef,
 
 def is_bound_before(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
     """Whether a statement that always runs before ``at`` assigns to the name, or a loop around it does."""
-    if any(isinstance(node, cst.For) and _names(node.target, name) for node in _path(function, at)):
+    if any(isinstance(node, cst.For) and _names(node.target, name) for node in path_to(function, at)):
         return True
     return any(
         isinstance(statement, cst.Assign) and any(_names(target.target, name) for target in statement.targets)
@@ -42,6 +42,22 @@ def is_settled(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
     if any(order.get(id(binding), here) > here for binding in _bindings(name, function)):
         return False
     return name in _parameters(function) or is_bound_before(name, function, at)
+
+
+def stays_bound(code: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
+    """Whether every name in an expression has its value at ``at`` already, and keeps it; names of the module do."""
+    names = {node.value for node in descend(cst.parse_expression(code)) if isinstance(node, cst.Name)}
+    return all(is_settled(name, function, at) for name in names if bound_in(name, function))
+
+
+def is_mentioned(name: str, function: cst.FunctionDef) -> bool:
+    """Whether the name occurs in the function at all, a parameter's included."""
+    return any(isinstance(node, cst.Name) and node.value == name for node in descend(function))
+
+
+def is_always_before(node: cst.CSTNode, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
+    """Whether ``node`` is evaluated on every way to ``at``."""
+    return any(_holds(statement, node) for statement in _always_before(function, at))
 
 
 def is_dereferenced_before(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
@@ -108,7 +124,7 @@ def _names(target: cst.CSTNode, name: str) -> bool:
 
 def _may_run_before(binding: cst.CSTNode, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
     """Whether a binding may have happened by the time ``at`` is evaluated."""
-    around = _path(function, at)
+    around = path_to(function, at)
     if any(isinstance(node, _BLOCKS) and _holds(node, binding) for node in around):
         return True
     if isinstance(binding, cst.CompFor):
@@ -127,7 +143,7 @@ def _may_run_before(binding: cst.CSTNode, function: cst.FunctionDef, at: cst.CST
 
 def _always_before(function: cst.FunctionDef, at: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The simple statements, and headers, that have run whenever ``at`` is reached: those before it in its blocks."""
-    around = _path(function, at)
+    around = path_to(function, at)
     for node in around:
         if not isinstance(node, cst.BaseSuite):
             if isinstance(node, (cst.If, cst.While)) and not any(node.test is part for part in around):
@@ -148,7 +164,7 @@ def _always_before(function: cst.FunctionDef, at: cst.CSTNode) -> Iterator[cst.C
                 yield statement.iter
 
 
-def _path(function: cst.FunctionDef, at: cst.CSTNode) -> list[cst.CSTNode]:
+def path_to(function: cst.FunctionDef, at: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes from the function's body down to ``at``; empty where it stands elsewhere."""
     path: list[cst.CSTNode] = []
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
-from devlint.placement.values import Evidence, Opaque, Tensor, Value
+from devlint.placement.values import DeviceName, Evidence, Opaque, Tensor, Value
 from devlint.rules.causes import origin_of
 from devlint.rules.changes import keywords_of, suffixed, with_argument
 from devlint.rules.rule import Repair
@@ -94,6 +94,16 @@ class Definitions:
                     return found
         return None
 
+    def device(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
+        """The first argument that is a device, still what the caller gave."""
+        from devlint.rules.bound_names import is_untouched
+
+        begun, function = self._begun.get(scope), self.node_of(scope)
+        for name, value in begun.arguments if begun is not None and function is not None else ():
+            if isinstance(value, DeviceName) and function is not None and is_untouched(name, function, at):
+                return AtHand(name, Applicability.UNSAFE)
+        return None
+
     def argument(self, scope: Scope, name: str, at: cst.CSTNode) -> AtHand | None:
         """``name.device`` of an argument that is a tensor and still what the caller gave.
 
@@ -118,6 +128,27 @@ class Definitions:
         sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
         there = _is_annotated(name, begun.node) or is_dereferenced_before(name, begun.node, at)
         return AtHand(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
+
+    def has(self, code: str, step: Step) -> bool:
+        """Whether an expression of names and attributes can be evaluated where ``step`` makes something."""
+        root = code.partition(".")[0]
+        begun = self._begun.get(step.scope)
+        import libcst as cst
+
+        from devlint.rules.bound_names import bound_in
+
+        if begun is None or not isinstance(begun.node, cst.FunctionDef):
+            return False
+        if root == "self":
+            return step.scope.class_name is not None
+        return self._is_bound(root, step) if bound_in(root, begun.node) else True
+
+    def node_of(self, scope: Scope) -> cst.FunctionDef | None:
+        """The function that a scope is."""
+        import libcst as cst
+
+        begun = self._begun.get(scope)
+        return begun.node if begun is not None and isinstance(begun.node, cst.FunctionDef) else None
 
     def _is_bound(self, name: str, step: Step) -> bool:
         """Whether the name has its value where ``step`` makes a tensor, and keeps it from there on."""

@@ -101,7 +101,7 @@ def _statement_around(layout: Layout, node: cst.CSTNode) -> cst.CSTNode:
     current = node
     while True:
         parent = layout.parents.get(current)
-        if parent is None or isinstance(current, (cst.FunctionDef, cst.ClassDef)):
+        if parent is None or isinstance(current, (cst.FunctionDef, cst.ClassDef, cst.SimpleStatementSuite)):
             raise Impossible
         if isinstance(parent, (cst.IndentedBlock, cst.Module)):
             return current

@@ -49,7 +49,9 @@ The memory of `field` belongs to the stream it was made on: where it is freed be
 
 ## Fix safety
 
-A suggestion: which stream has to wait for which is the program's plan.
+A suggestion: the reading stream waits for the one that the tensor was made on, right before the `with` block or the
+use. Where waiting earlier or for an event leaves more room for work side by side, that is the program's plan. There is
+no edit where a stream has no name.
 
 ## How a run confirms it
 
@@ -69,12 +71,15 @@ from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Severity
 from devlint.placement.domain import CPU, describe
+from devlint.rules.asynchrony.streams_at_hand import Entered, stream_around
 from devlint.rules.causes import draft_step, origin_of
+from devlint.rules.changes import InsertBefore
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import quoted
 
 if TYPE_CHECKING:
-    from devlint.placement.events import StreamCrossed
+    from devlint.placement.events import Begun, StreamCrossed
+    from devlint.placement.scope import Scope
 
 
 class UnsynchronisedStream(Rule):
@@ -85,6 +90,11 @@ class UnsynchronisedStream(Rule):
     def __init__(self) -> None:
         self._told: set[tuple[str, str, str, int]] = set()
         """Definition, streams and the tensor's latest step: a tensor that nobody waited for is one cause."""
+        self._begun: dict[Scope, Begun] = {}
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._begun[event.scope] = event
+        return ()
 
     def stream_crossed(self, event: StreamCrossed) -> Iterable[Draft]:
         if event.value.device == CPU:
@@ -105,8 +115,22 @@ class UnsynchronisedStream(Rule):
             message=f"{tensor} is computed on {made} but used on {read}, which does not wait for it; "
             "it may be read before it is written",
             trace=(*steps, used),
-            repair=_repair(event),
+            repair=self._repair(event),
         )
+
+    def _repair(self, event: StreamCrossed) -> Repair:
+        begun = self._begun.get(event.scope)
+        origin = origin_of(event.value)
+        made = origin.step.node if origin is not None and origin.step.scope == event.scope else None
+        reading = stream_around(event.node, begun) if event.read_on else None
+        writing = stream_around(made, begun) if event.made_on and made is not None else None
+        if event.read_on:
+            return _waits_before_entering(event, reading, writing)
+        message = "after the `with` block, write `torch.cuda.current_stream().wait_stream(side)`"
+        if writing is None:
+            return Repair(Applicability.SUGGESTION, message)
+        line = f"{writing.of_current}.wait_stream({writing.stream})"
+        return Repair(Applicability.SUGGESTION, f"before it is used, write `{line}`", (InsertBefore(event.node, line),))
 
 
 def _between(event: StreamCrossed) -> tuple[str, str]:
@@ -116,12 +140,14 @@ def _between(event: StreamCrossed) -> tuple[str, str]:
     return ("a side stream", "the default stream") if event.made_on else ("the default stream", "a side stream")
 
 
-def _repair(event: StreamCrossed) -> Repair:
-    if event.read_on:
+def _waits_before_entering(event: StreamCrossed, reading: Entered | None, writing: Entered | None) -> Repair:
+    """The stream that is entered for the use waits for the one that made the value."""
+    if reading is None or (event.made_on and writing is None):
         writer = "the stream it was made on" if event.made_on else "torch.cuda.current_stream()"
         message = f"before `with torch.cuda.stream(side)`, let `side.wait_stream(...)` wait for {writer}"
         if not event.made_on:
             message = f"before `with torch.cuda.stream(side)`, write `side.wait_stream({writer})`"
-    else:
-        message = "after the `with` block, write `torch.cuda.current_stream().wait_stream(side)`"
-    return Repair(Applicability.SUGGESTION, message)
+        return Repair(Applicability.SUGGESTION, message)
+    line = f"{reading.stream}.wait_stream({writing.stream if writing is not None else reading.of_current})"
+    message = f"before `with {reading.entered}`, write `{line}`"
+    return Repair(Applicability.SUGGESTION, message, (InsertBefore(reading.node, line),))

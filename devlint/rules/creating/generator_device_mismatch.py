@@ -67,7 +67,7 @@ def batches(samples: Dataset) -> DataLoader:
 ## Fix safety
 
 A suggestion: the stream of random numbers changes with the device. Who needs the same numbers everywhere draws on the
-CPU and moves the result.
+CPU and moves the result. There is no edit where the device has no name yet at the place where the generator is made.
 
 ## How a run confirms it
 
@@ -90,14 +90,19 @@ from devlint.placement.origin import Step
 from devlint.placement.scope import Setting
 from devlint.placement.values import Instance, Self, Tensor, Value
 from devlint.rules.causes import draft_step, origin_of, steps_of
+from devlint.rules.changes import Replace, SetArgument, with_argument
+from devlint.rules.places_at_hand import Definitions
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, device_of, quoted, when
 from devlint.semantics.sampling import CLASH, GENERATOR, sampling
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Created, Met, MetOperand, Stored
+    import libcst as cst
+
+    from devlint.placement.events import Begun, Called, Created, Met, MetOperand, Stored
     from devlint.placement.index import ClassInfo
+    from devlint.rules.changes import Change
 
 FOLLOWS_DEFAULT = "torch.Generator(device=torch.get_default_device())"
 SPEAKS_OF_DEFAULTS = ("torch.get_default_device", "torch.set_default_device", "torch.set_default_tensor_type")
@@ -115,7 +120,14 @@ class GeneratorDeviceMismatch(Rule):
         """Bare generators kept for the draws of a sampler's base class."""
         self._inherits: set[str] = set()
         """Classes that call the inherited `__iter__`."""
+        self._definitions = Definitions()
+        self._says_torch = False
+        """Whether the file calls something by the name `torch`, so that another call can."""
         self._knows_defaults = False
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
+        return ()
 
     def claim(self, event: Met) -> Iterable[Draft]:
         if event.clash.kind != CLASH:
@@ -127,8 +139,26 @@ class GeneratorDeviceMismatch(Rule):
             message=_message(event),
             confidence=_confidence(event, step),
             trace=_trace(event),
-            repair=_repair(event, step),
+            repair=self._repair(event, step),
         )
+
+    def _repair(self, event: Met, step: Step | None) -> Repair:
+        if event.stray.node is event.node:
+            changes = with_argument(event.node, "generator", FOLLOWS_DEFAULT) if self._says_torch else ()
+            return Repair(Applicability.SUGGESTION, f"pass `generator={FOLLOWS_DEFAULT}`", changes)
+        device = device_of(event.other.value)
+        target, root = "", ""
+        if event.other.role == "device":
+            target = root = code_of(event.other.node)
+        elif event.other.node is not event.node and all(p.isidentifier() for p in code_of(event.other.node).split(".")):
+            target, root = f"{code_of(event.other.node)}.device", code_of(event.other.node)
+        elif isinstance(device, Known):
+            target = f'"{device}"'
+        if not target:
+            return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
+        there = step is not None and (not root or (step.scope == event.scope and self._definitions.has(root, step)))
+        changes = _made_for(step, target) if step is not None and there else ()
+        return Repair(Applicability.SUGGESTION, f"`torch.Generator(device={target})`", changes)
 
     def created(self, event: Created) -> Iterable[Draft]:
         """Draws that follow the default device, with a generator that does not."""
@@ -143,6 +173,7 @@ class GeneratorDeviceMismatch(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._knows_defaults = self._knows_defaults or event.name in SPEAKS_OF_DEFAULTS
+        self._says_torch = self._says_torch or _root(event.call.node) == "torch"
         if event.name == ".__iter__" and event.scope.class_name and code_of(event.call.node.func).startswith("super("):
             self._inherits.add(event.scope.class_name)
         return ()
@@ -195,7 +226,7 @@ def _default_draft(step: Step, draws: str, event: Created | Stored) -> Draft:
         message=f"`torch.Generator()` is the CPU's, but {draws}; with a default device other than the CPU it raises",
         confidence=Confidence.MEDIUM,
         trace=(draft_step(step), DraftStep(event.node, event.scope, "drawn with here")),
-        repair=Repair(Applicability.SUGGESTION, f"`{FOLLOWS_DEFAULT}`"),
+        repair=Repair(Applicability.SUGGESTION, f"`{FOLLOWS_DEFAULT}`", _made_by_default(step)),
     )
 
 
@@ -228,17 +259,29 @@ def _trace(event: Met) -> tuple[DraftStep, ...]:
     return (*steps, DraftStep(event.node, event.scope, "drawn here", describe(device_of(event.other.value) or CPU)))
 
 
-def _repair(event: Met, step: Step | None) -> Repair:
-    if event.stray.node is event.node:
-        return Repair(Applicability.SUGGESTION, f"pass `generator={FOLLOWS_DEFAULT}`")
-    device = device_of(event.other.value)
-    target = ""
-    if event.other.role == "device":
-        target = code_of(event.other.node)
-    elif event.other.node is not event.node and all(p.isidentifier() for p in code_of(event.other.node).split(".")):
-        target = f"{code_of(event.other.node)}.device"
-    elif isinstance(device, Known):
-        target = f'"{device}"'
-    if not target:
-        return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
-    return Repair(Applicability.SUGGESTION, f"`torch.Generator(device={target})`")
+def _made_by_default(step: Step) -> tuple[Change, ...]:
+    import libcst as cst
+
+    function = step.node.func if isinstance(step.node, cst.Call) else None
+    if not isinstance(function, cst.Attribute):
+        return ()
+    return _made_for(step, f"{code_of(function.value)}.get_default_device()")
+
+
+def _root(node: cst.BaseExpression) -> str:
+    """The name that a call's function is reached from."""
+    import libcst as cst
+
+    while isinstance(node, (cst.Call, cst.Attribute)):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def _made_for(step: Step, device: str) -> tuple[Change, ...]:
+    """The generator with another device, where one was given or not."""
+    import libcst as cst
+
+    if step.name != GENERATOR or not isinstance(step.node, cst.Call):
+        return ()
+    first = next((argument for argument in step.node.args if argument.keyword is None and not argument.star), None)
+    return (Replace(first.value, device),) if first is not None else (SetArgument(step.node, "device", device),)

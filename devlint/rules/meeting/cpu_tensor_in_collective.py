@@ -50,8 +50,9 @@ def mean_over_ranks(losses: list[float], device: torch.device) -> float:
 
 ## Fix safety
 
-A suggestion: any device of the process will do, `device=x.device` where a tensor of the model is at hand. What the
-collective gives back is on that device as well.
+A suggestion: any device of the process will do, that of a `device` or a tensor among the function's arguments. Where
+there is none, or the tensor was put on the CPU on purpose, there is no edit. What the collective gives back is on that
+device as well.
 
 ## How a run confirms it
 
@@ -75,6 +76,7 @@ from devlint.placement.origin import Step, StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Constant, Container, Instance, Tensor
 from devlint.rules.causes import origin_of
+from devlint.rules.places_at_hand import AtHand, Definitions, made_there
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import bare_creation, code_of, device_of, quoted
 from devlint.semantics.collective import Collective, carries_cpu_tensors, collective
@@ -111,10 +113,12 @@ class CpuTensorInCollective(Rule):
         """Of functions by name with a CPU tensor in them: the function may be a helper."""
         self._positions: dict[str, dict[str, int]] = {}
         """By definition: the keys of its parameters' symbols and their positions."""
+        self._definitions = Definitions()
         self._helpers: dict[str, list[tuple[int, str, Called, bool]]] = {}
         """By definition: which of its parameters it sends."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
         keys = {}
         for position, (name, value) in enumerate(event.arguments):
             device = device_of(value)
@@ -177,8 +181,15 @@ class CpuTensorInCollective(Rule):
                 message=_message(sent, certain),
                 confidence=confidence,
                 trace=_trace(sent),
-                repair=Repair(Applicability.SUGGESTION, _repair(sent.step)),
+                repair=self._repair(sent.step),
             )
+
+    def _repair(self, step: Step) -> Repair:
+        """``device=`` of a device or a tensor that the function is handed."""
+        hand = self._definitions.device(step.scope, step.node) or self._definitions.first_tensor(step.scope, step.node)
+        if step.kind is StepKind.MADE and hand is not None:
+            return made_there(step, AtHand(hand.device, Applicability.SUGGESTION))
+        return Repair(Applicability.SUGGESTION, _repair(step))
 
     def _through_helpers(self) -> Iterator[_Sent]:
         for call in self._calls:

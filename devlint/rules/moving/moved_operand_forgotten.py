@@ -78,14 +78,18 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
 from devlint.placement.scope import Setting
 from devlint.placement.values import Opaque
+from devlint.rules.bound_names import path_to
 from devlint.rules.causes import trace_of
-from devlint.rules.changes import suffixed
+from devlint.rules.changes import InsertBefore, suffixed
+from devlint.rules.places_at_hand import Definitions
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands, when
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, MetOperand, Moved
+    import libcst as cst
+
+    from devlint.placement.events import Begun, Met, MetOperand, Moved
     from devlint.placement.scope import Scope
 
 
@@ -99,6 +103,11 @@ class MovedOperandForgotten(Rule):
         """By the batch's key: the first of its items that was moved."""
         self._told: dict[tuple[str, str], Draft] = {}
         """By batch and item: one item left behind is one cause, wherever it is used."""
+        self._definitions = Definitions()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
+        return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         batch = _batch(getattr(event.receiver, "device", None))
@@ -115,7 +124,9 @@ class MovedOperandForgotten(Rule):
             item = code_of(mine.node)
             draft = self._told.get((key, item))
             if draft is None:
-                draft = self._told[key, item] = _draft(event, mine, theirs, self._moves.get(key), batch)
+                draft = _draft(event, mine, theirs, self._moves.get(key), batch)
+                repair = _repair(mine, self._moves.get(key), event.scope, self._definitions.node_of(event.scope))
+                draft = self._told[key, item] = replace(draft, repair=repair)
             yield replace(draft)
             return
 
@@ -153,7 +164,6 @@ def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | No
         f"{failing(event)} fails{when(device_of(theirs.value))}",
         confidence=_confidence(event, mine, batch),
         trace=trace,
-        repair=_repair(mine, sibling, event.scope),
     )
 
 
@@ -174,7 +184,7 @@ def _is_loader(batch: Symbol) -> bool:
     return any(word in batch.source.lower() for word in ("loader", "batches"))
 
 
-def _repair(mine: MetOperand, sibling: Moved | None, scope: Scope) -> Repair:
+def _repair(mine: MetOperand, sibling: Moved | None, scope: Scope, function: cst.FunctionDef | None) -> Repair:
     """As its sibling was moved; never `.cuda()`, which asks for the current device and not for the sibling's."""
     item = code_of(mine.node)
     if sibling is None:
@@ -182,5 +192,27 @@ def _repair(mine: MetOperand, sibling: Moved | None, scope: Scope) -> Repair:
     target = code_of(sibling.named.node) if sibling.named is not None and sibling.method == "to" else ""
     if not target:
         target = f"{sibling.receiver_text}.device"
-    changes = suffixed(mine.node, f".to({target})") if sibling.scope == scope else ()
-    return Repair(Applicability.SUGGESTION, f"move it as well: `{item}.to({target})`", changes)
+    move = f"{item}.to({target})"
+    if sibling.scope != scope:
+        return Repair(Applicability.SUGGESTION, f"move it as well: `{move}`")
+    if function is not None and _is_used_again(item, function, mine.node):
+        line = f"{item} = {move}"
+        return Repair(Applicability.SUGGESTION, f"move it as well: `{line}`", (InsertBefore(mine.node, line),))
+    return Repair(Applicability.SUGGESTION, f"move it as well: `{move}`", suffixed(mine.node, f".to({target})"))
+
+
+def _is_used_again(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
+    """Whether a plain name is read behind ``at`` too, and nowhere outside of the block that ``at`` is in."""
+    import libcst as cst
+
+    from devlint.placement.syntax import descend
+
+    way = path_to(function, at)
+    block = next((node for node in reversed(way) if isinstance(node, cst.IndentedBlock)), None)
+    own_names = (cst.BaseComp, cst.Lambda)
+    if block is None or not isinstance(at, cst.Name) or any(isinstance(node, own_names) for node in way):
+        return False
+    order = [node for node in descend(function.body) if isinstance(node, cst.Name) and node.value == name]
+    inside = {id(node) for node in descend(block)}
+    behind = order[[node is at for node in order].index(True) + 1 :] if any(node is at for node in order) else []
+    return bool(behind) and all(id(node) in inside for node in behind)

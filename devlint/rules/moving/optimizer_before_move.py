@@ -47,7 +47,9 @@ def prepare(device: torch.device):
 
 ## Fix safety
 
-A suggestion: the move goes before the optimizer. A checkpoint is then loaded into state beside its parameters.
+A suggestion: the statement that moves goes before the one that builds the optimizer. A checkpoint is then loaded into
+state beside its parameters. There is no edit where the model is used in between, since its inputs would have to move as
+well, where the two stand in different blocks, and where what names the device is not there yet.
 
 ## How a run confirms it
 
@@ -67,6 +69,8 @@ from typing import TYPE_CHECKING
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Decided, exclude
 from devlint.placement.values import Constant, Module
+from devlint.rules.bound_names import path_to, stays_bound
+from devlint.rules.changes import MoveBefore
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, quoted
@@ -75,9 +79,11 @@ from devlint.semantics.optimizing import OptimizerInfo, optimizer
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Called, CallSite, Moved, Stored
+    from devlint.placement.events import Begun, Called, CallSite, Moved, Stored
+    from devlint.placement.scope import Scope
+    from devlint.rules.changes import Change
 
-REPAIR = Repair(Applicability.SUGGESTION, "move the model first, then build the optimizer")
+REPAIR = "move the model first, then build the optimizer"
 
 
 @dataclass(slots=True, eq=False)
@@ -106,6 +112,11 @@ class OptimizerBeforeMove(Rule):
         self._placed: set[tuple[str, str]] = set()
         """Definitions and the models that were moved to an accelerator there."""
         self._moves: dict[int, Moved] = {}
+        self._begun: dict[Scope, Begun] = {}
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._begun[event.scope] = event
+        return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._moves[id(event.node)] = event
@@ -186,10 +197,39 @@ class OptimizerBeforeMove(Rule):
         on_cpu = isinstance(receiver, Module) and receiver.device == CPU
         if isinstance(receiver, Module) and not on_cpu and receiver.device == (moved.target if moved else None):
             return
-        yield _draft(built, move, model, Confidence.HIGH if on_cpu else Confidence.MEDIUM)
+        changes = self._earlier(built, move)
+        yield _draft(built, move, model, Confidence.HIGH if on_cpu else Confidence.MEDIUM, changes)
+
+    def _earlier(self, built: _Built, move: Called) -> tuple[Change, ...]:
+        """The move put before the optimizer, where nothing between needs the model where it is."""
+        import libcst as cst
+
+        begun = self._begun.get(built.event.scope)
+        function = begun.node if begun is not None else None
+        if not isinstance(function, cst.FunctionDef) or move.scope != built.event.scope:
+            return ()
+        between = _between(function, built.event.node, move.node)
+        if between is None or any(mentions(node, model) for node in between for model in built.models):
+            return ()
+        given = ", ".join(code_of(argument.value) for argument in move.call.node.args)
+        if given and not stays_bound(f"({given},)", function, built.event.node):
+            return ()
+        return (MoveBefore(move.node, built.event.node),)
 
 
-def _draft(built: _Built, move: Called, model: str, confidence: Confidence) -> Draft:
+def _between(function: cst.FunctionDef, first: cst.CSTNode, second: cst.CSTNode) -> list[cst.CSTNode] | None:
+    """The statements between those of two nodes; None where they are not in one block."""
+    import libcst as cst
+
+    ways = path_to(function, first), path_to(function, second)
+    block = next((node for node in reversed(ways[0]) if isinstance(node, cst.IndentedBlock)), None)
+    if block is None or not any(node is block for node in ways[1]):
+        return None
+    places = [next(i for i, line in enumerate(block.body) if any(line is node for node in way)) for way in ways]
+    return list(block.body[places[0] + 1 : places[1]])
+
+
+def _draft(built: _Built, move: Called, model: str, confidence: Confidence, changes: tuple[Change, ...]) -> Draft:
     name = built.info.name.rsplit(".", 1)[-1]
     made = DraftStep(built.event.node, built.event.scope, "the optimizer is built here")
     after = DraftStep(move.node, move.scope, f"`{model}` is moved here")
@@ -214,7 +254,7 @@ def _draft(built: _Built, move: Called, model: str, confidence: Confidence) -> D
         confidence=confidence,
         severity=severity,
         trace=trace,
-        repair=REPAIR,
+        repair=Repair(Applicability.SUGGESTION, REPAIR, changes),
     )
 
 

@@ -41,8 +41,9 @@ def running_total(x: torch.Tensor) -> torch.Tensor:
 
 ## Fix safety
 
-`.to(x.device)` is safe in one chain that starts at a plain name. Elsewhere the name may have been rebound on the way,
-so it is a suggestion: keep `device = x.device` before the value leaves.
+`.to(x.device)` is safe where a plain name is sent away and brought back in one chain. Elsewhere the name may have been
+rebound on the way, so it is a suggestion: keep `device = x.device` before the value leaves. There is no edit where the
+function has a `device` already, or where the value does not leave on every way to its return.
 
 ## How a run confirms it
 
@@ -59,14 +60,21 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.syntax import dotted
 from devlint.placement.values import Module
+from devlint.rules.bound_names import is_always_before, is_mentioned
+from devlint.rules.changes import InsertBefore
 from devlint.rules.current_device import LosesTheDevice, RoundTrip, device_expression, named_instead, round_trip
+from devlint.rules.places_at_hand import Definitions
 from devlint.rules.rule import Draft, DraftStep, Repair
-from devlint.rules.wording import quoted
+from devlint.rules.wording import code_of, quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Moved
+    import libcst as cst
+
+    from devlint.placement.events import Begun, Moved
+    from devlint.rules.changes import Change
 
 
 class RoundTripToCurrentDevice(LosesTheDevice):
@@ -74,14 +82,22 @@ class RoundTripToCurrentDevice(LosesTheDevice):
     name = "round-trip-to-current-device"
     severity = Severity.WARNING
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._definitions = Definitions()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
+        return ()
+
     def moved(self, event: Moved) -> Iterable[Draft]:
         trip = round_trip(event)
         if trip is not None:
-            self.tell(_draft(event, trip))
+            self.tell(_draft(event, trip, self._definitions.node_of(event.scope)))
         return ()
 
 
-def _draft(event: Moved, trip: RoundTrip) -> Draft:
+def _draft(event: Moved, trip: RoundTrip, function: cst.FunctionDef | None) -> Draft:
     back = quoted(event.node, f"`.{event.method}()`")
     source = quoted(trip.source, "the value")
     return Draft(
@@ -93,7 +109,7 @@ def _draft(event: Moved, trip: RoundTrip) -> Draft:
             DraftStep(trip.away.node, trip.away.scope, f"{source} goes to the CPU here", "cpu"),
             DraftStep(event.node, event.scope, "and comes back here", str(event.target)),
         ),
-        repair=_repair(event, trip),
+        repair=_repair(event, trip, function),
     )
 
 
@@ -103,12 +119,36 @@ def _confidence(event: Moved, trip: RoundTrip) -> Confidence:
     return Confidence.HIGH if trip.certain else Confidence.MEDIUM
 
 
-def _repair(event: Moved, trip: RoundTrip) -> Repair:
+def _repair(event: Moved, trip: RoundTrip, function: cst.FunctionDef | None) -> Repair:
     import libcst as cst
 
     if isinstance(event.receiver, Module):
-        return Repair(Applicability.SUGGESTION, "keep the device of its parameters first, and move it back there")
+        message = "keep the device of its parameters first, and move it back there"
+        kept = _kept(event, trip, function, f"next({code_of(trip.source)}.parameters()).device")
+        return Repair(Applicability.SUGGESTION, message, kept)
     device = device_expression(trip.source)
     if trip.in_one_chain and isinstance(trip.source, cst.Name):
         return Repair(Applicability.SAFE, f"go back to where it was: `.to({device})`", named_instead(event, device))
-    return Repair(Applicability.SUGGESTION, f"keep `device = {device}` first and write `.to(device)`")
+    message = f"keep `device = {device}` first and write `.to(device)`"
+    return Repair(Applicability.SUGGESTION, message, _kept(event, trip, function, device))
+
+
+def _kept(event: Moved, trip: RoundTrip, function: cst.FunctionDef | None, device: str) -> tuple[Change, ...]:
+    """The device in a name of its own before the value leaves."""
+    if function is None or dotted(trip.source) is None or is_mentioned("device", function):
+        return _of_the_root(event, trip)
+    if not trip.in_one_chain and not is_always_before(trip.away.node, function, event.node):
+        return ()
+    return (InsertBefore(trip.away.node, f"device = {device}"), *named_instead(event, "device"))
+
+
+def _of_the_root(event: Moved, trip: RoundTrip) -> tuple[Change, ...]:
+    """In one chain: the name that it starts at, of which only methods are called on the way."""
+    import libcst as cst
+
+    node: cst.BaseExpression = trip.source
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        node = node.func.value
+    if not trip.in_one_chain or not isinstance(node, cst.Name):
+        return ()
+    return named_instead(event, f"{node.value}.device")

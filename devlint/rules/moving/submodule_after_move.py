@@ -44,7 +44,8 @@ def finetuned(net: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Te
 
 ## Fix safety
 
-A suggestion: the part is added before the move, or moved itself.
+A suggestion: the part goes through the same move as its owner did. Adding it before that move would do as well. There
+is no edit for a parameter or buffer whose tensor is not made on the spot, and none in the body of a module.
 
 ## How a run confirms it
 
@@ -65,13 +66,17 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import CPU, Decided, exclude
 from devlint.placement.origin import Step, StepKind
 from devlint.placement.values import Kind, Module, Opaque, Self, Tensor, Value
+from devlint.rules.bound_names import stays_bound
 from devlint.rules.causes import draft_step, origin_of, trace_of
+from devlint.rules.changes import suffixed
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import called, code_of, failing, stands
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Event, Met, Moved, Stored
+    from devlint.placement.events import Begun, Called, Event, Met, Moved, Stored
+    from devlint.placement.scope import Scope
+    from devlint.rules.changes import Change
 
 ADDING = {".add_module": 1, ".register_module": 1, ".register_parameter": 1, ".register_buffer": 1, ".append": 0}
 """Methods that add a part, and the position of it."""
@@ -89,6 +94,7 @@ class _Added:
     arms: tuple[Decided, ...]
     used: DraftStep | None = None
     handed_on: bool = False
+    changes: tuple[Change, ...] = ()
 
 
 class SubmoduleAfterMove(Rule):
@@ -103,6 +109,11 @@ class SubmoduleAfterMove(Rule):
         """By definition."""
         self._transfers: dict[int, Moved] = {}
         self._calls: dict[int, Called] = {}
+        self._begun: dict[Scope, Begun] = {}
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._begun[event.scope] = event
+        return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._transfers[id(event.node)] = event
@@ -165,8 +176,26 @@ class SubmoduleAfterMove(Rule):
             return
         for (where, moved), move in self._moved.items():
             if where == scope and is_part(owner, moved) and not exclude(move.arms, arms):
-                self._added.setdefault(scope, []).append(_Added(event, moved, name, step, move, arms))
+                part = _Added(event, moved, name, step, move, arms)
+                part.changes = self._moves_too(part, value)
+                self._added.setdefault(scope, []).append(part)
                 return
+
+    def _moves_too(self, part: _Added, value: Value) -> tuple[Change, ...]:
+        """The owner's move, behind what makes the part."""
+        import libcst as cst
+
+        begun = self._begun.get(part.event.scope)
+        call = part.move.call.node
+        if begun is None or not isinstance(begun.node, cst.FunctionDef) or not isinstance(call.func, cst.Attribute):
+            return ()
+        move = code_of(call).removeprefix(code_of(call.func.value))
+        if not stays_bound(f"x{move}", begun.node, call):
+            return ()
+        if isinstance(value, Tensor) and part.made.factory is None:
+            # `nn.Parameter(t).to(d)` would be no parameter.
+            return ()
+        return suffixed(part.made.node, move)
 
     def _uses(self, event: Called) -> None:
         for part in self._added.get(event.scope.qualname, []):
@@ -228,7 +257,9 @@ def _draft(part: _Added, consequence: str, trace: tuple[DraftStep, ...]) -> Draf
         + (f" and `{part.owner}` fails on an accelerator" if part.used is not None and consequence[:2] == "so" else ""),
         confidence=Confidence.LOW if part.handed_on else confidence,
         trace=trace,
-        repair=Repair(Applicability.SUGGESTION, f"add it before `{part.owner}` is moved, or move it as well"),
+        repair=Repair(
+            Applicability.SUGGESTION, f"move it as well, or add it before `{part.owner}` is moved", part.changes
+        ),
     )
 
 

@@ -46,7 +46,10 @@ class Tagger:
 
 ## Fix safety
 
-A suggestion: a context manager around the code that needs the device, or `device=` at its factories.
+A suggestion: a context manager around the rest of the block. What else of the program relied on the setting has to say
+so itself. There is no edit at the top level of a module, where every importer may rely on it, none where nothing
+follows in the block, none for a default tensor type, which no context manager stands for, and none in a function that
+is there to set it.
 
 ## How a run confirms it
 
@@ -68,6 +71,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import exclude, may_be_cpu
 from devlint.placement.scope import Setting
 from devlint.placement.values import Constant, DeviceName, Reference
+from devlint.rules.changes import IndentRest
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.source.role import Role
@@ -141,7 +145,7 @@ class DefaultDeviceSideEffect(Rule):
             message=f"{quoted(call.node, f'`{call.name}`')} changes {sets} of the whole process {when}, and nothing "
             "sets it back",
             confidence=Confidence.MEDIUM if sure else Confidence.LOW,
-            repair=Repair(Applicability.SUGGESTION, _instead(call.name)),
+            repair=Repair(Applicability.SUGGESTION, _instead(call.name), _for_the_rest(call) if sure else ()),
         )
 
     def _restored(self, call: Called) -> bool:
@@ -190,6 +194,23 @@ def _is_accelerators_type(value: object) -> bool:
     if isinstance(value, Constant):
         return "cuda" in str(value.value)
     return isinstance(value, Reference) and "cuda" in value.name
+
+
+_CONTEXTS = {"set_default_device": "device", "set_device": "device"}
+"""What a library calls the context manager of each setting, beside the setting itself."""
+
+
+def _for_the_rest(call: Called) -> tuple[IndentRest, ...]:
+    import libcst as cst
+
+    function, given = call.call.node.func, call.call.node.args
+    if not isinstance(function, cst.Attribute) or len(given) != 1:
+        return ()
+    context = _CONTEXTS.get(function.attr.value)
+    if context is None or call.name.startswith("torch.accelerator."):
+        return ()
+    header = f"with {code_of(function.value)}.{context}({code_of(given[0].value)}):"
+    return (IndentRest(call.node, header),)
 
 
 def _instead(name: str) -> str:

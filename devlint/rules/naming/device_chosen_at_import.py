@@ -45,7 +45,9 @@ def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
 
 ## Fix safety
 
-A suggestion: take the device of a tensor at hand, or take it as an argument whose default is `None`.
+A suggestion: a default argument becomes `None` and is chosen in the body, when the function is called. For a name of
+the module there is no edit: whether its functions should follow a tensor at hand or take a device is a matter of what
+they promise, and other files may import the name.
 
 ## How a run confirms it
 
@@ -67,6 +69,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain import Known, leaves
 from devlint.placement.scope import Setting
 from devlint.placement.values import DeviceName
+from devlint.rules.changes import ChooseInBody
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.source.role import Role
 
@@ -121,7 +124,11 @@ class DeviceChosenAtImport(Rule):
             message=f"the default of `{event.parameter}` is chosen once, when the module is imported, and not when the "
             "function is called",
             confidence=Confidence.MEDIUM if event.value.chosen_by_probe else Confidence.LOW,
-            repair=Repair(Applicability.SUGGESTION, "default to `None` and choose in the body, from a tensor at hand"),
+            repair=Repair(
+                Applicability.SUGGESTION,
+                "default to `None` and choose in the body, from a tensor at hand",
+                (ChooseInBody(event.node),),
+            ),
         )
 
     def global_read(self, event: GlobalRead) -> Iterable[Draft]:

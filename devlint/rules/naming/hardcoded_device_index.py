@@ -63,6 +63,7 @@ medium.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
@@ -76,7 +77,7 @@ from devlint.semantics import NamedDevice
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Moved
+    from devlint.placement.events import Called, Compared, Moved
     from devlint.rules.changes import Change
 
 OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
@@ -97,6 +98,8 @@ class HardcodedDeviceIndex(Rule):
         self._lists: set[int] = set()
         self._numbers: dict[int, DeviceNamed] = {}
         """By call: `.to(1)`, until it is known of what."""
+        self._devices: dict[int, Draft] = {}
+        """By call: `torch.device("cuda:1")`, until it is known whether it is only compared with."""
 
     def called(self, event: Called) -> Iterable[Draft]:
         if semantics.is_device_probe(event.name) and event.name.endswith(".device_count"):
@@ -109,8 +112,22 @@ class HardcodedDeviceIndex(Rule):
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         if event.sink == Sink.TRANSFER and event.call is not None and event.text.isdecimal():
             self._numbers[id(event.call.node)] = event
+        elif event.sink == Sink.DEVICE and event.call is not None:
+            self._devices.update((id(event.call.node), draft) for draft in self._drafts(event))
         else:
             yield from self._drafts(event)
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        for node in (event.left_node, event.right_node):
+            draft = self._devices.get(id(node))
+            if draft is not None:
+                # Without its index it would equal no tensor's device.
+                words = Repair(Applicability.SUGGESTION, "compare the type, `.device.type`, or with another's device")
+                self._devices[id(node)] = replace(draft, repair=words)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        return tuple(self._devices.values())
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         """A number alone does not say that it is a device's: `slider.to(1)`."""

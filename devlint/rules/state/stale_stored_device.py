@@ -64,7 +64,9 @@ A property reads the device where it is needed: `return next(self.parameters()).
 
 ## Fix safety
 
-A suggestion: `x.device` at the place of use, or a property. Code outside that sets or reads the attribute has to agree.
+A suggestion: `x.device` at each place of use, where every use makes a tensor in a method that is handed one. There is
+no edit elsewhere: an input that is moved to the attribute cannot say where to, and a property changes what code outside
+of the class finds.
 
 ## How a run confirms it
 
@@ -88,6 +90,8 @@ from devlint.placement.origin import StepKind
 from devlint.placement.scope import Setting
 from devlint.placement.values import Container, DeviceName, Module, Opaque, Self, Tensor, Value
 from devlint.rules.causes import origin_of, trace_of
+from devlint.rules.changes import Replace
+from devlint.rules.places_at_hand import Definitions
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
 from devlint.rules.wording import code_of, device_of, quoted
 
@@ -97,6 +101,7 @@ if TYPE_CHECKING:
     from devlint.placement.classes import AttributeFact, ClassFacts
     from devlint.placement.events import (
         Argument,
+        Begun,
         Called,
         ClassWalked,
         Created,
@@ -107,6 +112,7 @@ if TYPE_CHECKING:
         Moved,
         Stored,
     )
+    from devlint.rules.changes import Change
 
 _MOVES = ("to", "cuda", "cpu", "_apply")
 
@@ -117,6 +123,7 @@ class _Use:
 
     attribute: str
     event: Event
+    makes: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +148,11 @@ class StaleStoredDevice(Rule):
         self._stores: dict[tuple[str, str], Stored] = {}
         self._built_on: set[str] = set()
         """Classes whose constructor hands a device on: their parameters are made there, or moved."""
+        self._definitions = Definitions()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
+        return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         constructs = event.scope.setting is Setting.CONSTRUCTION and event.scope.class_name is not None
@@ -156,21 +168,21 @@ class StaleStoredDevice(Rule):
             self._built_on.add(event.scope.class_name)
 
     def created(self, event: Created) -> Iterable[Draft]:
-        self._note_use(event, event.named)
+        self._note_use(event, event.named, makes=True)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         # What comes to the host and goes back has its place from the attribute all the same.
         if event.moves:
-            self._note_use(event, event.named)
+            self._note_use(event, event.named, makes=False)
         return ()
 
-    def _note_use(self, event: Event, named: Argument | None) -> None:
+    def _note_use(self, event: Event, named: Argument | None, *, makes: bool) -> None:
         if named is None or event.scope.class_name is None or event.scope.setting is Setting.CONSTRUCTION:
             return
         owner, _, attribute = code_of(named.node).rpartition(".")
         if owner == "self" and isinstance(named.value, DeviceName):
-            use = _Use(attribute, event)
+            use = _Use(attribute, event, makes)
             self._uses[id(event.node)] = use
             self._by_class.setdefault(event.scope.class_name, []).append(use)
 
@@ -214,7 +226,9 @@ class StaleStoredDevice(Rule):
             if use is not None and store is not None and device_of(operand.value) == CPU:
                 message = _message(f"self.{use.attribute}", use.event.node, event.node)
                 stays = event.scope.class_name in self._built_on
-                yield _draft(store, message, Confidence.LOW if stays else Confidence.MEDIUM, trace_of(event))
+                confidence = Confidence.LOW if stays else Confidence.MEDIUM
+                changes = self._followed(event.scope.class_name or "", use.attribute)
+                yield _draft(store, message, confidence, trace_of(event), changes)
                 return
 
     def class_walked(self, event: ClassWalked) -> Iterable[Draft]:
@@ -244,10 +258,30 @@ class StaleStoredDevice(Rule):
         if met is not None:
             trace.append(DraftStep(met.node, met.scope, "it meets what moves with the module here"))
         message = _message(f"self.{fact.name}", used.node, met.node if met is not None else None)
-        yield _draft(fact, message, Confidence.MEDIUM if sure else Confidence.LOW, tuple(trace))
+        changes = self._followed(facts.info.qualname, fact.name)
+        yield _draft(fact, message, Confidence.MEDIUM if sure else Confidence.LOW, tuple(trace), changes)
+
+    def _followed(self, owner: str, attribute: str) -> tuple[Change, ...]:
+        """The first tensor that each method is handed says where its own are made; nothing if one of them cannot."""
+        changes: list[Change] = []
+        for use in self._by_class.get(owner, ()):
+            if use.attribute != attribute:
+                continue
+            named = getattr(use.event, "named", None)
+            hand = self._definitions.first_tensor(use.event.scope, use.event.node)
+            if not use.makes or hand is None or hand.applicability is Applicability.SUGGESTION or named is None:
+                return ()
+            changes.append(Replace(named.node, hand.device))
+        return tuple(changes)
 
 
-def _draft(store: AttributeFact | Stored, message: str, confidence: Confidence, trace: tuple[DraftStep, ...]) -> Draft:
+def _draft(
+    store: AttributeFact | Stored,
+    message: str,
+    confidence: Confidence,
+    trace: tuple[DraftStep, ...],
+    changes: tuple[Change, ...],
+) -> Draft:
     device = describe(device_of(store.value) or CPU)
     kept = DraftStep(store.node, store.scope, "the device is kept here", device, passes_on=False)
     return Draft(
@@ -260,6 +294,7 @@ def _draft(store: AttributeFact | Stored, message: str, confidence: Confidence, 
             Applicability.SUGGESTION,
             "use the device of an input where it is needed, or make it a property that returns "
             "`next(self.parameters()).device`",
+            changes,
         ),
     )
 
