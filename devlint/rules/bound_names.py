@@ -65,6 +65,54 @@ def is_dereferenced_before(name: str, function: cst.FunctionDef, at: cst.CSTNode
     return any(_asks(name, part) for part in (*_always_before(function, at), at))
 
 
+def may_be_none(name: str, function: cst.FunctionDef) -> bool:
+    """Whether a parameter's default is None, or the function compares it with None."""
+    every = function.params
+    for parameter in (*every.posonly_params, *every.params, *every.kwonly_params):
+        if (
+            parameter.name.value == name
+            and isinstance(parameter.default, cst.Name)
+            and parameter.default.value == "None"
+        ):
+            return True
+    return any(_is_compared_with_none(name, node) for node in descend(function.body))
+
+
+def is_behind_a_test(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
+    """Whether ``at`` stands in an arm that is only taken where the name holds something: `if x is not None:`."""
+    way = path_to(function, at)
+    for node in way:
+        if isinstance(node, (cst.If, cst.IfExp)):
+            body = any(part is node.body for part in way)
+            if (body and _holds_something(name, node.test)) or (
+                any(part is node.orelse for part in way) and _is_none(name, node.test)
+            ):
+                return True
+    return False
+
+
+def _holds_something(name: str, test: cst.BaseExpression) -> bool:
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        return _holds_something(name, test.left) or _holds_something(name, test.right)
+    return _is_compared_with_none(name, test) and isinstance(_operator(test), cst.IsNot)
+
+
+def _is_none(name: str, test: cst.BaseExpression) -> bool:
+    return _is_compared_with_none(name, test) and isinstance(_operator(test), cst.Is)
+
+
+def _is_compared_with_none(name: str, node: cst.CSTNode) -> bool:
+    match node:
+        case cst.Comparison(left=cst.Name(value=left), comparisons=[only]):
+            return left == name and isinstance(only.comparator, cst.Name) and only.comparator.value == "None"
+        case _:
+            return False
+
+
+def _operator(test: cst.BaseExpression) -> cst.BaseCompOp | None:
+    return test.comparisons[0].operator if isinstance(test, cst.Comparison) else None
+
+
 def bound_in(name: str, function: cst.FunctionDef) -> bool:
     """Whether the function may assign to the name: its argument, assigned to in it already, or declared to be so."""
     return name in _parameters(function) or any(

@@ -51,7 +51,7 @@ class Definitions:
             named = self.argument(step.scope, given.name, step.node)
             if named is not None:
                 return named
-        target = to_device_of(theirs) or _of_item(theirs.node)
+        target = self._named_for(step, theirs) or to_device_of(theirs) or _of_item(theirs.node)
         if not target or target.startswith("next("):
             # An input of the function says the same as the module does, and is asked more cheaply.
             other = self.inputs(step.scope, step.node) or self._in_the_same_place(step, theirs)
@@ -69,6 +69,18 @@ class Definitions:
         is_tensors = not target.startswith("next(") and step.scope not in self._ignoring
         return AtHand(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
 
+    def _named_for(self, step: Step, theirs: MetOperand) -> str:
+        """The name of a device that the other operand was made on in the same function, before ``step``."""
+        import libcst as cst
+
+        origin = origin_of(theirs.value)
+        made = origin.step if origin is not None else None
+        if made is None or made.kind is not StepKind.MADE or made.scope != step.scope:
+            return ""
+        given = made.node.args if isinstance(made.node, cst.Call) else ()
+        named = next((arg.value for arg in given if arg.keyword is not None and arg.keyword.value == "device"), None)
+        return named.value if isinstance(named, cst.Name) and self._is_bound(named.value, step) else ""
+
     def _in_the_same_place(self, step: Step, theirs: MetOperand) -> AtHand | None:
         """An argument that is a tensor and where the other operand is."""
         begun = self._begun.get(step.scope)
@@ -85,14 +97,13 @@ class Definitions:
         return self.first_tensor(scope, at) if scope.setting is Setting.FORWARD else None
 
     def first_tensor(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
-        """The first argument that is a tensor."""
+        """The first argument that is a tensor, one that is surely there before one that may not be."""
         begun = self._begun.get(scope)
-        for name, value in begun.arguments if begun is not None else ():
-            if _may_be_tensor(value):
-                found = self.argument(scope, name, at)
-                if found is not None:
-                    return found
-        return None
+        given = begun.arguments if begun is not None else ()
+        hands = [self.argument(scope, name, at) for name, value in given if _may_be_tensor(value)]
+        found = [hand for hand in hands if hand is not None]
+        sure = (hand for hand in found if hand.applicability is not Applicability.SUGGESTION)
+        return next(sure, found[0] if found else None)
 
     def device(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
         """The first argument that is a device, still what the caller gave."""
@@ -104,6 +115,14 @@ class Definitions:
                 return AtHand(name, Applicability.UNSAFE)
         return None
 
+    def has_argument(self, scope: Scope, name: str, at: cst.CSTNode) -> bool:
+        """Whether the definition has such a parameter, still what the caller gave."""
+        from devlint.rules.bound_names import is_untouched
+
+        begun, function = self._begun.get(scope), self.node_of(scope)
+        named = begun is not None and any(parameter == name for parameter, _ in begun.arguments)
+        return named and function is not None and is_untouched(name, function, at)
+
     def argument(self, scope: Scope, name: str, at: cst.CSTNode) -> AtHand | None:
         """``name.device`` of an argument that is a tensor and still what the caller gave.
 
@@ -112,7 +131,12 @@ class Definitions:
         """
         import libcst as cst
 
-        from devlint.rules.bound_names import is_dereferenced_before, is_untouched
+        from devlint.rules.bound_names import (
+            is_behind_a_test,
+            is_dereferenced_before,
+            is_untouched,
+            may_be_none,
+        )
 
         begun = self._begun.get(scope)
         if begun is None or not isinstance(begun.node, cst.FunctionDef):
@@ -126,7 +150,11 @@ class Definitions:
             # A device parameter that nothing reads: it may be meant, or not, and that is for people to say.
             return AtHand(f"{name}.device", Applicability.SUGGESTION)
         sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
-        there = _is_annotated(name, begun.node) or is_dereferenced_before(name, begun.node, at)
+        asked = is_dereferenced_before(name, begun.node, at)
+        if not asked and may_be_none(name, begun.node) and not is_behind_a_test(name, begun.node, at):
+            # The function itself says that it may not be there (fixture `may_be_absent`).
+            return AtHand(f"{name}.device", Applicability.SUGGESTION)
+        there = asked or _is_annotated(name, begun.node)
         return AtHand(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
 
     def has(self, code: str, step: Step) -> bool:

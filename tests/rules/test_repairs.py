@@ -131,6 +131,43 @@ WRITTEN: dict[str, Case] = {
         """,
         ("        hidden = torch.zeros(1, x.size(1), 4, device=x.device)",),
     ),
+    "beside a tensor whose device has a name": (
+        "DEV101",
+        """
+        def f(net: nn.Module, counts: list[int]) -> Tensor:
+            device = next(net.parameters()).device
+            sizes = torch.tensor(counts, device=device)
+            return torch.arange(len(counts)).repeat_interleave(sizes)
+        """,
+        ("    return torch.arange(len(counts), device=device).repeat_interleave(sizes)",),
+    ),
+    "beside an argument that a test has found": (
+        "DEV101",
+        """
+        def f(n: int, x: Tensor | None = None) -> Tensor:
+            if x is not None:
+                return torch.arange(n).float() * x.exp()
+            return torch.zeros(n)
+        """,
+        ("        return torch.arange(n, device=x.device).float() * x.exp()",),
+    ),
+    "a place for a file that is told": (
+        "DEV503",
+        """
+        def load(path: str, map_location: str) -> dict:
+            state = torch.load(path)
+            return state
+        """,
+        ("    state = torch.load(path, map_location=map_location)",),
+    ),
+    "a place for a compiled module": (
+        "DEV503",
+        """
+        def load(path: str, x: Tensor, device: torch.device) -> Tensor:
+            return torch.jit.load(path)(x.to(device))
+        """,
+        ("    return torch.jit.load(path, map_location=device)(x.to(device))",),
+    ),
     "onto a side stream": (
         "DEV601",
         """
@@ -334,6 +371,29 @@ def test_repair_that_is_written_out(name: str) -> None:
     lines = edited.splitlines()
     assert [line for line in lines if line not in text.splitlines()] == list(expected)
     assert not [other for other in lint_text(edited, "lib/a.py") if other.code == code]
+
+
+@pytest.mark.parametrize(
+    ("code", "program"),
+    [
+        (
+            "DEV302",
+            """
+            def f(n: int, condition: Tensor | None = None, device: torch.device | None = None) -> Tensor:
+                if device is None:
+                    device = torch.device("cuda")
+                if condition is None:
+                    return torch.zeros(n, device=device)
+                return condition.exp()
+            """,
+        ),
+        ("DEV503", "def f(path: str, x: Tensor) -> Tensor:\n    return torch.jit.load(path)(x)"),
+    ],
+)
+def test_repair_that_only_people_may_choose(code: str, program: str) -> None:
+    _, finding = finding_of(code, program)
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.SUGGESTION
 
 
 @pytest.mark.parametrize("name", TOLD)

@@ -43,7 +43,9 @@ def restore(net: torch.nn.Module, path: str) -> None:
 ## Fix safety
 
 Unsafe: with `map_location="cpu"` the loaded tensors are on the CPU where they were on an accelerator before, and code
-that used them unmoved must move them.
+that used them unmoved must move them. A function that takes a `map_location` hands it on. A module of `torch.jit.load`
+is meant to be run where its inputs are: it goes to the device that the function is handed; where there is none, a place
+for it is a suggestion.
 
 ## How a run confirms it
 
@@ -66,6 +68,7 @@ from devlint.placement.scope import Setting
 from devlint.placement.values import Constant, Container, DeviceName, Host, Value
 from devlint.rules.causes import origin_of
 from devlint.rules.changes import with_argument
+from devlint.rules.places_at_hand import Definitions
 from devlint.rules.rule import Draft, Repair, Rule
 from devlint.rules.wording import code_of, quoted
 from devlint.semantics import Factory
@@ -92,10 +95,12 @@ class LoadWithoutMapLocation(Rule):
 
         self._told: set[str] = set()
         """Definitions whose caller says where to."""
+        self._definitions = Definitions()
         self._states: set[int] = set()
         """Loads whose result is used as a model's or an optimizer's state, by the identity of their nodes."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        self._definitions.note(event)
         if any(name in ("map_location", "device") for name, _ in event.arguments):
             self._told.add(event.scope.qualname)
         return ()
@@ -136,14 +141,20 @@ class LoadWithoutMapLocation(Rule):
             message=f"{what} puts every tensor back on the device it was saved from; "
             "it fails where that device does not exist",
             confidence=_confidence(event),
-            repair=Repair(
-                Applicability.UNSAFE,
-                f"`{_with_map_location(event)}`",
-                with_argument(event.node, "map_location", '"cpu"'),
-            ),
+            repair=self._repair(event),
         )
         self._found.append((event, draft))
         return ()
+
+    def _repair(self, event: Called) -> Repair:
+        target = "map_location" if self._definitions.has_argument(event.scope, "map_location", event.node) else '"cpu"'
+        applicability = Applicability.UNSAFE
+        if event.name.endswith("jit.load"):
+            hand = self._definitions.device(event.scope, event.node)
+            target = hand.device if hand is not None else target
+            applicability = Applicability.UNSAFE if target != '"cpu"' else Applicability.SUGGESTION
+        message = f"`{_with_map_location(event, target)}`"
+        return Repair(applicability, message, with_argument(event.node, "map_location", target))
 
     def finish(self) -> Iterable[Draft]:
         """A class that saves plain values and loads them again needs no device."""
@@ -218,6 +229,6 @@ def _is_plain(event: Called) -> bool:
     return any(word in owner for word in ("schedul", "scaler", "rng", "generator", "xla"))
 
 
-def _with_map_location(event: Called) -> str:
+def _with_map_location(event: Called, target: str) -> str:
     code = code_of(event.call.node)
-    return f'{code.removesuffix(")").rstrip(", ")}, map_location="cpu")'
+    return f"{code.removesuffix(')').rstrip(', ')}, map_location={target})"
