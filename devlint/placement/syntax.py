@@ -31,6 +31,13 @@ def code_of(node: cst.CSTNode) -> str:
     return " ".join(_EMPTY.code_for_node(node).split())
 
 
+def binds_like_a_name(node: cst.BaseExpression) -> bool:
+    """Whether a dot behind the expression belongs to all of it."""
+    return bool(node.lpar) or isinstance(
+        node, (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.List, cst.Dict, cst.Set, cst.ListComp)
+    )
+
+
 def path_of(node: cst.BaseExpression) -> str | None:
     """The key of a place that can be stored to and read back: ``x``, ``self.w``, ``batch['x']``, ``pair[0]``.
 

@@ -13,7 +13,7 @@ import libcst as cst
 
 from devlint.finding import Edit
 from devlint.placement.positions import Positions
-from devlint.placement.syntax import code_of, descend
+from devlint.placement.syntax import binds_like_a_name, code_of, descend
 from devlint.rules.bound_names import bound_in
 from devlint.rules.changes import (
     Change,
@@ -64,7 +64,7 @@ class Editor:
                 yield from ((at, at, text) for at, text in ((start, before), (end, after)) if text)
             case Suffix(node, text):
                 start, end = self._layout.outer(node)
-                if _binds_like_a_name(node):
+                if binds_like_a_name(node):
                     yield end, end, text
                 else:
                     yield start, start, "("
@@ -239,10 +239,3 @@ class Editor:
         start, end, text = edit
         first = len(self._text[:start].encode("utf-8", "surrogatepass"))
         return Edit(first, first + len(self._text[start:end].encode("utf-8", "surrogatepass")), text)
-
-
-def _binds_like_a_name(node: cst.BaseExpression) -> bool:
-    """Whether a dot behind the expression belongs to all of it."""
-    return bool(node.lpar) or isinstance(
-        node, (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.List, cst.Dict, cst.Set, cst.ListComp)
-    )

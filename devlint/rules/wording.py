@@ -29,6 +29,17 @@ def code_of(node: cst.CSTNode) -> str:
     return source_of(node)
 
 
+def code_with(node: cst.CSTNode, suffix: str) -> str:
+    """The node's code with a method call behind it, in parentheses where it binds more loosely than a dot."""
+    import libcst as cst
+
+    from devlint.placement.syntax import binds_like_a_name
+
+    code = code_of(node)
+    loose = isinstance(node, cst.BaseExpression) and not binds_like_a_name(node)
+    return f"({code}){suffix}" if loose else f"{code}{suffix}"
+
+
 def quoted(node: cst.CSTNode, fallback: str) -> str:
     """The node's code in backticks, or the fallback where the code is too long to read in a sentence."""
     code = code_of(node)

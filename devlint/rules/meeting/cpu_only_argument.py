@@ -81,7 +81,7 @@ from devlint.placement.scope import Setting
 from devlint.rules.causes import origin_of, trace_of
 from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import called, code_of, device_of, failing, is_certain, stands, when
+from devlint.rules.wording import called, code_of, code_with, device_of, failing, is_certain, stands, when
 
 if TYPE_CHECKING:
     from devlint.placement.events import Met, MetOperand
@@ -106,7 +106,7 @@ class CpuOnlyArgument(Rule):
             repair=Repair(
                 # What is not known to be a tensor may be a list, which has no `.cpu()`.
                 Applicability.SAFE if is_certain(stray.value) else Applicability.UNSAFE,
-                f"hand it over on the CPU: `{code_of(stray.node)}.cpu()`",
+                f"hand it over on the CPU: `{code_with(stray.node, '.cpu()')}`",
                 suffixed(stray.node, ".cpu()"),
             ),
         )

@@ -71,7 +71,7 @@ from devlint.placement.values import Evidence, Host, Tensor
 from devlint.rules.causes import draft_step, origin_of
 from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, is_certain, quoted
+from devlint.rules.wording import code_with, is_certain, quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _draft(
         trace=(*steps, *also, DraftStep(event.node, event.scope, "read on the host here")),
         repair=Repair(
             Applicability.SAFE if is_certain(event.value) else Applicability.UNSAFE,
-            f"read it from the CPU: `{code_of(node)}{copied}`",
+            f"read it from the CPU: `{code_with(node, copied)}`",
             suffixed(node, copied) if event.expression is not None else (),
         ),
     )

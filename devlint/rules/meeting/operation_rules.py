@@ -11,7 +11,7 @@ from devlint.placement.scope import Setting
 from devlint.rules.causes import origin_of, trace_of
 from devlint.rules.changes import suffixed
 from devlint.rules.rule import Draft, Repair
-from devlint.rules.wording import called, code_of, device_of, failing, stands, to_device_of, when
+from devlint.rules.wording import called, code_with, device_of, failing, stands, to_device_of, when
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def bring_over(stray: MetOperand, other: MetOperand, is_written_to: bool = False
     if not target:
         return Repair(Applicability.SUGGESTION, f"move {called(stray)} to the device of {called(other)}")
     changes = () if is_written_to else suffixed(stray.node, f".to({target})")
-    return Repair(Applicability.SUGGESTION, f"bring it over: `{code_of(stray.node)}.to({target})`", changes)
+    return Repair(Applicability.SUGGESTION, f"bring it over: `{code_with(stray.node, f'.to({target})')}`", changes)
 
 
 def _is_written_to(event: Met) -> bool:
