@@ -16,9 +16,11 @@ from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
 from devlint.silencing import silence
 from devlint.source.decoding import Source, Unreadable
-from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
+from devlint.source.gate import Refusal, check_syntax, too_deep
 from devlint.source.library import Library, Surroundings
 from devlint.source.notebook import Notebook, read_source
+from devlint.source.outline import Outline, outline_of
+from devlint.source.parts import Parts
 from devlint.source.role import role_of
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions
@@ -169,20 +171,25 @@ def _findings(source: Source, task: FileTask, around: Surroundings[FileIndex]) -
     deep = too_deep(source.text, ast_tree)
     if deep is not None:
         return [], deep
+    outline = outline_of(ast_tree) if ast_tree is not None else None
     del ast_tree
-    tree = parse_tree(source.text)
+    parts = Parts(source.text, outline)
+    tree = parts.skeleton(range(len(outline.definitions)) if outline is not None else ())
     if isinstance(tree, Refusal):
         # Both refuse: ast tells the place and the reason better.
         return [], refusal if refusal is not None and refusal.syntax and tree.syntax else _as_failure(tree, refusal)
     if not relevant:
         return [], None
+    from devlint.placement.index import index_file
     from devlint.placement.project import Project
     from devlint.rules.engine import lint_module
 
+    index = index_file(tree, outline, parts.definition)
     role = role_of(PurePath(task.in_project), source.text)
     project = Project(around)
     try:
-        return lint_module(tree, source.text, task.shown_as, role, project, Path(task.path)), None
+        found = lint_module(tree, source.text, task.shown_as, role, project, Path(task.path), index, parts.parsed)
+        return found, None
     finally:
         project.dissolve()
 
@@ -191,10 +198,10 @@ def _findings(source: Source, task: FileTask, around: Surroundings[FileIndex]) -
 def _library(tree: Tree) -> Library[FileIndex]:
     """The syntax trees of other files that this process has parsed."""
 
-    def index(module: cst.Module) -> FileIndex:
+    def index(module: cst.Module, outline: Outline | None, parts: Parts) -> FileIndex:
         from devlint.placement.index import index_file
 
-        return index_file(module)
+        return index_file(module, outline, parts.definition)
 
     return Library(index, tree=tree)
 

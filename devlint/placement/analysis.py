@@ -24,8 +24,8 @@ from devlint.placement.domain import CPU, UNKNOWN, Device
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Sink
 from devlint.placement.index import ClassInfo, FileIndex, FunctionInfo, index_file
+from devlint.placement.own_attributes import registered_attributes
 from devlint.placement.parameters import announce, bind_parameters, scope_of
-from devlint.placement.registration import registered_attributes
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import Summary, substitute
 from devlint.placement.syntax import body_of, parameters_of
@@ -56,13 +56,18 @@ MAX_DEPTH = 12
 
 
 def analyse(
-    tree: cst.Module, path: str, role: Role, project: Project | None = None, file: Path | None = None
+    tree: cst.Module,
+    path: str,
+    role: Role,
+    project: Project | None = None,
+    file: Path | None = None,
+    index: FileIndex | None = None,
 ) -> Iterator[Event]:
     """The events of one file: module level first, then each definition in the order of the source, then the classes.
 
     With a ``project``, ``file`` is where the text stands, and what it imports from around there is known as well.
     """
-    yield from Analysis(tree, path, role, project, file).events()
+    yield from Analysis(tree, path, role, project, file, index).events()
 
 
 class Analysis:
@@ -76,10 +81,11 @@ class Analysis:
         project: Project | None = None,
         file: Path | None = None,
         index: FileIndex | None = None,
+        asked_only: bool = False,
     ) -> None:
-        """``index`` is given for a file that is only asked about: its module level is walked if a name wants it."""
+        """``index`` is that of the file; one that is ``asked_only`` has its module level walked if a name wants it."""
         self.tree = tree
-        self._asked_only = index is not None
+        self._asked_only = asked_only
         self.index: FileIndex = index if index is not None else index_file(tree)
         self.path = path
         self.role = role
@@ -134,15 +140,16 @@ class Analysis:
         yield from self._walk_module().events
         for info in self.index.classes.values():
             self.facts(info)
-        for function in self.index.functions.values():
+        functions = list(self.index.functions.values())
+        for function in functions:
             self._walked(function)
         position = 0
         while position < len(self._deferred):
             # Walking one lambda may find another.
             self._walked(self._deferred[position])
             position += 1
-        nested = [info for info in self._deferred if id(info.node) not in self.index.functions]
-        for function in (*self.index.functions.values(), *nested):
+        nested = [info for info in self._deferred if info.key not in self.index.functions]
+        for function in (*functions, *nested):
             yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
             yield ClassWalked(info.node, self._class_scope(info), self._completed(info, loaded))
@@ -181,7 +188,7 @@ class Analysis:
         """The walk of a definition; None while it runs, or too deep."""
         if info.home is not None and info.home is not self:
             return info.home._walked(info)
-        key = id(info.node)
+        key = info.key
         found = self._walks.get(key)
         if found is not None:
             return found
@@ -200,18 +207,18 @@ class Analysis:
     @contextmanager
     def running(self, info: FunctionInfo) -> Iterator[None]:
         """While a definition is walked, what is asked of it again has no answer yet."""
-        self._running.append(id(info.node))
+        self._running.append(info.key)
         try:
             yield
         finally:
             self._running.pop()
 
     def is_running(self, info: FunctionInfo) -> bool:
-        return id(info.node) in self._running or len(self._running) >= MAX_DEPTH
+        return info.key in self._running or len(self._running) >= MAX_DEPTH
 
     def defer(self, info: FunctionInfo) -> None:
         """A definition found inside another, to be walked after it."""
-        if all(info.node is not other.node for other in self._deferred):
+        if all(info.key != other.key for other in self._deferred):
             self._deferred.append(info)
 
     def summary(self, info: FunctionInfo) -> Summary | None:
@@ -331,7 +338,7 @@ class Analysis:
             for method in info.builders:
                 self._walked(method)
                 # Its own walk comes later, when the attributes are known.
-                self._walks.pop(id(method.node), None)
+                self._walks.pop(method.key, None)
             self._collect(info, facts, walk)
         self._facts_running.discard(id(info))
         facts.dynamic = id(info) in self._dynamic
@@ -387,5 +394,5 @@ class Analysis:
 
 def _self_name(walk: Walk) -> str:
     assert walk.info is not None
-    parameters = parameters_of(walk.info.node)
+    parameters = parameters_of(walk.info.header)
     return parameters[0].name.value if parameters else "self"

@@ -48,9 +48,9 @@ def _default_devices(walk: Walk, node: cst.FunctionDef) -> None:
 def class_definition(walk: Walk, node: cst.ClassDef) -> None:
     info = walk.index.classes[id(node)]
     for method in info.methods.values():
-        if isinstance(method.node, cst.FunctionDef):
-            walk.analysis.check_defaults(walk, method.node)
-            _default_devices(walk, method.node)
+        if isinstance(method.header, cst.FunctionDef):
+            walk.analysis.check_defaults(walk, method.header)
+            _default_devices(walk, method.header)
     if walk.info is not None and walk.depth == 0:
         closure = {**walk.closure, **walk.state.values}
         for method in info.methods.values():

@@ -76,8 +76,7 @@ def _conforms(info: FunctionInfo, index: FileIndex) -> bool:
         return True
     if info.owner is not None and _may_override(info):
         return True
-    namesakes = [other for other in index.functions.values() if other.name == info.name and other is not info]
-    return info.name != "__init__" and bool(namesakes)
+    return info.name != "__init__" and index.defined[info.name] > 1
 
 
 def _may_override(info: FunctionInfo) -> bool:

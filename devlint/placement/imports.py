@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from devlint.placement.syntax import dotted
+from devlint.source.outline import Import
 
 CANONICAL = {
     "torch.nn.functional": "torch.nn.functional",
@@ -32,6 +33,17 @@ def imported_names(statement: cst.Import | cst.ImportFrom) -> list[tuple[str, st
         joiner = "" if not module or module.endswith(".") else "."
         pairs.append((local or name, canonical(f"{module}{joiner}{name}")))
     return pairs
+
+
+def names_of(one: Import) -> tuple[str, str]:
+    """The same for an import by name that :mod:`ast` has read."""
+    if one.module is None:
+        if one.alias is not None:
+            return one.alias, canonical(one.name)
+        first = one.name.split(".", 1)[0]
+        return first, first
+    joiner = "" if not one.module or one.module.endswith(".") else "."
+    return one.alias or one.name, canonical(f"{one.module}{joiner}{one.name}")
 
 
 def module_of(statement: cst.ImportFrom) -> str:

@@ -7,16 +7,18 @@ stay names here: what they mean is asked of the project (:mod:`devlint.placement
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.imports import imported_names, module_of
+from devlint.placement.imports import imported_names, module_of, names_of
 from devlint.placement.known_classes import ClassKind, kind_of_base
-from devlint.placement.own_attributes import builders_of, stored_attributes
+from devlint.placement.own_attributes import builders_of, own_names
 from devlint.placement.syntax import FunctionNode, body_of, decorator_names, descend, dotted
+from devlint.source.outline import Definition, Outline, OwnNames
 
 if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
@@ -31,31 +33,55 @@ class FunctionInfo:
     """One function or method. ``closure`` is filled when the definition is reached."""
 
     qualname: str
-    node: FunctionNode
+    header: FunctionNode
+    """The definition as the file's skeleton has it: its signature for certain."""
     owner: ClassInfo | None = None
     decorators: tuple[str, ...] = ()
     closure: dict[str, Value] = field(default_factory=dict)
     home: Analysis | None = None
     """The analysis of the file it stands in, which walks it; None for a definition met inside another."""
 
-    _stores: frozenset[str] | None = None
+    outlined: Definition | None = None
+    """What :mod:`ast` says of it."""
+    _parse: Callable[[], FunctionNode] | None = None
+    """Reads the whole of it, where that has not been done."""
+    _node: FunctionNode | None = None
+    _own: OwnNames | None = None
     _signs: frozenset[str] | None = None
+
+    @property
+    def node(self) -> FunctionNode:
+        """The whole definition, parsed on the first question."""
+        if self._parse is not None:
+            parse, self._parse = self._parse, None
+            self._node = parse()
+        return self._node if self._node is not None else self.header
+
+    @property
+    def key(self) -> int:
+        """Tells it from every other definition, whether its body has been parsed or not."""
+        return id(self.header)
+
+    @property
+    def own(self) -> OwnNames:
+        """What the body does with the attributes of ``self``."""
+        if self._own is None:
+            self._own = self.outlined.own if self.outlined is not None else own_names(self.node)
+        return self._own
 
     @property
     def stores(self) -> frozenset[str]:
         """Attributes of ``self`` that the body assigns; of methods only."""
-        if self._stores is None:
-            self._stores = frozenset(stored_attributes(self)) if self.owner is not None else frozenset()
-        return self._stores
+        return self.own.stored if self.owner is not None and not self.is_static else frozenset()
 
     @property
     def is_generator(self) -> bool:
-        return "yields" in self._body_signs()
+        return self.outlined.yields if self.outlined is not None else "yields" in self._body_signs()
 
     @property
     def places_itself(self) -> bool:
         """The body calls ``.to`` or ``.cuda``: as a constructor it may leave its parameters anywhere."""
-        return "places" in self._body_signs()
+        return self.outlined.places if self.outlined is not None else "places" in self._body_signs()
 
     def _body_signs(self) -> frozenset[str]:
         # Read when asked for: of the files that are only asked about, most definitions never are.
@@ -72,7 +98,7 @@ class FunctionInfo:
     @property
     def is_definition(self) -> bool:
         """Not a lambda."""
-        return isinstance(self.node, cst.FunctionDef)
+        return isinstance(self.header, cst.FunctionDef)
 
     @property
     def name(self) -> str:
@@ -224,6 +250,8 @@ class FileIndex:
     """The definitions of the module level by name; of several the last."""
     bound: frozenset[str] = frozenset()
     """Names that statements of the module level bind, other than by definitions and imports."""
+    defined: Counter[str] = field(default_factory=Counter)
+    """How many functions of the file have the name."""
 
     def qualified(self, name: str | None) -> str:
         """The qualified name of a dotted local name."""
@@ -234,10 +262,42 @@ class FileIndex:
         return f"{base}.{rest}" if rest else base
 
 
-def index_file(tree: cst.Module) -> FileIndex:
+Reader = Callable[[int], FunctionNode | None]
+"""Parses the definition of a number in full; None where that cannot be done."""
+
+
+def index_file(tree: cst.Module, outline: Outline | None = None, read: Reader | None = None) -> FileIndex:
+    """The index of a file. ``tree`` may be its skeleton, whose missing bodies ``outline`` tells of and ``read`` parses.
+
+    Without an outline, for text that :mod:`ast` does not know, all of it is read from the tree.
+    """
+    index = _index_of_names(tree) if outline is None else _index_of_outline(outline)
+    index.bound = frozenset(_bound_names(tree))
+    _Indexing(index, outline.definitions if outline is not None else [], read).block(tree, "", None, {})
+    defined: list[FunctionInfo | ClassInfo] = [*index.functions.values(), *index.classes.values()]
+    index.top_level.update({info.qualname: info for info in defined if "." not in info.qualname})
+    return index
+
+
+def _index_of_outline(outline: Outline) -> FileIndex:
+    names: dict[str, str] = {}
+    stars: list[str] = []
+    for one in outline.imports:
+        if one.name == "*":
+            stars.append(one.module or "")
+        else:
+            names.update([names_of(one)])
+    indirect = frozenset(name for name, count in outline.mentions.items() if count > outline.direct[name])
+    index = FileIndex(names, {}, {}, frozenset(outline.mentions), indirect, frozenset(outline.rebound), tuple(stars))
+    index.defined = outline.defined
+    return index
+
+
+def _index_of_names(tree: cst.Module) -> FileIndex:
     names: dict[str, str] = {}
     mentions: Counter[str] = Counter()
     direct: Counter[str] = Counter()
+    defined: Counter[str] = Counter()
     rebound: set[str] = set()
     stars: list[str] = []
     for node in descend(tree):
@@ -249,6 +309,7 @@ def index_file(tree: cst.Module) -> FileIndex:
             mentions[node.value] += 1
         elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             direct[node.name.value] += 1
+            defined[node.name.value] += isinstance(node, cst.FunctionDef)
         elif isinstance(node, cst.Global):
             rebound.update(item.name.value for item in node.names)
         elif isinstance(node, cst.Call):
@@ -258,10 +319,7 @@ def index_file(tree: cst.Module) -> FileIndex:
                 direct[called.value] += 1
     indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
     index = FileIndex(names, {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
-    index.bound = frozenset(_bound_names(tree))
-    _index_block(tree, "", None, index, {})
-    defined: list[FunctionInfo | ClassInfo] = [*index.functions.values(), *index.classes.values()]
-    index.top_level.update({info.qualname: info for info in defined if "." not in info.qualname})
+    index.defined = defined
     return index
 
 
@@ -277,26 +335,73 @@ def _bound_names(tree: cst.Module) -> Iterator[str]:
                 yield from (child.value for child in descend(node.name) if isinstance(child, cst.Name))
 
 
-def _index_block(
-    block: cst.CSTNode, prefix: str, owner: ClassInfo | None, index: FileIndex, classes: dict[str, ClassInfo]
-) -> None:
-    """Definitions of a block, through if/try/with but each in its own scope."""
-    visible = dict(classes)
-    stack = list(reversed(list(_statements(block))))
-    while stack:
-        statement = stack.pop()
-        if isinstance(statement, cst.FunctionDef):
-            info = FunctionInfo(prefix + statement.name.value, statement, owner, decorator_names(statement))
-            index.functions[id(statement)] = info
-            if owner is not None:
-                _add_method(owner, info)
-            _index_block(statement.body, info.qualname + ".", None, index, visible)
-        elif isinstance(statement, cst.ClassDef):
-            found = _index_class(statement, prefix, index, visible)
-            visible[statement.name.value] = found
-            classes.setdefault(statement.name.value, found)
-        elif isinstance(statement, cst.BaseCompoundStatement):
-            stack.extend(reversed(list(_inner_statements(statement))))
+class _Indexing:
+    """One pass over the blocks of a tree, in the order of the source."""
+
+    def __init__(self, index: FileIndex, outlined: list[Definition], read: Reader | None) -> None:
+        self._index = index
+        self._outlined = iter(outlined)
+        self._read = read
+
+    def block(
+        self, block: cst.CSTNode, prefix: str, owner: ClassInfo | None, classes: dict[str, ClassInfo], deep: int = 0
+    ) -> None:
+        """Definitions of a block, through if/try/with but each in its own scope; ``deep``: functions around it."""
+        visible = dict(classes)
+        stack = list(reversed(_statements(block)))
+        while stack:
+            statement = stack.pop()
+            if isinstance(statement, cst.FunctionDef):
+                info = FunctionInfo(prefix + statement.name.value, statement, owner, decorator_names(statement))
+                self._index.functions[id(statement)] = info
+                if owner is not None:
+                    _add_method(owner, info)
+                if not deep:
+                    info.outlined = next(self._outlined, None)
+                if info.outlined is not None and _is_number(statement, info.outlined):
+                    info._parse = partial(self._parsed, info, visible)
+                else:
+                    self.block(statement.body, info.qualname + ".", None, visible, deep + 1)
+            elif isinstance(statement, cst.ClassDef):
+                found = self._class(statement, prefix, visible, deep)
+                visible[statement.name.value] = found
+                classes.setdefault(statement.name.value, found)
+            elif isinstance(statement, cst.BaseCompoundStatement):
+                stack.extend(reversed(_inner_statements(statement)))
+
+    def _class(self, node: cst.ClassDef, prefix: str, classes: dict[str, ClassInfo], deep: int) -> ClassInfo:
+        local = [
+            dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
+            for base in node.bases
+        ]
+        bases = tuple(classes.get(name) or self._index.qualified(name) for name in local if name)
+        info = ClassInfo(prefix + node.name.value, node, bases, {})
+        self._index.classes[id(node)] = info
+        self.block(node.body, info.qualname + ".", info, classes, deep)
+        return info
+
+    def _parsed(self, info: FunctionInfo, visible: dict[str, ClassInfo]) -> FunctionNode:
+        """The whole of a definition; what is defined inside of it joins the index."""
+        node = None
+        if info.outlined is not None and self._read is not None:
+            node = self._read(info.outlined.number)
+        if node is None or isinstance(node, cst.Lambda):
+            return info.header
+        functions, classes = set(self._index.functions), set(self._index.classes)
+        self.block(node.body, info.qualname + ".", None, visible, 1)
+        for key in self._index.functions.keys() - functions:
+            self._index.functions[key].home = info.home
+        for key in self._index.classes.keys() - classes:
+            self._index.classes[key].home = info.home
+        return node
+
+
+def _is_number(node: cst.FunctionDef, outlined: Definition) -> bool:
+    """Whether the body is the number that stands for it in a skeleton."""
+    match node.body.body:
+        case [cst.SimpleStatementLine(body=[cst.Expr(value=cst.Integer(value=number))])]:
+            return number == str(outlined.number)
+    return False
 
 
 def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
@@ -306,18 +411,6 @@ def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
     if "overload" in (d.rsplit(".", 1)[-1] for d in info.decorators):
         return
     owner.methods[info.name] = info
-
-
-def _index_class(node: cst.ClassDef, prefix: str, index: FileIndex, classes: dict[str, ClassInfo]) -> ClassInfo:
-    local = [
-        dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
-        for base in node.bases
-    ]
-    bases = tuple(classes.get(name) or index.qualified(name) for name in local if name)
-    info = ClassInfo(prefix + node.name.value, node, bases, {})
-    index.classes[id(node)] = info
-    _index_block(node.body, info.qualname + ".", info, index, classes)
-    return info
 
 
 def _kind(info: ClassInfo) -> ClassKind:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -16,28 +16,29 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from devlint.finding import Place
 from devlint.placement.snippets import normalised
+from devlint.placement.syntax import descend
+from devlint.source.parts import Part
 
 
 class Positions:
-    """Line and column of every node of one tree; 1-based, columns in code points.
+    """Line and column of every node of one file; 1-based, columns in code points.
 
-    ``others`` are the trees of other files by their paths, for the steps of a trace that lead there.
+    ``parts`` is what is parsed of it. ``others`` are those of other files by their paths, for the steps of a trace that
+    lead there.
     """
 
-    def __init__(self, tree: cst.Module, path: str, others: Mapping[str, cst.Module] = MappingProxyType({})) -> None:
-        self._tree = tree
+    def __init__(
+        self, parts: Sequence[Part], path: str, others: Mapping[str, Sequence[Part]] = MappingProxyType({})
+    ) -> None:
+        self._parts = [_Placed(part) for part in parts]
         self._path = path
         self._others = others
         self._opened: dict[str, Positions] = {}
         self._offsets: list[int] = []
 
-    @cached_property
-    def _wrapper(self) -> MetadataWrapper:
-        return MetadataWrapper(self._tree, unsafe_skip_copy=True)
-
-    @cached_property
-    def _ranges(self) -> dict[cst.CSTNode, CodeRange]:
-        return dict(self._wrapper.resolve(PositionProvider))
+    def _placed(self, node: cst.CSTNode) -> _Placed | None:
+        """The part that the node is of."""
+        return next((part for part in self._parts if id(node) in part.nodes), None)
 
     def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
         """The node's region in the file of that path. A node that is none of its text's is placed at its first line."""
@@ -45,10 +46,12 @@ class Positions:
             if path not in self._opened:
                 self._opened[path] = Positions(self._others[path], path)
             return self._opened[path].place(node)
-        found = self._ranges.get(node)
-        if found is None:
+        part = self._placed(node)
+        found = part.ranges.get(node) if part is not None else None
+        if part is None or found is None:
             return Place(path or self._path, 1, 1, 1, 1)
-        return Place(path or self._path, found.start.line, found.start.column + 1, found.end.line, found.end.column + 1)
+        first, last = part.line(found.start.line), part.line(found.end.line)
+        return Place(path or self._path, first, found.start.column + 1, last, found.end.column + 1)
 
     def span(self, node: cst.CSTNode, text: str) -> tuple[int, int] | None:
         """The node without its own parentheses, in character offsets into ``text``, the tree's own source.
@@ -56,13 +59,14 @@ class Positions:
         None for a node of another text. LibCST misplaces form feeds at the start of a line, so that columns behind
         them are off by some; there the place is the one of those near by that shows most of the node's code.
         """
-        found = self._ranges.get(node)
-        if found is None:
+        part = self._placed(node)
+        found = part.ranges.get(node) if part is not None else None
+        if part is None or found is None:
             return None
-        first, last = (self._line_starts(text)[place.line - 1] for place in (found.start, found.end))
+        first, last = (self._line_starts(text)[part.line(place.line) - 1] for place in (found.start, found.end))
         if "\f" not in text:
             return first + found.start.column, last + found.end.column
-        code = _solid(self._tree.code_for_node(node))
+        code = _solid(part.tree.code_for_node(node))
         best: tuple[int, tuple[int, int]] | None = None
         for shift in (0, 1, -1, 2, -2):
             start = first + found.start.column + shift
@@ -79,13 +83,39 @@ class Positions:
 
     def snippet(self, node: cst.CSTNode) -> str:
         """The node's code, normalised: what of it survives reformatting. Parentheses around all of it do not count."""
+        part = self._placed(node)
+        tree = part.tree if part is not None else _EMPTY
         if isinstance(node, cst.BaseExpression):
             node = node.with_changes(lpar=(), rpar=())
-        return normalised(self._tree.code_for_node(node))
+        return normalised(tree.code_for_node(node))
 
     def statement_lines(self, node: cst.CSTNode) -> tuple[int, ...]:
         """The lines of the simple statement, or of the header of the compound statement, that holds the node."""
-        found = self._ranges.get(node)
+        part = self._placed(node)
+        return part.statement_lines(node) if part is not None else ()
+
+
+_EMPTY = cst.Module(body=[])
+
+
+class _Placed:
+    """One part with the places of its nodes."""
+
+    def __init__(self, part: Part) -> None:
+        self.tree = part.tree
+        self.line = part.line
+
+    @cached_property
+    def nodes(self) -> frozenset[int]:
+        """The identities of its nodes: cheaper to ask than their places."""
+        return frozenset(id(node) for node in descend(self.tree))
+
+    @cached_property
+    def ranges(self) -> Mapping[cst.CSTNode, CodeRange]:
+        return MetadataWrapper(self.tree, unsafe_skip_copy=True).resolve(PositionProvider)
+
+    def statement_lines(self, node: cst.CSTNode) -> tuple[int, ...]:
+        found = self.ranges.get(node)
         if found is None or isinstance(node, cst.Module):
             return ()
         place = (found.start.line, found.start.column)
@@ -93,7 +123,7 @@ class Positions:
         for index in range(bisect_right(self._starts, place) - 1, -1, -1):
             first, end, last = self._statements[index]
             if place < end:
-                return tuple(range(first, last + 1))
+                return tuple(range(self.line(first), self.line(last) + 1))
         return ()
 
     @cached_property
@@ -105,17 +135,17 @@ class Positions:
         """Of every statement in order: its first line, where it ends, and the last line of it or of its header."""
         found = []
         for _, statement in self._in_order:
-            whole = self._ranges[statement]
+            whole = self.ranges[statement]
             last = whole.end.line
             if isinstance(statement, cst.BaseCompoundStatement):
-                last = max(self._ranges[statement.body].start.line - 1, whole.start.line)
+                last = max(self.ranges[statement.body].start.line - 1, whole.start.line)
             found.append((whole.start.line, (whole.end.line, whole.end.column), last))
         return found
 
     @cached_property
     def _in_order(self) -> list[tuple[tuple[int, int], cst.CSTNode]]:
         kinds = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
-        ranges = [(place.start, node) for node, place in self._ranges.items() if isinstance(node, kinds)]
+        ranges = [(place.start, node) for node, place in self.ranges.items() if isinstance(node, kinds)]
         return sorted((((start.line, start.column), node) for start, node in ranges), key=lambda pair: pair[0])
 
 

@@ -7,6 +7,7 @@ kept from one file to the next, by whoever hands in the :class:`Files`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -15,6 +16,7 @@ import libcst as cst
 
 from devlint.placement.index import FileIndex
 from devlint.placement.values import ProjectModule, Value
+from devlint.source.parts import Part
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ MAX_CHARACTERS = 1_000_000
 class ParsedFile(Protocol):
     @property
     def tree(self) -> cst.Module: ...
+    @property
+    def parts(self) -> Sequence[Part]: ...
     @property
     def index(self) -> FileIndex: ...
     @property
@@ -61,6 +65,7 @@ class Project:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._analyses: dict[Path, Analysis | None] = {}
+        self._opened: dict[Path, ParsedFile] = {}
         self._resolving: set[tuple[Path, str]] = set()
         self._resolved: dict[tuple[Path, str], Value | None] = {}
         self._left = MAX_CHARACTERS
@@ -81,12 +86,13 @@ class Project:
             if analysis is not None:
                 analysis.dissolve()
         self._analyses.clear()
+        self._opened.clear()
         self._resolved.clear()
 
     @property
-    def trees(self) -> dict[str, cst.Module]:
-        """The trees that were looked into, by the path that reports show."""
-        return {analysis.path: analysis.tree for analysis in self._analyses.values() if analysis is not None}
+    def parts(self) -> dict[str, Sequence[Part]]:
+        """What was parsed of the other files that were looked into, by the path that reports show."""
+        return {self._files.shown(file): parsed.parts for file, parsed in self._opened.items()}
 
     def analysis_of(self, file: Path) -> Analysis | None:
         """The analysis of another file; None for what cannot be read, and beyond :data:`MAX_CHARACTERS`."""
@@ -101,7 +107,8 @@ class Project:
         self._left -= parsed.size if parsed is not None else 0
         if parsed is not None and self._left >= 0:
             # It registers itself before its module level is walked, for imports may lead back to it.
-            Analysis(parsed.tree, self._files.shown(file), parsed.role, self, file, parsed.index)
+            self._opened[file] = parsed
+            Analysis(parsed.tree, self._files.shown(file), parsed.role, self, file, parsed.index, asked_only=True)
         return self._analyses[file]
 
     def resolve(self, importer: Path, name: str) -> Value | None:

@@ -46,9 +46,10 @@ def call_with_values(
     handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
     if not handed or walk.muted or walk.depth >= MAX_DEPTH or info.is_generator:
         return None
-    if not isinstance(info.node, cst.FunctionDef) or info.home is None or info.home.is_running(info):
+    definition = info.node
+    if not isinstance(definition, cst.FunctionDef) or info.home is None or info.home.is_running(info):
         return None
-    inner = _walk(walk, info, info.node, site, receiver)
+    inner = _walk(walk, info, definition, site, receiver)
     for event in inner.events:
         if isinstance(event, Met) and _is_about(event, handed):
             walk.emit(event)

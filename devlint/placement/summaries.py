@@ -54,7 +54,7 @@ Substitution = dict[str, Value]
 
 
 def symbol_key(info: FunctionInfo, parameter: str) -> str:
-    return f"{info.qualname}:{id(info.node)}:{parameter}"
+    return f"{info.qualname}:{info.key}:{parameter}"
 
 
 def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
@@ -77,7 +77,7 @@ def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> 
     What may be among unpacked arguments is unknown.
     """
     bound = info.owner is not None and not info.is_static and receiver is not None
-    parameters = parameters_of(info.node)
+    parameters = parameters_of(info.header)
     for position, parameter in enumerate(parameters[1:] if bound else parameters):
         given = site.argument(parameter.name.value, position)
         if given is not None:

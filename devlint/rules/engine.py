@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,14 @@ from devlint.placement.positions import Positions
 from devlint.rules.causes import CAUSE_ORDER
 from devlint.rules.registry import rule_classes
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.source.parts import Part
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import libcst as cst
 
+    from devlint.placement.index import FileIndex
     from devlint.placement.project import Project
     from devlint.rules.editing import Editor
     from devlint.source.role import Role
@@ -34,22 +36,30 @@ Handler = Callable[[Event], Iterable[Draft]]
 
 
 def lint_module(
-    tree: cst.Module, text: str, path: str, role: Role, project: Project | None = None, file: Path | None = None
+    tree: cst.Module,
+    text: str,
+    path: str,
+    role: Role,
+    project: Project | None = None,
+    file: Path | None = None,
+    index: FileIndex | None = None,
+    parts: Sequence[Part] = (),
 ) -> list[Finding]:
     """Every finding of every rule in one file, unfiltered, in the order of their places.
 
     ``file`` is where the text stands in its ``project``; without one, imported names are known by the tables alone.
+    Where ``tree`` is a skeleton, ``parts`` is all that is parsed of the text, and ``index`` what it defines.
     """
     if "torch" not in text:
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
-    found = _drafts(analyse(tree, path, role, project, file))
+    found = _drafts(analyse(tree, path, role, project, file, index))
     drafts = [(rule, at_home) for rule, draft in found if (at_home := _brought_home(draft, path))]
     if not drafts:
         return []
     from devlint.rules.editing import Editor
 
-    positions = Positions(tree, path, project.trees if project is not None else {})
+    positions = Positions(parts or [Part(tree)], path, project.parts if project is not None else {})
     editor = Editor(tree, text, positions)
     findings = (_finding(rule, draft, positions, editor) for rule, draft in _settle(drafts))
     return sorted(findings, key=lambda finding: finding.sort_key)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import os
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from devlint.source.decoding import Unreadable, decode
-from devlint.source.gate import Refusal, check_syntax, parse_tree, too_deep
+from devlint.source.gate import Refusal, check_syntax, too_deep
 from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
+from devlint.source.outline import Outline, outline_of
+from devlint.source.parts import Part, Parts
 from devlint.source.project import PROJECT_MARKERS, path_in_project, shown_path
 from devlint.source.role import Role, role_of
 from devlint.source.tree import WORKING_TREE, Tree
@@ -26,9 +28,16 @@ MAX_CHARACTERS = 2_500_000
 """Text whose trees a process keeps: about 60,000 lines, 150 MiB."""
 
 
+MakeIndex = Callable[["cst.Module", Outline | None, Parts], Index]
+"""What a skeleton says, given the outline of the file and the means to parse the rest."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedFile(Generic[Index]):
     tree: cst.Module
+    """Its skeleton."""
+    parts: Sequence[Part]
+    """What has been parsed of it, the skeleton first."""
     index: Index
     role: Role
     size: int
@@ -40,7 +49,7 @@ class Library(Generic[Index]):
 
     def __init__(
         self,
-        index: Callable[[cst.Module], Index],
+        index: MakeIndex[Index],
         characters: int = MAX_CHARACTERS,
         tree: Tree = WORKING_TREE,
     ) -> None:
@@ -125,7 +134,7 @@ class Surroundings(Generic[Index]):
         return shown_path(str(file), self._cwd)
 
 
-def _parse(file: Path, index: Callable[[cst.Module], Index], files: Tree) -> ParsedFile[Index] | None:
+def _parse(file: Path, index: MakeIndex[Index], files: Tree) -> ParsedFile[Index] | None:
     try:
         source = decode(files.read(str(file)))
     except (OSError, Unreadable):
@@ -137,10 +146,14 @@ def _parse(file: Path, index: Callable[[cst.Module], Index], files: Tree) -> Par
     if tree is not None and "torch" not in text:
         # Whatever it computes, it makes no tensor: the names it hands on are all that counts.
         text = _imports_of(tree)
-    parsed = parse_tree(text)
+        tree = None
+    outline = outline_of(tree) if tree is not None else None
+    parts = Parts(text, outline)
+    parsed = parts.skeleton()
     if isinstance(parsed, Refusal):
         return None
-    return ParsedFile(parsed, index(parsed), role_of(path_in_project(file, files), source.text), len(text))
+    role = role_of(path_in_project(file, files), source.text)
+    return ParsedFile(parsed, parts.parsed, index(parsed, outline, parts), role, len(text))
 
 
 def _imports_of(tree: ast.Module) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from devlint.placement.positions import Positions
 from devlint.placement.snippets import normalised
+from devlint.source.parts import Part
 
 
 @pytest.mark.parametrize(
@@ -59,5 +60,5 @@ def test_a_formatter_changes_no_key(tmp_path: Path) -> None:
     tree = cst.parse_module(file.read_text())
     values = [cst.ensure_type(assign, cst.Assign).value for assign in m.findall(tree, m.Assign())]
     assert all("\n" in tree.code_for_node(value) for value in values)
-    snippets = [Positions(tree, "a.py").snippet(value) for value in values]
+    snippets = [Positions([Part(tree)], "a.py").snippet(value) for value in values]
     assert snippets == [normalised(expression) for expression in expressions]

@@ -1,0 +1,321 @@
+"""What :mod:`ast` says of a file by names alone, in one pass: imports, mentions, and each outermost definition.
+
+LibCST costs nine times as much as :mod:`ast` and is asked for the definitions only whose content matters; all that the
+others contribute is read here. A *definition* is a function of the module level or of a class body, with everything
+inside of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+REGISTERING = frozenset(
+    {
+        "ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "add_module", "register_module",
+        "register_parameter", "register_buffer", "setattr", "__setattr__",
+    }
+)  # fmt: skip
+"""Calls that make a module know what they are given."""
+
+_PLACING = frozenset({"to", "cuda"})
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNames:
+    """What a method does with the attributes of its first parameter, ``self``, by its source alone."""
+
+    mentioned: frozenset[str] = frozenset()
+    stored: frozenset[str] = frozenset()
+    registered: frozenset[str] = frozenset()
+    """Those that stand in an argument of a registering call, or are looped over around one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One function or method that stands in no other. Lines are 1-based."""
+
+    number: int
+    """Its place among the file's definitions."""
+    first: int
+    """The line of its first decorator, or of ``def``."""
+    body: int
+    """The line of its first statement."""
+    column: int
+    """Where that begins on its line, in UTF-8 bytes from 0."""
+    last: int
+    own: OwnNames
+    yields: bool
+    places: bool
+    """It calls ``.to`` or ``.cuda``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import: ``module`` is None in ``import name``, relative ones keep their dots; ``name`` may be ``*``."""
+
+    module: str | None
+    name: str
+    alias: str | None
+
+
+@dataclass(slots=True)
+class Outline:
+    """One file."""
+
+    imports: list[Import] = field(default_factory=list)
+    """In the order of the source, wherever they stand."""
+    mentions: Counter[str] = field(default_factory=Counter)
+    """How often each name stands in the file, be it a variable, an attribute, a keyword or a part of an import."""
+    direct: Counter[str] = field(default_factory=Counter)
+    """How often it stands there as the name of a definition or as what is called."""
+    defined: Counter[str] = field(default_factory=Counter)
+    """How many functions have the name."""
+    rebound: set[str] = field(default_factory=set)
+    """Names that some definition declares ``global``."""
+    definitions: list[Definition] = field(default_factory=list)
+
+
+def outline_of(tree: ast.Module) -> Outline:
+    """Reads a whole file."""
+    outline = Outline()
+    imports: list[ast.Import | ast.ImportFrom] = []
+    stack: list[ast.AST] = list(reversed(tree.body))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, _Function):
+            found = _Reading(outline, imports)
+            found.read(node)
+            outline.definitions.append(_definition(node, len(outline.definitions), found))
+            continue
+        kind = type(node)
+        if kind is ast.ClassDef or kind in _BLOCKS:
+            # What is no statement of its blocks is read here; its statements come in their order.
+            reading = _Reading(outline, imports)
+            reading.note(node)
+            inner: list[ast.AST] = []
+            for name in _children(kind):
+                value = getattr(node, name)
+                if isinstance(value, list):
+                    for child in value:
+                        if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                            inner.append(child)
+                        else:
+                            reading.read(child)
+                elif value is not None:
+                    reading.read(value)
+            stack.extend(reversed(inner))
+        else:
+            _Reading(outline, imports).read(node)
+    outline.imports = [one for node in imports for one in _imports(node)]
+    return outline
+
+
+_BLOCKS = frozenset(
+    {
+        ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.ExceptHandler, ast.Match,
+        ast.match_case, *([ast.TryStar] if hasattr(ast, "TryStar") else []),
+    }
+)  # fmt: skip
+
+
+class _Reading:
+    """One walk over a part of the file."""
+
+    def __init__(self, outline: Outline, imports: list[ast.Import | ast.ImportFrom]) -> None:
+        self._outline = outline
+        self._imports = imports
+        self.attributes: list[ast.Attribute] = []
+        self.stores: list[ast.expr] = []
+        self.registering: list[ast.Call] = []
+        self.loops: list[ast.For | ast.AsyncFor] = []
+        self.signs = False
+        """Something yields, or has a method that may move it."""
+
+    def read(self, root: ast.AST) -> None:
+        """A node and all that is in it."""
+        mentions: list[str] = []
+        called: list[str] = []
+        stack = [root]
+        pop, push = stack.pop, stack.append
+        while stack:
+            node = pop()
+            kind = type(node)
+            if kind is ast.Name:
+                mentions.append(node.id)  # type: ignore[attr-defined]
+                continue
+            if kind is ast.Attribute:
+                mentions.append(node.attr)  # type: ignore[attr-defined]
+                self.signs = self.signs or node.attr in _PLACING  # type: ignore[attr-defined]
+                self.attributes.append(node)  # type: ignore[arg-type]
+                push(node.value)  # type: ignore[attr-defined]
+                continue
+            if kind is ast.Constant:
+                continue
+            if kind is ast.Call:
+                function = node.func  # type: ignore[attr-defined]
+                name = getattr(function, "attr", None) or getattr(function, "id", None)
+                if name is not None:
+                    called.append(name)
+                    if name in REGISTERING:
+                        self.registering.append(node)  # type: ignore[arg-type]
+            elif kind in _NOTED:
+                self.note(node)
+            elif kind is ast.Yield or kind is ast.YieldFrom:
+                self.signs = True
+            for name in _children(kind):
+                value = getattr(node, name)
+                if type(value) is list:
+                    stack.extend(value)
+                elif value is not None:
+                    push(value)
+        self._outline.mentions.update(mentions)
+        self._outline.direct.update(called)
+
+    def note(self, node: ast.AST) -> None:
+        """What a node says beside its children."""
+        outline = self._outline
+        names: list[str] = []
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                self._imports.append(node)
+                for alias in node.names:
+                    names += [] if alias.name == "*" else alias.name.split(".")
+                    names += [alias.asname] if alias.asname else []
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    names += node.module.split(".")
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names.append(node.name)
+                outline.direct[node.name] += 1
+                if not isinstance(node, ast.ClassDef):
+                    outline.defined[node.name] += 1
+            case ast.keyword() | ast.arg():
+                names += [node.arg] if node.arg else []
+            case ast.Global():
+                names += node.names
+                outline.rebound.update(node.names)
+            case ast.Nonlocal():
+                names += node.names
+            case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar():
+                names += [node.name] if node.name else []
+            case ast.MatchMapping():
+                names += [node.rest] if node.rest else []
+            case ast.MatchClass():
+                names += node.kwd_attrs
+            case ast.Assign():
+                self.stores += node.targets
+            case ast.AugAssign() | ast.AnnAssign():
+                self.stores.append(node.target)
+            case ast.For() | ast.AsyncFor():
+                self.loops.append(node)
+        outline.mentions.update(names)
+
+
+_NOTED = frozenset(
+    {
+        ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.keyword, ast.arg,
+        ast.Global, ast.Nonlocal, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.MatchClass,
+        ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor,
+    }
+)  # fmt: skip
+
+_SCALAR = frozenset(
+    """
+    id attr arg name asname module level ctx op ops kind type_comment type_ignores names kwd_attrs rest simple is_async
+    conversion n s
+    """.split()
+)
+"""Fields that hold no expression or statement."""
+
+_fields: dict[type, tuple[str, ...]] = {ast.Constant: (), type(None): ()}
+"""By node type; among the keys of a dict and the defaults of keywords None stands for what is not there."""
+
+
+def _children(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a node type that may hold nodes."""
+    found = _fields.get(kind)
+    if found is None:
+        found = _fields[kind] = tuple(name for name in kind._fields if name not in _SCALAR)
+    return found
+
+
+def _definition(node: _Function, number: int, reading: _Reading) -> Definition:
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    statement = node.body[0]
+    body = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+    last = node.end_lineno or body
+    yields, places = _signs(node) if reading.signs else (False, False)
+    return Definition(number, first, body, statement.col_offset, last, _own(node, reading), yields, places)
+
+
+def _signs(node: _Function) -> tuple[bool, bool]:
+    """Whether the body yields, and whether it calls ``.to`` or ``.cuda``; not in definitions inside of it."""
+    yields = places = False
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        child = stack.pop()
+        kind = type(child)
+        if kind in _DEFINITIONS:
+            continue
+        if kind is ast.Yield or kind is ast.YieldFrom:
+            yields = True
+        elif kind is ast.Attribute and child.attr in _PLACING:  # type: ignore[attr-defined]
+            places = True
+        if yields and places:
+            break
+        for name in _children(kind):
+            value = getattr(child, name)
+            if type(value) is list:
+                stack.extend(value)
+            elif value is not None:
+                stack.append(value)
+    return yields, places
+
+
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+
+
+def _own(node: _Function, reading: _Reading) -> OwnNames:
+    if not node.args.args:
+        return OwnNames()
+    me = node.args.args[0].arg
+    mentioned = (a.attr for a in reading.attributes if type(a.value) is ast.Name and a.value.id == me)
+    return OwnNames(frozenset(mentioned), frozenset(_stored(reading, me)), frozenset(_registered(reading)))
+
+
+def _stored(reading: _Reading, me: str) -> Iterator[str]:
+    for target in reading.stores:
+        for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            value = one.value if isinstance(one, ast.Starred) else one
+            if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == me:
+                yield value.attr
+
+
+def _registered(reading: _Reading) -> Iterator[str]:
+    for call in reading.registering:
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            yield from _attributes_of_self(argument)
+    inside = {id(call) for call in reading.registering}
+    for loop in reading.loops if inside else ():
+        if any(id(child) in inside for statement in loop.body for child in ast.walk(statement)):
+            yield from _attributes_of_self(loop.iter)
+
+
+def _attributes_of_self(node: ast.expr) -> Iterator[str]:
+    for child in ast.walk(node):
+        if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child.value.id == "self":
+            yield child.attr
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(None, alias.name, alias.asname)
+    else:
+        module = "." * node.level + (node.module or "")
+        for alias in node.names:
+            yield Import(module, alias.name, alias.asname)

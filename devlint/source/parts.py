@@ -1,0 +1,111 @@
+"""A file's text parsed in parts: its skeleton at once, the bodies of definitions when somebody asks for them.
+
+In the skeleton the body of a definition that was not asked for is its number, an integer alone on a line: LibCST reads
+signatures, class bodies and the module level, and of the rest nothing but how many there are. What is parsed later
+keeps its columns, and each part knows which lines of the file its own are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from devlint.source.gate import Refusal, parse_tree
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.source.outline import Definition, Outline
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Part:
+    """One text that was parsed. ``lines`` are the numbers that its lines have in the file, the first at index 0."""
+
+    __slots__ = ("lines", "tree")
+
+    def __init__(self, tree: cst.Module, lines: range | list[int] | None = None) -> None:
+        self.tree = tree
+        self.lines = lines
+
+    def line(self, number: int) -> int:
+        """The line of the file that a line of the part is."""
+        if self.lines is None:
+            return number
+        # What ends behind the last line ends there in the file too.
+        return self.lines[number - 1] if number <= len(self.lines) else self.lines[-1] + number - len(self.lines)
+
+
+class Parts:
+    """The parts of one file that were parsed so far."""
+
+    """``outline`` is None for a text that :mod:`ast` does not know: that is parsed whole."""
+
+    def __init__(self, text: str, outline: Outline | None) -> None:
+        self._text = text
+        self._definitions = outline.definitions if outline is not None else []
+        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self.parsed: list[Part] = []
+        """The skeleton, then the others in the order in which they were asked for."""
+
+    def skeleton(self, kept: Collection[int] = ()) -> cst.Module | Refusal:
+        """The file without the bodies of its definitions but those of the numbers ``kept``."""
+        pieces: list[str] = []
+        lines: list[int] = []
+        at = 1
+        for definition in self._definitions:
+            if definition.number in kept or not self._stands_alone(definition):
+                continue
+            pieces.append(self._lines(at, definition.body - 1))
+            lines.extend(range(at, definition.body + 1))
+            pieces.append(f"{self._indent(definition)}{definition.number}{self._end(definition.last)}")
+            at = definition.last + 1
+        pieces.append(self._lines(at, len(self._starts)))
+        lines.extend(range(at, len(self._starts) + 1))
+        # pieces are whole lines, so that what is parsed has the columns of the file
+        tree = parse_tree("".join(pieces))
+        if not isinstance(tree, Refusal):
+            self.parsed.append(Part(tree, lines))
+        return tree
+
+    def definition(self, number: int) -> cst.FunctionDef | None:
+        """One definition in full; None where LibCST, unlike :mod:`ast`, refuses it."""
+        import libcst as cst
+
+        found = self._definitions[number]
+        text = self._lines(found.first, found.last)
+        indented = text[:1] in (" ", "\t", "\f")
+        tree = parse_tree(f"if 1:\n{text}" if indented else text)
+        if isinstance(tree, Refusal):
+            return None
+        lines = range(found.first, found.last + 1)
+        self.parsed.append(Part(tree, [found.first, *lines] if indented else lines))
+        statement = tree.body[0]
+        if isinstance(statement, cst.If):
+            statement = cst.ensure_type(statement.body.body[0], cst.FunctionDef)
+        return cst.ensure_type(statement, cst.FunctionDef)
+
+    def _stands_alone(self, definition: Definition) -> bool:
+        """Whether the body begins on a line of its own."""
+        start = self._starts[definition.body - 1]
+        return not self._text[start : start + definition.column].strip(" \t\f")
+
+    def _indent(self, definition: Definition) -> str:
+        """Deeper than the header, whatever it is indented by."""
+        start = self._starts[definition.first - 1]
+        found = re.compile(r"[ \t\f]*").match(self._text, start)
+        return (found[0] if found else "") + " "
+
+    def _lines(self, first: int, last: int) -> str:
+        if first > len(self._starts):
+            return ""
+        end = self._starts[last] if last < len(self._starts) else len(self._text)
+        return self._text[self._starts[first - 1] : end]
+
+    def _end(self, line: int) -> str:
+        """The line end of a line of the file."""
+        after = self._starts[line] if line < len(self._starts) else len(self._text)
+        found = _LINE_END.search(self._text, self._starts[line - 1], after)
+        return found[0] if found else "\n"
