@@ -247,8 +247,8 @@ def reads_of(node: cst.CSTNode, name: str) -> int:
     """How often a definition reads a local name, nested definitions included."""
     stores = reads = 0
     for child in descend(node):
-        if isinstance(child, cst.AssignTarget) and isinstance(child.target, cst.Name):
+        if type(child) is cst.AssignTarget and isinstance(child.target, cst.Name):
             stores += child.target.value == name
-        elif isinstance(child, cst.Name):
+        elif type(child) is cst.Name:
             reads += child.value == name
     return reads - stores

@@ -270,7 +270,7 @@ def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
 
 def _versioned(walk: Walk, node: cst.BaseExpression, text: str) -> str:
     """The text with the versions of the names in it, so that a rebound name makes another condition."""
-    names = sorted({n.value for n in descend(node) if isinstance(n, cst.Name)})
     versions = walk.state.versions
+    names = sorted({n.value for n in descend(node) if type(n) is cst.Name}) if versions else ()
     marks = ",".join(f"{name}{versions[name]}" for name in names if name in versions)
     return f"{walk.scope.qualname}:{text}@{marks}"

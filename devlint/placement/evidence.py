@@ -36,13 +36,6 @@ Module's. The name alone says nothing: ``config.dim``.
 
 TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
 
-WEAK = frozenset(
-    """
-    shape size view ndim reshape sum mean T dtype transpose squeeze flatten abs max min std var
-    """.split()
-)
-"""Attributes of tensors that arrays share: evidence only beside another sign."""
-
 MODULE_ONLY = frozenset(
     [
         "parameters",
@@ -58,6 +51,15 @@ MODULE_ONLY = frozenset(
         "register_forward_hook",
     ]
 )
+
+
+_SIGNS = {
+    **dict.fromkeys(TENSOR_ATTRIBUTES, "tensor"),
+    **dict.fromkeys(MODULE_ONLY, "module"),
+    **dict.fromkeys(("astype", "tobytes"), "numpy"),
+    "device": "placed",
+}
+"""What it shows of a name that this attribute of it is read."""
 
 
 class Role(Enum):
@@ -192,32 +194,26 @@ def _words(text: str) -> list[str]:
 def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
     """For each name of a function's body: which of "tensor", "placed", "module", "numpy" its uses show."""
     found: dict[str, set[str]] = {}
-    weak: dict[str, int] = {}
-    body: cst.CSTNode = node.body
-    for child in descend(body):
-        if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Subscript):
-            if child.attr.value in TENSOR_ATTRIBUTES:
-                # Models kept by name have a device as well.
-                sign = "placed" if child.attr.value == "device" else "tensor"
-                found.setdefault(code_of(child.value), set()).add(sign)
-        elif isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
-            name, attribute = child.value.value, child.attr.value
-            if attribute == "device":
-                found.setdefault(name, set()).add("placed")
-            elif attribute in TENSOR_ATTRIBUTES:
-                found.setdefault(name, set()).add("tensor")
-            elif attribute in MODULE_ONLY:
-                found.setdefault(name, set()).add("module")
-            elif attribute in ("astype", "tobytes"):
-                found.setdefault(name, set()).add("numpy")
-            elif attribute in WEAK:
-                weak[name] = weak.get(name, 0) + 1
-        elif isinstance(child, cst.Call):
+    for child in descend(node.body):
+        if type(child) is cst.Attribute:
+            _attribute_uses(child, found)
+        elif type(child) is cst.Call:
             method = child.func
-            if isinstance(method, cst.Attribute) and method.attr.value in TENSOR_METHODS:
+            if type(method) is cst.Attribute and method.attr.value in TENSOR_METHODS:
                 found.setdefault(_called_by(method.value), set()).add("tensor")
             _call_uses(child, index, found)
     return {name: frozenset(signs) for name, signs in found.items()}
+
+
+def _attribute_uses(node: cst.Attribute, found: dict[str, set[str]]) -> None:
+    holder, attribute = node.value, node.attr.value
+    if type(holder) is cst.Name:
+        sign = _SIGNS.get(attribute)
+        if sign is not None:
+            found.setdefault(holder.value, set()).add(sign)
+    elif type(holder) is cst.Subscript and attribute in TENSOR_ATTRIBUTES:
+        # Models kept by name have a device as well.
+        found.setdefault(code_of(holder), set()).add("placed" if attribute == "device" else "tensor")
 
 
 def _called_by(node: cst.BaseExpression) -> str:

@@ -69,4 +69,5 @@ def mentions(node: cst.CSTNode | None, name: str) -> bool:
 
     if node is None:
         return False
-    return any(isinstance(child, (cst.Name, cst.Attribute)) and code_of(child) == name for child in descend(node))
+    kind = cst.Attribute if "." in name else cst.Name
+    return any(type(child) is kind and code_of(child) == name for child in descend(node))
