@@ -87,11 +87,14 @@ class FunctionInfo:
         # Read when asked for: of the files that are only asked about, most definitions never are.
         if self._signs is None:
             found = set()
+            imported: set[int] = set()
             for child in descend(self.node.body, into_definitions=False) if self.is_definition else ():
                 if isinstance(child, cst.Yield):
                     found.add("yields")
+                elif isinstance(child, (cst.Import, cst.ImportFrom)):
+                    imported.update(id(part) for part in descend(child))
                 elif isinstance(child, cst.Attribute) and child.attr.value in ("to", "cuda"):
-                    found.add("places")
+                    found.update(() if id(child) in imported else ("places",))
             self._signs = frozenset(found)
         return self._signs
 

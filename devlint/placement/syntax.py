@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import fields
 from functools import cache
 
@@ -136,9 +136,9 @@ def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 @cache
-def _is_node(kind: type) -> bool:
-    """By type and once for each: ``isinstance`` of an abstract base class is ten times as slow."""
-    return issubclass(kind, cst.CSTNode)
+def _is_node(kind: Hashable) -> bool:
+    """Of a type, once for each: ``isinstance`` of an abstract base class is ten times as slow."""
+    return isinstance(kind, type) and issubclass(kind, cst.CSTNode)
 
 
 @cache

@@ -231,15 +231,15 @@ _SCALAR = frozenset(
 )
 """Fields that hold no expression or statement."""
 
-_fields: dict[type, tuple[str, ...]] = {ast.Constant: (), type(None): ()}
-"""By node type; among the keys of a dict and the defaults of keywords None stands for what is not there."""
+_fields: dict[type, tuple[str, ...]] = {ast.Constant: ()}
+"""By type; beside nodes, keys of dicts may be None and singletons are their value."""
 
 
 def _children(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a node type that may hold nodes."""
     found = _fields.get(kind)
     if found is None:
-        found = _fields[kind] = tuple(name for name in kind._fields if name not in _SCALAR)
+        found = _fields[kind] = tuple(n for n in getattr(kind, "_fields", ()) if n not in _SCALAR)
     return found
 
 
