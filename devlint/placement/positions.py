@@ -17,7 +17,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from devlint.finding import Place
 from devlint.placement.snippets import normalised
 from devlint.placement.syntax import descend
-from devlint.source.parts import Part
+from devlint.source.part import Part
 
 
 class Positions:

@@ -16,7 +16,7 @@ import libcst as cst
 
 from devlint.placement.index import FileIndex
 from devlint.placement.values import ProjectModule, Value
-from devlint.source.parts import Part
+from devlint.source.part import Part
 from devlint.source.role import Role
 
 if TYPE_CHECKING:

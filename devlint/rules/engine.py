@@ -14,7 +14,7 @@ from devlint.placement.positions import Positions
 from devlint.rules.causes import CAUSE_ORDER
 from devlint.rules.registry import rule_classes
 from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.source.parts import Part
+from devlint.source.part import Part
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,8 @@ from devlint.source.decoding import Unreadable, decode
 from devlint.source.gate import Refusal, check_syntax, too_deep
 from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
 from devlint.source.outline import Outline, outline_of
-from devlint.source.parts import Part, Parts
+from devlint.source.part import Part
+from devlint.source.parts import Parts
 from devlint.source.project import PROJECT_MARKERS, path_in_project, shown_path
 from devlint.source.role import Role, role_of
 from devlint.source.tree import WORKING_TREE, Tree

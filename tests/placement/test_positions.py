@@ -6,7 +6,7 @@ import libcst as cst
 import libcst.matchers as m
 
 from devlint.placement.positions import Positions
-from devlint.source.parts import Part
+from devlint.source.part import Part
 
 TEXT = "import torch\n\ny = torch.ones(\n    3,\n)\nif y.any(\n):\n    z = (\n        y + 1\n    ); w = 2\n"
 

@@ -13,7 +13,7 @@ import pytest
 
 from devlint.placement.positions import Positions
 from devlint.placement.snippets import normalised
-from devlint.source.parts import Part
+from devlint.source.part import Part
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from devlint.rules.changes import (
     WrapStored,
 )
 from devlint.rules.editing import Editor
-from devlint.source.parts import Part
+from devlint.source.part import Part
 
 
 def changed(text: str, *find: Callable[[cst.CSTNode], Change | None]) -> str | None:

@@ -16,7 +16,8 @@ from devlint.placement.positions import Positions
 from devlint.placement.syntax import descend
 from devlint.source.gate import Refusal
 from devlint.source.outline import Outline, outline_of
-from devlint.source.parts import Part, Parts
+from devlint.source.part import Part
+from devlint.source.parts import Parts
 
 REPOSITORY = Path(__file__).parents[2]
 FILES = sorted((REPOSITORY / "fixtures").rglob("*.py"))
