@@ -222,6 +222,44 @@ def test_tensors_from_elsewhere_are_no_findings(pytester: pytest.Pytester) -> No
     assert "inconclusive: 1 clash" in result.stdout.str()
 
 
+def test_what_a_module_was_handed_is_no_finding_and_what_it_keeps_is_one(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        net="""
+        import torch
+        from torch import nn
+
+        class Shifted(nn.Module):
+            def __init__(self, start):
+                super().__init__()
+                self.start = start
+                self.shift = None
+
+            def use(self, shift):
+                self.shift = shift.reshape(-1)
+
+            def forward(self, x):
+                return x * self.shift + self.start
+        """,
+        test_net="""
+        import torch
+        from net import Shifted
+
+        def test_it():
+            net = Shifted(torch.zeros(4))
+            net.use(torch.ones(2, 2))
+            net(torch.rand(3, 4))
+            net.shift = torch.ones(4)
+            net(torch.rand(3, 4))
+        """,
+    )
+    result = run(pytester, "--devlint")
+    text = result.stdout.str()
+    assert "1 device-placement problem found" in text
+    assert "net.py:5:1: DEV501" in text
+    assert "`self.start` on cpu meets" in text
+    assert "inconclusive: 1 clashes" in text
+
+
 def test_more_is_lifted_by_name(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\ndevlint_lift =\n    net.summed\n")
     pytester.makepyfile(

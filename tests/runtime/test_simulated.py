@@ -303,3 +303,48 @@ def test_the_example_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
     said = re.search(r"print\(error\)  # (.*?)\.\.\.", example)
     assert said is not None
     assert capsys.readouterr().out.startswith(said[1].strip())
+
+
+def test_autocast_runs_products_in_half_and_losses_in_float() -> None:
+    with simulate():
+        net, x = nn.Linear(3, 4).cuda(), torch.ones(2, 3, device="cuda")
+        with torch.autocast("cuda", dtype=torch.float16):
+            assert [t.dtype for t in (net(x), x @ x.T, torch.einsum("ij,kj->ik", x, x))] == [torch.float16] * 3
+            assert [t.dtype for t in (net(x).softmax(-1), net(x).sum(), torch.exp(net(x)))] == [torch.float32] * 3
+            assert (net(x) + x[:, :1]).dtype is torch.float32
+            assert torch.dot(net(x)[0], torch.ones(4, device="cuda")).dtype is torch.float32
+            assert net.cpu()(torch.ones(2, 3)).dtype is torch.float32
+            with pytest.raises(RuntimeError, match="unsafe to autocast"):
+                torch.nn.functional.binary_cross_entropy(x, x)
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = net.cuda()(x).float().sum()
+        loss.backward()
+        assert net.weight.grad is not None
+        assert net.weight.grad.dtype is torch.float32
+        assert net(x).dtype is torch.float32
+
+
+def test_new_makes_a_tensor_beside_its_receiver() -> None:
+    with simulate():
+        x = torch.ones(2, device="cuda:1")
+        assert {str(t.device) for t in (x.new(3), x.new([1.0]), x.new())} == {"cuda:1"}
+
+
+def test_packed_sequences_keep_their_lengths_on_the_host() -> None:
+    with simulate():
+        packed = nn.utils.rnn.pack_padded_sequence(torch.ones(4, 2, 3, device="cuda"), torch.tensor([4, 3]))
+        padded, lengths = nn.utils.rnn.pad_packed_sequence(nn.LSTM(3, 5).cuda()(packed)[0])
+        assert (padded.device, lengths.device) == (torch.device("cuda:0"), torch.device("cpu"))
+
+
+def test_memory_is_counted_as_nothing() -> None:
+    with simulate():
+        assert torch.cuda.memory_allocated() == torch.cuda.max_memory_reserved() == 0
+        assert "Allocated memory" in torch.cuda.memory_summary()
+
+
+def test_a_device_is_a_new_object_each_time() -> None:
+    with simulate():
+        x = torch.ones(2, device="cuda")
+        assert x.device is not x.device
+        assert x.device == x.device

@@ -16,6 +16,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from devlint.runtime.failure import is_about_devices, words_of
 from devlint.runtime.labels import device_of, set_device
+from devlint.runtime.lifting.handed_in import HandedIn
 from devlint.runtime.lifting.reachable import kept_plainly, moves_by_itself, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
 from devlint.runtime.observation import Observation
@@ -47,6 +48,7 @@ class Lifter:
         self._device = self._machine.device(0)
         self._one_at_a_time = threading.Lock()
         self._born_lifted = WeakIdKeyDictionary()
+        self._handed_in = HandedIn()
 
     @contextlib.contextmanager
     def active(self, more: tuple[tuple[Any, str], ...] = ()) -> Iterator[None]:
@@ -56,7 +58,8 @@ class Lifter:
         for (owner, name), function in zip(targets, before, strict=True):
             setattr(owner, name, self._lifting(function))
         try:
-            yield
+            with self._handed_in.followed():
+                yield
         finally:
             for (owner, name), function in zip(targets, before, strict=True):
                 setattr(owner, name, function)
@@ -135,7 +138,7 @@ class Lifter:
             for _, tensor in kept_plainly(part):
                 if tensor in self._born_lifted:
                     set_device(tensor, self._device)
-                elif id(tensor) not in held:
+                elif id(tensor) not in held and tensor not in self._handed_in:
                     # Where it was made is not known any more; its class is.
                     set_trace(tensor, Trace(births=((type(part).__init__.__code__, 0),)))
         yield

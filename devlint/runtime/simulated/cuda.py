@@ -100,7 +100,7 @@ def _c_functions(machine: Machine) -> dict[str, Any]:
         "_cuda_sleep": nothing,
         "_cuda_emptyCache": nothing,
         "_host_emptyCache": nothing,
-        "_cuda_memoryStats": lambda index: {},
+        "_cuda_memoryStats": lambda index: memory_stats(),
         "_cuda_hostMemoryStats": dict,
         "_cuda_resetAccumulatedMemoryStats": nothing,
         "_cuda_resetPeakMemoryStats": nothing,
@@ -176,6 +176,19 @@ def properties(machine: Machine, index: int) -> SimpleNamespace:
         gcnArchName="",
         uuid=f"00000000-0000-0000-0000-{index:012d}",
     )
+
+
+def memory_stats() -> dict[str, Any]:
+    """What the caching allocator counts, all of it nothing: memory is the host's."""
+    counted = ("current", "peak", "allocated", "freed")
+    blocks = ("allocation", "segment", "active", "inactive_split")
+    kinds = (*blocks, *(f"{name}_bytes" for name in ("allocated", "reserved", "active", "inactive_split", "requested")))
+    single = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device_alloc", "num_device_free")
+    return {
+        **{kind: {pool: dict.fromkeys(counted, 0) for pool in ("all", "small_pool", "large_pool")} for kind in kinds},
+        **{kind: dict.fromkeys(counted, 0) for kind in ("oversize_allocations", "oversize_segments")},
+        **dict.fromkeys((*single, "max_split_size"), 0),
+    }
 
 
 class _Runtime:

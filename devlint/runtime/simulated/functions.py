@@ -6,9 +6,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import torch
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
+from devlint.runtime.simulated.autocasting import cast
 from devlint.runtime.simulated.checks import check, check_generator, check_out, checked_functions
 from devlint.runtime.simulated.factories import known_factories, make
 from devlint.runtime.simulated.machine import Machine
@@ -30,6 +32,8 @@ class ClaimingMode(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         local = self.machine.local
+        if torch.is_autocast_enabled("cuda"):
+            args, kwargs = cast(self.machine, func, args, kwargs)
         handler = self.special.get(func)
         if handler is not None:
             return handler(self.machine, func, args, kwargs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from devlint.runtime.labels import CPU
+from devlint.runtime.labels import CPU, set_device
 from devlint.runtime.simulated import checks, host
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import Request, move, read_to
@@ -46,6 +46,26 @@ def _device(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> A
     return func(*args, **kwargs)
 
 
+def _new(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`x.new(...)`: a tensor where `x` is; of a tensor given, its view as it is."""
+    place = machine.device_of(args[0])
+    made = func(*args, **{k: v for k, v in kwargs.items() if k != "device"})
+    if machine.device_of(made) != place:
+        set_device(made, place)
+    return made
+
+
+def _pad_packed(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Lengths are counted on the host, whatever the sequences are on."""
+    before, machine.local.call = machine.local.call, args
+    try:
+        padded, lengths = func(*args, **kwargs)
+    finally:
+        machine.local.call = before
+    set_device(lengths, CPU)
+    return padded, lengths
+
+
 @cache
 def special_functions() -> dict[Any, Handler]:
     """Every function with a handler, as torch's overrides name it."""
@@ -58,6 +78,8 @@ def special_functions() -> dict[Any, Handler]:
         Tensor.type_as: _type_as,
         Tensor.type: host.type_,
         Tensor.numpy: host.numpy,
+        Tensor.new: _new,
+        torch._pad_packed_sequence: _pad_packed,
         Tensor.get_device: host.get_device,
         torch.get_device: host.get_device,
         Tensor.pin_memory: host.pin_memory,
