@@ -260,6 +260,43 @@ def test_what_a_module_was_handed_is_no_finding_and_what_it_keeps_is_one(pyteste
     assert "inconclusive: 1 clashes" in text
 
 
+def test_what_a_function_that_is_handed_over_holds_is_lifted(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_net="""
+        from functools import partial
+
+        import torch
+        from torch import nn
+
+        class Averages(nn.Module):
+            def forward(self, function, x):
+                return function(x).mean()
+
+        class Likelihood(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.noise = nn.Parameter(torch.ones(4))
+                self.average = Averages()
+
+            def scaled(self, x, by):
+                return x * self.noise * by
+
+            def expected(self, target, x):
+                return self.average(lambda y: (y - target) * self.noise, x)
+
+        def test_it():
+            net = Likelihood()
+            net.expected(torch.ones(3, 4), torch.rand(3, 4)).backward()
+            assert net.noise.grad is not None
+            net.average(partial(net.scaled, by=torch.ones(4)), torch.rand(3, 4))
+        """
+    )
+    result = run(pytester, "--devlint")
+    assert result.ret == 0
+    assert "2 calls of modules in 1 test ran on cuda:0 (simulated): no device" in result.stdout.str()
+    assert "inconclusive" not in result.stdout.str()
+
+
 def test_more_is_lifted_by_name(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\ndevlint_lift =\n    net.summed\n")
     pytester.makepyfile(

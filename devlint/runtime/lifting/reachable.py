@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -19,7 +22,7 @@ _MOVERS = ("_apply", "to", "cuda")
 
 
 def tensors_in(*values: Any) -> Iterator[torch.Tensor]:
-    """Every tensor reachable from the values: through pytrees, dataclasses and ``__dict__``."""
+    """Every tensor reachable from the values: through pytrees, dataclasses, ``__dict__``, and what functions hold."""
     seen: set[int] = set()
     level = list(values)
     for _ in range(DEPTH + 1):
@@ -81,9 +84,24 @@ def _parts(value: Any) -> list[Any]:
     leaves, spec = pytree.tree_flatten(value)
     if not spec.is_leaf():
         return list(leaves)
-    if callable(value):
-        return []  # what a closure holds came in by another way
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, MethodType):
+        return [value.__self__]
+    if isinstance(value, FunctionType):
+        return [*_held_by(value), *(value.__defaults__ or ())]
+    if callable(value) and isinstance(value, type | BuiltinFunctionType):
+        return []
     try:
         return list(vars(value).values())
     except TypeError:
         return []
+
+
+def _held_by(function: FunctionType) -> list[Any]:
+    """What a function that is handed over has taken from around it; its globals are nobody's argument."""
+    found = []
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # a cell that nothing was put into yet
+            found.append(cell.cell_contents)
+    return found
