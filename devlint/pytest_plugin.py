@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    import torch
+
     from devlint.lifted import Report, Sighting
     from devlint.runtime.lifting.calls import Lifter
     from devlint.runtime.observation import Observation
+    from devlint.runtime.session import Machine
 
 MOST_TESTS = 3
 """Tests named beside a finding in the summary; the others are counted."""
@@ -29,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("devlint", "device placement (devlint)")
     group.addoption("--devlint", action="store_true", help="run every module's outermost call on an accelerator")
     group.addoption(
-        "--devlint-device", choices=("sim",), default="sim", help="the accelerator: sim, a simulated cuda:0"
+        "--devlint-device", choices=("sim", "cuda"), default="sim", help="a simulated cuda:0 (sim), or a real one"
     )
     group.addoption("--devlint-report", metavar="FILE", help="write the findings there, as JSON")
     group.addoption("--devlint-warn", action="store_true", help="findings do not fail the run")
@@ -43,7 +46,12 @@ def pytest_configure(config: pytest.Config) -> None:
         import torch._dynamo  # noqa: F401 - the first lifted call would import it, and time limits count that
     except ImportError as error:
         raise pytest.UsageError(f"--devlint needs torch: {error}; install devlint[runtime]") from None
-    config.pluginmanager.register(Lifting(config), _PLUGIN)
+    from devlint.runtime.real import NoDevice
+
+    try:
+        config.pluginmanager.register(Lifting(config), _PLUGIN)
+    except NoDevice as error:
+        raise pytest.UsageError(f"--devlint-device cuda: {error}; sim simulates one") from None
 
 
 class Lifting:
@@ -56,7 +64,8 @@ class Lifting:
         self._test = ""
         self._more: tuple[tuple[Any, str], ...] | None = None
         self._seen: dict[str, tuple[Observation, dict[str, None]]] = {}
-        self._lifter: Lifter = Lifter(self._observed)
+        self._simulated = config.getoption("--devlint-device") == "sim"
+        self._lifter: Lifter = Lifter(self._observed, *_machine(self._simulated))
         self._counts: dict[str, Any] = {"lifted": 0, "tests": 0, "not_lifted": {}}
         self._report: Report | None = None
 
@@ -89,7 +98,7 @@ class Lifting:
             return
         from devlint.lifted import report_on
 
-        self._report = report_on(self._sightings(), self._config.rootpath)
+        self._report = report_on(self._sightings(), self._config.rootpath, self._simulated)
         self._write()
         if self._report.result.exit_code and not self._config.getoption("--devlint-warn"):
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
@@ -123,7 +132,7 @@ class Lifting:
         for finding in report.result.findings:
             terminalreporter.write(paint(text_lines([finding], SourceLines(root, {}), None), color=False).rstrip("\n"))
             terminalreporter.write_line(f"\n  seen by {_some(report.tests[finding.fingerprint])}\n")
-        for line in _summary(counts, report):
+        for line in _summary(counts, report, " (simulated)" if self._simulated else ""):
             terminalreporter.write_line(line)
 
     def _rows(self) -> list[Any]:
@@ -149,14 +158,25 @@ class Lifting:
             raise pytest.UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
 
 
-def _summary(counts: dict[str, Any], report: Report) -> list[str]:
+def _machine(simulated: bool) -> tuple[Machine, torch.device]:
+    """Raises NoDevice."""
+    import torch
+
+    if simulated:
+        from devlint.runtime.simulated import SimulatedMachine
+
+        return SimulatedMachine(2), torch.device("cuda:0")
+    from devlint.runtime.real import RealMachine
+
+    return RealMachine("cuda:0"), torch.device("cuda:0")
+
+
+def _summary(counts: dict[str, Any], report: Report, simulated: str) -> list[str]:
     from devlint.reports.summary import counted
 
     found = len(report.result.findings)
-    lines = [
-        f"{counted(counts['lifted'], 'call')} of modules in {counted(counts['tests'], 'test')} ran on cuda:0 "
-        f"(simulated): {found or 'no'} device-placement problem{'' if found == 1 else 's'} found"
-    ]
+    ran = f"{counted(counts['lifted'], 'call')} of modules in {counted(counts['tests'], 'test')} ran on cuda:0"
+    lines = [f"{ran}{simulated}: {found or 'no'} device-placement problem{'' if found == 1 else 's'} found"]
     reasons = sorted(counts["not_lifted"].items(), key=lambda item: -item[1])
     lines += [f"not lifted: {number} x {reason}" for reason, number in reasons]
     if report.inconclusive:

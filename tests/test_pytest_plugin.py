@@ -6,7 +6,8 @@ import importlib.metadata
 import json
 
 import pytest
-import torch._dynamo  # noqa: F401 - once: an inner run forgets what it imported, and torch cannot be imported twice
+import torch
+import torch._dynamo  # once: an inner run forgets what it imported, and torch cannot be imported twice
 
 import devlint.lifted
 import devlint.runtime.lifting.calls  # noqa: F401
@@ -383,6 +384,18 @@ def test_workers_of_xdist_are_gathered(pytester: pytest.Pytester) -> None:
     assert result.ret == 1, text
     assert "4 calls of modules in 4 tests ran on cuda:0 (simulated): 2 device-placement problems found" in text
     assert " and 1 more" in text
+
+
+@pytest.mark.skipif(torch.accelerator.is_available(), reason="this machine has an accelerator")
+def test_without_an_accelerator_a_real_one_is_refused_in_one_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it():\n    pass\n")
+    result = run(pytester, "--devlint", "--devlint-device", "cuda")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in result.errlines if line.strip()]
+    assert line == (
+        "ERROR: --devlint-device cuda: no accelerator is available to this process, cuda:0 was asked for; "
+        "sim simulates one"
+    )
 
 
 def test_plugin_costs_nothing_unless_asked_for(pytester: pytest.Pytester) -> None:

@@ -123,7 +123,8 @@ def confirm_command(context: click.Context, /, paths: tuple[str, ...], **options
             cwd=cwd,
         ),
     )
-    if result.not_run:
+    # What was told of a run as it ended is not told again.
+    if result.not_run and (options["quiet"] or not any(_is_about(result.not_run, run) for run in runs)):
         _note(result.not_run)
     return result.exit_code
 
@@ -232,6 +233,10 @@ def _progress(options: dict[str, Any]) -> Progress:
             click.echo(run.output, err=True)
 
     return Progress(starts, ended)
+
+
+def _is_about(reason: str, run: Run) -> bool:
+    return bool(run.reason) and reason == f"{run.job.entry.name} on {run.device}: {run.reason}"
 
 
 def _keep(runs: tuple[Run, ...], path: str) -> None:

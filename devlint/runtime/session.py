@@ -68,20 +68,30 @@ class Session:
         Only what a module leaves behind is observed, since that is the program's doing.
         """
 
-        recorder = self._recorder
-
         def put(leaf: Any) -> Any:
             if isinstance(leaf, torch.nn.Module):
                 leaf.to(self.device)
                 return leaf
-            return recorder.machine.move(leaf, self.device) if isinstance(leaf, torch.Tensor) else leaf
+            return self._recorder.machine.move(leaf, self.device) if isinstance(leaf, torch.Tensor) else leaf
 
-        before, recorder.local.quiet = recorder.local.quiet, True
-        try:
+        with self._quiet():
             lifted: T = tree_map(put, tree)
-        finally:
-            recorder.local.quiet = before
         return lifted
+
+    def move(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+        """A differentiable copy there, which is not the program's doing and so not observed."""
+        with self._quiet():
+            moved: torch.Tensor = self._recorder.machine.move(tensor, device)
+        return moved
+
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        local = self._recorder.local
+        before, local.quiet = local.quiet, True
+        try:
+            yield
+        finally:
+            local.quiet = before
 
     def failed(self, error: BaseException) -> Observation | None:
         """Tell the sink of an exception that left the program; None for one that was told when it was raised."""

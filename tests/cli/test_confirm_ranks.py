@@ -65,3 +65,26 @@ def test_ranks_record_and_rank_0_reports(tmp_path: Path) -> None:
     states = {(f["line"], f["verdict"]["state"], f["verdict"]["device"]) for f in document["findings"]}
     assert states == {(12, "confirmed", "cuda:0"), (14, "confirmed", "cuda:1")}
     assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob(f"devlint-ranks-{os.getpid()}-*"))
+
+
+def test_the_launcher_itself(tmp_path: Path) -> None:
+    """`torchrun` starts the ranks, ends with the code of rank 0, and leaves nothing behind."""
+    (tmp_path / "work.py").write_text(PROGRAM)
+    (tmp_path / "tmp").mkdir()
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    confirm = ["-m", "devlint", "confirm", "work.py", "--entry", "work:build", "--device", "sim", "-o", "report.json",
+               "--output-format", "json", "--timeout", "90"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *launcher, *confirm],
+        cwd=tmp_path,
+        env=environment(TMPDIR=str(tmp_path / "tmp"), OMP_NUM_THREADS="1"),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
+    assert done.returncode == 1, done.stderr
+    document = json.loads((tmp_path / "report.json").read_text())
+    states = {(f["line"], f["verdict"]["state"], f["verdict"]["device"]) for f in document["findings"]}
+    assert states == {(12, "confirmed", "cuda:0"), (14, "confirmed", "cuda:1")}
+    assert not list((tmp_path / "tmp").glob("devlint-ranks-*"))

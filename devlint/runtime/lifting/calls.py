@@ -16,14 +16,15 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from devlint.runtime.failure import is_about_devices, words_of
 from devlint.runtime.labels import device_of, set_device
+from devlint.runtime.lifting.copies import Copies
 from devlint.runtime.lifting.handed_in import HandedIn
 from devlint.runtime.lifting.reachable import kept_plainly, moves_by_itself, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
 from devlint.runtime.observation import Observation
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.traces import Trace, set_trace
-from devlint.runtime.session import observe
-from devlint.runtime.simulated import NotSimulated, SimulatedMachine
+from devlint.runtime.session import Machine, Session, observe
+from devlint.runtime.simulated import NotSimulated
 
 CPU = torch.device("cpu")
 
@@ -37,15 +38,18 @@ class _Local(threading.local):
 
 
 class Lifter:
-    """Lifts while it is ``active``; ``sink`` is told what is observed, the counters what was done."""
+    """Lifts while it is ``active``; ``sink`` is told what is observed, the counters what was done.
 
-    def __init__(self, sink: Callable[[Observation], None]) -> None:
+    On a simulated machine the tensors of a call claim its device while it runs, on a real one there are copies of them.
+    """
+
+    def __init__(self, sink: Callable[[Observation], None], machine: Machine, device: torch.device) -> None:
         self.lifted = 0
         self.not_lifted = Counter[str]()
         self._sink = sink
         self._local = _Local()
-        self._machine = SimulatedMachine(2)
-        self._device = self._machine.device(0)
+        self._machine = machine
+        self._device = device
         self._one_at_a_time = threading.Lock()
         self._born_lifted = WeakIdKeyDictionary()
         self._handed_in = HandedIn()
@@ -108,12 +112,12 @@ class Lifter:
         seen: list[Observation] = []
         try:
             with (
-                observe(self._machine, seen.append, device=self._device),
-                self._placed(modules, tensors),
+                observe(self._machine, seen.append, device=self._device) as session,
                 _devices_of_movers(modules, CPU, self._device),
             ):
-                result = function(*args, **kwargs)
-                self._remember(modules, tensors)
+                self._mark_kept(modules, tensors)
+                run = self._with_claims if self._machine.simulated else self._with_copies
+                result = run(session, function, args, kwargs, modules, tensors)
         except Exception as error:
             snapshot.restore()
             result = function(*args, **kwargs)  # raises what the program itself raises
@@ -128,27 +132,63 @@ class Lifter:
         _devices_back(modules, self._device)
         return _brought_back(result, self._device)
 
-    @contextlib.contextmanager
-    def _placed(self, modules: list[nn.Module], tensors: list[torch.Tensor]) -> Iterator[None]:
-        """Let the call's tensors claim the device; mark what stays behind with the class that holds it."""
-        for tensor in tensors:
-            set_device(tensor, self._device)
-        held = {id(tensor) for tensor in tensors}
-        for part in (part for module in modules for part in module.modules()):
-            for _, tensor in kept_plainly(part):
-                if tensor in self._born_lifted:
-                    set_device(tensor, self._device)
-                elif id(tensor) not in held and tensor not in self._handed_in:
-                    # Where it was made is not known any more; its class is.
-                    set_trace(tensor, Trace(births=((type(part).__init__.__code__, 0),)))
-        yield
+    def _with_claims(
+        self,
+        session: Session,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        modules: list[nn.Module],
+        tensors: list[torch.Tensor],
+    ) -> Any:
+        """On a simulated machine: the same tensors, which say that they are there."""
+        for tensor in (*tensors, *self._left_there(modules)):
+            set_device(tensor, session.device)
+        result = function(*args, **kwargs)
+        for tensor in _kept_by(modules):
+            if device_of(tensor) == self._device:
+                self._born_lifted[tensor] = True
+        return result
 
-    def _remember(self, modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
-        """What the call left on its modules lies where the call put it, also when the next one begins."""
+    def _with_copies(
+        self,
+        session: Session,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        modules: list[nn.Module],
+        tensors: list[torch.Tensor],
+    ) -> Any:
+        """On a real machine."""
+        buffers = [buffer for module in modules for buffer in module.buffers()]
+        copies = Copies((*tensors, *self._left_there(modules)), buffers, self._device, session.move)
+        before = {id(tensor) for tensor in _kept_by(modules)}
+        try:
+            result = function(*copies.sent(args), **copies.sent(kwargs))
+            copies.write_back()
+        finally:
+            copies.back((args, kwargs))
+        for tensor in _kept_by(modules):
+            if id(tensor) not in before:
+                self._born_lifted[tensor] = True
+        return copies.back(result)
+
+    def _left_there(self, modules: list[nn.Module]) -> list[torch.Tensor]:
+        """What an earlier call left on its modules lies where that call put it."""
+        return [tensor for tensor in _kept_by(modules) if tensor in self._born_lifted]
+
+    def _mark_kept(self, modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
+        """Mark what stays behind with the class that holds it: where it was made is not known any more."""
+        moved = {id(tensor) for tensor in (*tensors, *self._left_there(modules))}
         for part in (part for module in modules for part in module.modules()):
             for _, tensor in kept_plainly(part):
-                if device_of(tensor) == self._device:
-                    self._born_lifted[tensor] = True
+                if id(tensor) not in moved and tensor not in self._handed_in:
+                    set_trace(tensor, Trace(births=((type(part).__init__.__code__, 0),)))
+
+
+def _kept_by(modules: list[nn.Module]) -> list[torch.Tensor]:
+    parts = (part for module in modules for part in module.modules())
+    return [tensor for part in parts for _, tensor in kept_plainly(part)]
 
 
 def _check(modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:

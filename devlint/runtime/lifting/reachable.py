@@ -17,7 +17,7 @@ DEPTH = 4
 """How many objects deep tensors are looked for."""
 
 _MOST = 10_000
-_PLAIN = (str, bytes, int, float, complex, bool, type(None), type, torch.device, torch.dtype)
+FIXED = (str, bytes, int, float, complex, bool, type(None), type, torch.device, torch.dtype)
 _MOVERS = ("_apply", "to", "cuda")
 
 
@@ -28,7 +28,7 @@ def tensors_in(*values: Any) -> Iterator[torch.Tensor]:
     for _ in range(DEPTH + 1):
         following: list[Any] = []
         for value in level:
-            if id(value) in seen or isinstance(value, _PLAIN):
+            if id(value) in seen or isinstance(value, FIXED):
                 continue
             seen.add(id(value))
             if isinstance(value, torch.Tensor):
@@ -64,7 +64,7 @@ def moves_by_itself(module: nn.Module) -> bool:
 def kept_plainly(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Plain tensors that a module itself holds, with the attribute's name, also in lists and dicts."""
     for name, value in vars(module).items():
-        if name in ("_parameters", "_buffers", "_modules") or isinstance(value, (*_PLAIN, nn.Module)):
+        if name in ("_parameters", "_buffers", "_modules") or isinstance(value, (*FIXED, nn.Module)):
             continue
         if isinstance(value, torch.Tensor):
             yield name, value

@@ -40,7 +40,8 @@ class Snapshot:
             sys.modules["numpy"].random.set_state(self._numpy)
         with torch.no_grad():
             for tensor, version, value in self._tensors:
-                if tensor._version != version:
+                # Normalisations write into their statistics unannounced.
+                if tensor._version != version or not torch.equal(tensor, value):
                     tensor.data.copy_(value)
         for module, attributes in self._attributes:
             for name in [name for name in vars(module) if name not in attributes and not _is_torchs(name)]:
