@@ -69,6 +69,8 @@ class TraceStep:
     place: Place
     message: str
     device: str | None = None
+    begins: bool = False
+    """Here the way of a value begins; the steps up to the next such one are of the same value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -100,8 +101,16 @@ class Comparison:
             if partner is not None and sighting.finding.place.path in reported
         ]
         unreadable = sum(map(could_not_be_analysed, analysed))
-        note = f"{_files(unreadable)} of the base could not be analysed, and what was found there is not known"
-        return known, [note] if unreadable else []
+        notes = [
+            f"submodule {path}: its commit of the base is not here, so what its change brings about counts as new; "
+            f"run: git -C {shlex.quote(path)} fetch"
+            for path in self._difference.unknown_submodules
+        ]
+        if unreadable:
+            notes.append(
+                f"{_files(unreadable)} of the base could not be analysed, and what was found there is not known"
+            )
+        return known, notes
 
     def _other_changed_files(self, tasks: Iterable[FileTask]) -> list[FileTask]:
         """Changed files that were not named: code may have moved between them and the named ones."""

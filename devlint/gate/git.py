@@ -59,6 +59,10 @@ class Repository:
         problem = f"the history here is shallow and does not reach back to where HEAD left {ref}"
         raise GitError(f"{problem}; run: {self._fetch('--unshallow', self._remote_of(ref))}")
 
+    def has_commit(self, commit: str) -> bool:
+        """Whether a commit is here."""
+        return self._commit(commit) is not None
+
     def entries(self, commit: str) -> list[TreeEntry]:
         """Every file, link and submodule of a commit."""
         listed = self._ask("ls-tree", "-r", "-z", "--full-tree", commit)

@@ -79,7 +79,7 @@ def _underlined(number: int, place: Place, line: str, room: int, gutter: int, ma
     start = starts[min(max(first, 0), len(line))]
     stop = max(starts[min(max(end, 0), len(line))], start)
     clipped, left, skipped = _clipped(text, start, stop, room)
-    before = cells(text[skipped:start]) + left
+    before = min(cells(text[skipped:start]) + left, room - 1)
     length = max(min(cells(text[start:stop]), room - before), 1)
     source: Line = [(f"{number:>{gutter}} | ", "blue"), (clipped.rstrip(), "")]
     return [source, [(" " * gutter + " | ", "blue"), (" " * before, ""), (mark * length, style)]]

@@ -181,7 +181,8 @@ def _trace(steps: tuple[DraftStep, ...], positions: Positions) -> tuple[TraceSte
     """Trace steps with places; a place told twice in a row is told once, by its later words."""
     trace: list[TraceStep] = []
     for step in steps:
-        placed = TraceStep(positions.place(step.node, step.scope.path), step.message, step.device)
+        place = positions.place(step.node, step.scope.path)
+        placed = TraceStep(place, step.message, step.device, begins=not step.passes_on)
         if placed not in trace:
             trace.append(placed)
     return tuple(trace)

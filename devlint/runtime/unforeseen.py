@@ -100,10 +100,11 @@ def _finding(
 ) -> Finding:
     name, severity = rules[reported.code]
     steps = [
-        TraceStep(_on_its_line(place_of(where, show)), f"{name_of(operand)} was {word} here", operand.device)
+        TraceStep(
+            _on_its_line(place_of(where, show)), f"{name_of(operand)} was {word} here", operand.device, begins=not nth
+        )
         for operand in observation.operands
-        for word, where in (("made", operand.born), ("moved", operand.moved))
-        if where is not None
+        for nth, (word, where) in enumerate(_ways_of(operand))
     ]
     if observation.spots:
         met = "met here" if len(observation.operands) > 1 else "seen here"
@@ -121,6 +122,12 @@ def _finding(
         origin="runtime",
         verdict=confirmed(run, observation, show),
     )
+
+
+def _ways_of(operand: Seen) -> list[tuple[str, Spot]]:
+    """What brought an operand where it is, first to last."""
+    ways = (("made", operand.born), ("moved", operand.moved))
+    return [(word, where) for word, where in ways if where is not None]
 
 
 def _on_its_line(place: Place) -> Place:

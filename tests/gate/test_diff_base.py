@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import shlex
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -328,6 +329,44 @@ def test_submodules_are_skipped_and_counted(repo: Repo, tmp_path: Path) -> None:
     result = run(repo.root, diff_base="main")
     assert places(result) == ["pkg/work.py:mine"]
     assert result.notes == ("skipped, not to be compared: 1 file in submodules",)
+
+
+def with_library(repo: Repo, tmp_path: Path, then: str, now: str) -> Repo:
+    """A repository whose ``vendor`` is a submodule, at ``then`` in the base and at ``now`` on the branch."""
+    library = Repo.make(tmp_path / "library", {"helper.py": then})
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.root), "vendor")
+    repo.write(**{"pkg/uses.py": USES.replace("pkg.helper", "vendor.helper").replace("from .", "from vendor.")})
+    repo.commit()
+    repo.branch()
+    Repo(repo.root / "vendor").commit(**{"helper.py": now})
+    repo.commit()
+    return library
+
+
+def test_what_a_submodule_brings_about_is_new_where_it_is_used(repo: Repo, tmp_path: Path) -> None:
+    with_library(repo, tmp_path, ON_THE_DEVICE, ON_THE_CPU)
+    result = run(repo.root, "pkg", diff_base="main")
+    assert places(result) == ["pkg/uses.py:Net.forward"]
+    assert result.notes == ()
+
+
+def test_what_a_submodule_had_brought_about_before_is_known(repo: Repo, tmp_path: Path) -> None:
+    with_library(repo, tmp_path, ON_THE_CPU, ON_THE_CPU + "\n\nSIZE = 3\n")
+    result = run(repo.root, "pkg", diff_base="main")
+    assert (places(result), result.notes) == ([], ())
+    assert result.hidden.in_base > 0
+
+
+def test_a_submodule_whose_earlier_commit_is_not_here_is_told(repo: Repo, tmp_path: Path) -> None:
+    with_library(repo, tmp_path, ON_THE_CPU, ON_THE_CPU + "\n\nSIZE = 3\n")
+    vendor = repo.root / "vendor"
+    shutil.rmtree(vendor)
+    Repo.make(vendor, {"helper.py": ON_THE_CPU + "\n\nSIZE = 4\n"})
+    result = run(repo.root, "pkg", diff_base="main")
+    assert result.notes == (
+        "submodule vendor: its commit of the base is not here, so what its change brings about counts as new; "
+        "run: git -C vendor fetch",
+    )
 
 
 def test_pointers_to_git_lfs_are_skipped_and_counted(repo: Repo) -> None:

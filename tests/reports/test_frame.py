@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -77,6 +77,7 @@ def test_a_place_outside_of_the_file_draws_nothing() -> None:
     assert drawn(Place("a.py", 9, 1, 9, 2), "x") == []
 
 
+@example(text="x" * 34, start=35, length=0, width=39)
 @given(
     text=st.one_of(
         st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r\n"), max_size=120),

@@ -132,15 +132,14 @@ def test_each_step_has_its_marker_at_the_height_of_its_row() -> None:
 
 
 def test_values_have_lanes_of_their_own_up_to_where_they_meet() -> None:
-    def trace(*messages: str) -> tuple[TraceStep, ...]:
-        *ways, end = messages
-        return (*(TraceStep(MADE, message, "cpu") for message in ways), TraceStep(MET, end))
+    def trace(*begins: bool) -> tuple[TraceStep, ...]:
+        return (*(TraceStep(MADE, "a step", "cpu", begins=new) for new in begins), TraceStep(MET, "the end"))
 
     assert chains(FINDING.trace) == [[1, 2, 3]]
-    two = trace("`a`: made here", "moved here", "`x`: comes in here", "`x`: moved here", "they meet here")
+    two = trace(True, False, True, False)
     assert chains(two) == [[1, 2], [3, 4]]
-    assert chains(trace("`a`: made here", "`self.rnn`: moves with the module", "they meet here")) == [[1], [2]]
-    assert chains(trace("made here", "`f`: returned here")) == [[1, 2]]
+    assert chains(trace(True, True)) == [[1], [2]]
+    assert chains(trace(True)) == [[1, 2]]
     assert chains(()) == []
     text = html_document(Result((replace(FINDING, trace=two),), 1), source())
     assert text.count('<path class="tip') == 2

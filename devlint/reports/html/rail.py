@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 
 from devlint.finding import TraceStep
@@ -16,7 +15,6 @@ ROW_HEIGHT = 22
 _LANE = 20
 _MARGIN = 14
 _RADIUS = 8
-_BEGINS = re.compile(r"\b(?:made|comes in) here$|\bmoves with the module$|^goes to the current device$")
 
 
 def step_kind(trace: Sequence[TraceStep], number: int) -> str:
@@ -29,11 +27,11 @@ def step_kind(trace: Sequence[TraceStep], number: int) -> str:
 def chains(trace: Sequence[TraceStep]) -> list[list[int]]:
     """The steps, by their numbers from 1, of each value on its way; a last step where several meet is in none of them.
 
-    A trace is one list; a new value begins with a step that says where it comes from.
+    A trace is one list, in which a step says of itself that another value's way begins there.
     """
     found: list[list[int]] = []
     for number, step in enumerate(trace, 1):
-        if not found or _BEGINS.search(step.message):
+        if not found or step.begins:
             found.append([])
         found[-1].append(number)
     if len(found) > 1 and len(found[-1]) > 1 and trace[-1].device is None:

@@ -227,6 +227,6 @@ def _draft(node: cst.CSTNode, scope: Scope, device: str, question: str, target: 
         scope=scope,
         message=f"{moved} means the current device; `{question}` tells the type of `{device}` and not which one it is",
         confidence=Confidence.LOW if test else Confidence.HIGH,
-        trace=(DraftStep(node, scope, "goes to the current device", target),),
+        trace=(DraftStep(node, scope, "goes to the current device", target, passes_on=False),),
         repair=repair,
     )
