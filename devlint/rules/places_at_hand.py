@@ -64,22 +64,27 @@ class Definitions:
             return AtHand(target, Applicability.SUGGESTION)  # a device written out
         if root[1] == "self":
             return AtHand(target, Applicability.SUGGESTION) if step.scope.class_name is not None else None
+        if root[1] == target and not step.scope.qualname:
+            return AtHand(target, Applicability.SUGGESTION)  # whether it has its value by then is for people to see
         if not self._is_bound(root[1], step):
             return None
         is_tensors = not target.startswith("next(") and step.scope not in self._ignoring
         return AtHand(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
 
     def _named_for(self, step: Step, theirs: MetOperand) -> str:
-        """The name of a device that the other operand was made on in the same function, before ``step``."""
+        """The name of the device that the other operand was put on in the same definition, known before ``step``."""
         import libcst as cst
 
-        origin = origin_of(theirs.value)
-        made = origin.step if origin is not None else None
-        if made is None or made.kind is not StepKind.MADE or made.scope != step.scope:
+        for link in origin_of(theirs.value) or ():
+            if link.kind not in (StepKind.MADE, StepKind.MOVED):
+                continue
+            given = link.node.args if link.scope == step.scope and isinstance(link.node, cst.Call) else ()
+            named = next((arg.value for arg in given if _names_device(arg, link.kind)), None)
+            at_top_level = not step.scope.qualname
+            if isinstance(named, cst.Name) and (at_top_level or self._is_bound(named.value, step)):
+                return named.value
             return ""
-        given = made.node.args if isinstance(made.node, cst.Call) else ()
-        named = next((arg.value for arg in given if arg.keyword is not None and arg.keyword.value == "device"), None)
-        return named.value if isinstance(named, cst.Name) and self._is_bound(named.value, step) else ""
+        return ""
 
     def _in_the_same_place(self, step: Step, theirs: MetOperand) -> AtHand | None:
         """An argument that is a tensor and where the other operand is."""
@@ -187,6 +192,16 @@ class Definitions:
         begun = self._begun.get(step.scope)
         function = begun.node if begun is not None else None
         return isinstance(function, cst.FunctionDef) and is_settled(name, function, step.node)
+
+
+def _names_device(argument: cst.Arg, kind: StepKind) -> bool:
+    """`device=d`, and in a transfer `.to(device)`: of other names it is not known whether they are a tensor's."""
+    import libcst as cst
+
+    if argument.keyword is not None:
+        return argument.keyword.value == "device"
+    name = argument.value.value if isinstance(argument.value, cst.Name) else ""
+    return kind is StepKind.MOVED and not argument.star and name.endswith("device")
 
 
 def made_there(step: Step, hand: AtHand) -> Repair:

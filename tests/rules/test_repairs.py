@@ -141,6 +141,18 @@ WRITTEN: dict[str, Case] = {
         """,
         ("    return torch.arange(len(counts), device=device).repeat_interleave(sizes)",),
     ),
+    "beside what a script has moved": (
+        "DEV101",
+        """
+        device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+        net = nn.Linear(8, 16).to(device)
+        for _ in range(3):
+            x = torch.randn(5, 8).to(device)
+            y = torch.randn(5, 16)
+            nn.functional.mse_loss(net(x), y).backward()
+        """,
+        ("    y = torch.randn(5, 16, device=device)",),
+    ),
     "beside an argument that a test has found": (
         "DEV101",
         """
