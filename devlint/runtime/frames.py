@@ -43,8 +43,11 @@ def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
 
 def here(depth: int = 1) -> RawSpot | None:
     """The innermost user frame, as cheaply as can be."""
-    for frame in user_frames(sys._getframe(depth)):
-        return frame.f_code, frame.f_lasti
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None:
+        if is_user_code(frame.f_code.co_filename):
+            return frame.f_code, frame.f_lasti
+        frame = frame.f_back
     return None
 
 

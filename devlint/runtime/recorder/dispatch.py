@@ -9,48 +9,18 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from devlint.runtime.frames import here, user_frames
+from devlint.runtime.frames import RawSpot, here, user_frames
 from devlint.runtime.judging import judge
-from devlint.runtime.labels import CPU, claim_of
+from devlint.runtime.labels import CPU, address_of, claim_of, claims
 from devlint.runtime.recorder import streams, workers
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
+from devlint.runtime.recorder.kinds_of_work import KINDS_OF_WORK, KindOfWork, learn
+from devlint.runtime.recorder.ordering import DEFAULT
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.strays import Stray, tell_stray
-from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace, trace_of
+from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace
 
 Tensor = torch.Tensor
-_aten = torch.ops.aten
-
-_FRESH = {_aten.lift_fresh.default, _aten.lift.default}
-"""What data from Python becomes a tensor with: its operand was born in the same call."""
-
-_COPIES = {_aten._to_copy.default, _aten.copy_.default, _aten.clone.default}
-"""What a transfer is below autograd; where it lands is known to the function mode only."""
-
-_UNWRITTEN = {
-    _aten.empty.memory_format,
-    _aten.empty_strided.default,
-    _aten.empty_like.default,
-    _aten.new_empty.default,
-    _aten.new_empty_strided.default,
-    _aten.lift_fresh.default,
-    _aten.lift.default,
-}
-"""What leaves its result as the memory was, or takes it from the host and waits."""
-
-_WAITS = {
-    _aten._local_scalar_dense.default,
-    _aten.nonzero.default,
-    _aten.masked_select.default,
-    _aten.equal.default,
-    _aten.is_nonzero.default,
-    _aten._unique2.default,
-    _aten.unique_dim.default,
-    _aten.unique_consecutive.default,
-    _aten.bincount.default,
-    _aten.repeat_interleave.Tensor,
-}
-"""Calls whose result the host has to wait for (semantics: values read and sizes that depend on data)."""
 
 
 class RecordingDispatch(TorchDispatchMode):
@@ -70,6 +40,7 @@ class RecordingDispatch(TorchDispatchMode):
     ) -> Any:
         kwargs = kwargs or {}
         recorder = self.recorder
+        known = KINDS_OF_WORK.get(id(func)) or learn(func)
         device_of = recorder.machine.device_of
         common: Any = None
         mixed = False
@@ -77,16 +48,20 @@ class RecordingDispatch(TorchDispatchMode):
         for value in (*args, *kwargs.values()) if kwargs else args:
             for item in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(item, Tensor):
-                    trace = trace_of(item)
-                    traces.append(trace)
+                    try:
+                        claim = claims.get(address_of(item))
+                    except RuntimeError:
+                        claim = claim_of(item)
+                    traces.append(None if claim is None else claim.trace)
                     device = device_of(item)
                     if common is None:
                         common = device
                     elif common is not device and common != device:
                         mixed = True
-        recorder.ordering.now += 1
-        if recorder.ordering.watching:
-            self._look_at_order(func, args, kwargs, mixed, common)
+        ordering = recorder.ordering
+        ordering.now += 1
+        if ordering.watching:
+            self._look_at_order(known, args, kwargs, mixed, common)
         if mixed:
             self._reached()
             out = self._meet(func, args, kwargs)
@@ -95,9 +70,9 @@ class RecordingDispatch(TorchDispatchMode):
             if common == recorder.device:
                 if not recorder.reached:
                     self._reached()
-                if func in _WAITS:
+                if known.waits:
                     self._waited(func)
-        self._trace(func, out, traces)
+        self._trace(known, out, traces)
         return out
 
     def _reached(self) -> None:
@@ -106,14 +81,15 @@ class RecordingDispatch(TorchDispatchMode):
             workers.tell_used(recorder, sys._getframe(2))
         recorder.reached = True
 
-    def _look_at_order(self, func: Any, args: Any, kwargs: Any, mixed: bool, common: Any) -> None:
+    def _look_at_order(self, known: KindOfWork, args: Any, kwargs: Any, mixed: bool, common: Any) -> None:
         """Reads that nothing has put after the write: by another stream, by the host."""
         recorder = self.recorder
         if common == recorder.device or mixed:
             if recorder.ordering.active:
-                streams.launching(recorder, func, args, kwargs)
-        elif recorder.ordering.in_flight and not recorder.local.moving:
-            streams.read_by_host(recorder, func.__name__.partition(".")[0], streams.host_operands(func, args, kwargs))
+                streams.launching(recorder, known.func, args, kwargs)
+        elif recorder.ordering.in_flight and not known.is_queued_behind:
+            name = known.func.__name__.partition(".")[0]
+            streams.read_by_host(recorder, name, streams.host_operands(known.func, args, kwargs))
 
     def _meet(self, func: Any, args: Any, kwargs: Any) -> Any:
         recorder = self.recorder
@@ -131,7 +107,7 @@ class RecordingDispatch(TorchDispatchMode):
         if meeting.clash is not None:
             seized = Seized(func, meeting, recorder.machine.verdict(meeting, refused=False))
             record_meeting(recorder, seized, f"{meeting.clash.message}, yet the device took it")
-        if func is _aten.copy_.default:
+        if func is torch.ops.aten.copy_.default:
             streams.copied_in_place(recorder, args, kwargs)
         return out
 
@@ -152,24 +128,29 @@ class RecordingDispatch(TorchDispatchMode):
         if frame is not None and not self.recorder.local.quiet:
             self.recorder.counts.synchronised(frame, str(func))
 
-    def _trace(self, func: Any, out: Any, traces: Sequence[Trace | None]) -> None:
+    def _trace(self, known: KindOfWork, out: Any, traces: Sequence[Trace | None]) -> None:
         made = None
         ordering = self.recorder.ordering
         for item in out if isinstance(out, list | tuple) else (out,):
             if not isinstance(item, Tensor):
                 continue
-            claim = claim_of(item)
+            try:
+                claim = claims.get(address_of(item))
+            except RuntimeError:
+                claim = claim_of(item)
             if claim is None or claim.trace is None:
                 on_cpu = self.recorder.machine.device_of(item) == CPU
                 if made is None:
-                    made = _derived(func, traces, on_cpu)
-                    if func not in _UNWRITTEN:
-                        made.at, made.on = ordering.now, streams.current(self.recorder)
+                    made = _derived(known, traces, on_cpu)
+                    if known.writes:
+                        made.at = ordering.now
+                        made.on = streams.current(self.recorder) if ordering.active else DEFAULT
                 set_trace(item, made)
-                if on_cpu and func not in _COPIES and self.recorder.local.forward and item.dim():
-                    self._strayed(Stray(func, item, made, bool(traces) and func not in _FRESH))
-            elif not func.is_view:
-                claim.trace.at, claim.trace.on = ordering.now, streams.current(self.recorder)
+                if on_cpu and not known.copies and self.recorder.local.forward and item.dim():
+                    self._strayed(Stray(known.func, item, made, bool(traces) and not known.is_fresh))
+            elif not known.is_view:
+                claim.trace.at = ordering.now
+                claim.trace.on = streams.current(self.recorder) if ordering.active else DEFAULT
 
     def _strayed(self, stray: Stray) -> None:
         """Where a factory's result is told to be, the function mode knows only when the call is over."""
@@ -182,14 +163,21 @@ class RecordingDispatch(TorchDispatchMode):
             tell_stray(self.recorder, stray)
 
 
-def _derived(func: Any, traces: Sequence[Trace | None], on_cpu: bool) -> Trace:
+def _derived(work: KindOfWork, traces: Sequence[Trace | None], on_cpu: bool) -> Trace:
     """The trace of a new storage: its first operand's, births of all operands on the CPU, its own without operands."""
     raw = here(4)
-    known = [t for t in traces if t is not None]
-    if not known:
-        born = raw is not None and (not traces or func in _FRESH)
+    births: tuple[RawSpot, ...] | None = None
+    moved, repaired, apart = None, False, False
+    for trace in traces:
+        if trace is not None:
+            if births is None:
+                births, moved = trace.births, trace.moved
+            elif trace.births is not births:
+                apart = True
+            repaired = repaired or trace.repaired
+    if births is None:
+        born = raw is not None and (not traces or work.is_fresh)
         return Trace((raw,) if born and raw is not None else (), raw)
-    births = known[0].births
-    if on_cpu and len(known) > 1:
-        births = tuple(dict.fromkeys(b for t in known for b in t.births))[:MOST_BIRTHS]
-    return Trace(births, raw, known[0].moved, any(t.repaired for t in known))
+    if on_cpu and apart:
+        births = tuple(dict.fromkeys(b for t in traces if t is not None for b in t.births))[:MOST_BIRTHS]
+    return Trace(births, raw, moved, repaired)

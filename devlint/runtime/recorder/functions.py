@@ -39,24 +39,22 @@ class RecordingFunctions(TorchFunctionMode):
                     return (body_of(func) or func)(*args, **kwargs)
             finally:
                 local.in_call = before
-        is_transfer = func in _TRANSFERS
         if self.recorder.ordering.in_flight and func in streams.READS_MEMORY:
             streams.read_by_host(self.recorder, name_of_function(func), args[:1])
         before, local.in_call = local.in_call, True
-        local.moving = is_transfer
         try:
             out = func(*args, **kwargs)
         except Exception as error:
             local.in_call = before
             out = self._failed(func, args, kwargs, error)
         finally:
-            local.in_call, local.moving = before, False
+            local.in_call = before
         if local.strays and not before:
             tell_strays(self.recorder)
-        if is_transfer and isinstance(out, Tensor) and out is not args[0]:
-            moved(self.recorder, f"Tensor.{func.__name__}", args[0], out)
-            waits = not streams.asks_not_to_wait(args, kwargs)
-            streams.moved(self.recorder, f"Tensor.{func.__name__}", args[0], out, waits)
+        if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
+            operation = f"Tensor.{func.__name__}"
+            moved(self.recorder, operation, args[0], out)
+            streams.moved(self.recorder, operation, args[0], out, not streams.asks_not_to_wait(args, kwargs))
             self._named(func, out)
         elif "device" in kwargs and isinstance(out, Tensor):
             self._named(func, out)

@@ -18,20 +18,27 @@ class Ordering:
     """The streams of the device under test.
 
     ``now`` is the number of the latest work. ``active``: a side stream has been made current. ``in_flight``: some copy
-    to the host did not wait. As long as neither holds nothing can be out of order, and nobody need ask.
+    to the host did not wait. As long as neither holds nothing can be out of order, and nobody need ask: ``watching`` is
+    False.
     """
 
     def __init__(self) -> None:
         self.now = 0
         self.active = False
         self.in_flight = False
+        self.watching = False
         self._host: Known = {}
         self._all = 0
         self._streams: dict[int, Known] = {}
 
-    @property
-    def watching(self) -> bool:
-        return self.active or self.in_flight
+    def enter_stream(self, stream: int) -> None:
+        """A stream has been made current."""
+        if stream != DEFAULT:
+            self.active = self.watching = True
+
+    def queue_copy(self) -> None:
+        """A copy to the host is on its way."""
+        self.in_flight = self.watching = True
 
     def recorded(self, stream: int) -> Known:
         """What is over once the work queued on a stream until now is over."""

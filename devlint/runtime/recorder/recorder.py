@@ -24,14 +24,13 @@ class _Local(threading.local):
     """``in_call``: a torch function of the program is running, so a clash below can be repaired by running it again.
 
     ``forward``: a module with something on the accelerator is being called. ``quiet``: devlint's own moves.
-    ``moving``: the running call is a transfer. ``strays``: what the running call has made on the CPU so far.
+    ``strays``: what the running call has made on the CPU so far.
     """
 
     in_call = False
     forward = False
     calls = 0
     quiet = False
-    moving = False
 
     def __init__(self) -> None:
         self.strays: list[Any] = []

@@ -36,7 +36,7 @@ def install(recorder: Recorder, patches: Patches) -> None:
 
     def set_stream(*args: Any, **kwargs: Any) -> None:
         number = kwargs.get("stream_id", args[0] if args else DEFAULT)
-        ordering.active = ordering.active or number != DEFAULT
+        ordering.enter_stream(number)
         true_set(*args, **kwargs)
 
     def synchronise() -> None:
@@ -166,6 +166,8 @@ def _words(stream: int) -> str:
 def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor, waits: bool) -> None:
     """A copy between host and device is over when its call is, or it is queued."""
     before, after = recorder.machine.device_of(source), recorder.machine.device_of(result)
+    if before == after == CPU and operation != "Tensor.pin_memory":
+        read_by_host(recorder, operation, [source])  # another dtype, made on the host
     if recorder.device not in (before, after) or before == after:
         return
     stream, trace = current(recorder), trace_of(result)
@@ -173,7 +175,8 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor, wa
         waited(recorder)
     elif trace is not None:
         trace.at, trace.on, trace.queued = recorder.ordering.now, stream, after == CPU
-        recorder.ordering.in_flight = recorder.ordering.in_flight or trace.queued
+        if trace.queued:
+            recorder.ordering.queue_copy()
     if not waits and before == CPU and not recorder.machine.is_pinned(source):
         operand = seen(source, before, "self")
         message = f"the copy to {after} waits all the same: its source is in pageable memory"
