@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from devlint.semantics import classify
 from devlint.semantics.record.files import read_record, read_rows
@@ -95,14 +95,10 @@ def unsettled(path: Path) -> list[Ended]:
 
 
 def _cited() -> dict[str, Fact]:
-    path = FIXTURES / "cited.json"
     by_code = {row.code: row.key for row in rows()}
-    found = {}
-    for one in _rows_of(path):
-        found[by_code[one["code"]]] = Fact("cited", one["expect"] == "err", one.get("kind", ""), None, one["url"])
-    return found
-
-
-def _rows_of(path: Path) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = json.loads(path.read_text("utf-8"))["rows"]
-    return found
+    sources = json.loads((FIXTURES / "cited.json").read_text("utf-8"))["sources"]
+    return {
+        by_code[code]: Fact("cited", expected == "err", note=f"{source['url']}: {source['says']}")
+        for source in sources
+        for code, expected in source["rows"]
+    }
