@@ -34,18 +34,25 @@ def meet(operation: Operation, operands: Sequence[Operand[D]], relate: Relate[D]
     case = Case(operation, tuple(operands), relate, cpu)
     # Where every tensor must be on the CPU, that is where they meet.
     main: Verdict[D] = _judge(case, rest) if rest or not on_host else Meets(cpu)
-    if isinstance(main, Clash) and _may_be_scalar(case, main.operand):
-        main = Unclear("a 0-dim CPU tensor passes there with some shapes of the others")
+    if isinstance(main, Clash) and any(_sometimes_passes(case, i) for i in (main.operand, main.other)):
+        main = Unclear("a 0-dim tensor passes there with some shapes of the others")
     verdict = first_clash(main, _must_be_on_cpu(case, on_host), _generator(case, generators, rest))
     out = next((o for o in operands if o.role == "out"), None)
     return Meets(out.device) if isinstance(verdict, Meets) and out is not None else verdict
 
 
-def _may_be_scalar(case: Case[D], i: int) -> bool:
-    """Whether what is refused may be a CPU scalar at a position where one sometimes passes."""
-    operand = case.operands[i]
-    sometimes = operand.role in case.operation.zero_dim_sometimes and operand.dim is not Dim.NONZERO
-    return sometimes and case.on_cpu(i) is not Relation.DIFFERENT
+def _sometimes_passes(case: Case[D], i: int | None) -> bool:
+    """Whether what is refused may be 0-dim at a position where such a tensor sometimes passes.
+
+    Where one on the CPU always does, sometimes means one from elsewhere.
+    """
+    if i is None or case.operands[i].role not in case.operation.zero_dim_sometimes:
+        return False
+    if case.operands[i].role not in case.operation.zero_dim and case.on_cpu(i) is Relation.DIFFERENT:
+        return False
+    expanded = case.operation.rule in (Rule.BROADCAST_FIRST, Rule.BROADCAST_WHERE)
+    asked = case.operands if expanded else [case.operands[i]]
+    return all(operand.dim is not Dim.NONZERO for operand in asked)
 
 
 def _judge(case: Case[D], indices: list[int]) -> Verdict[D]:

@@ -119,7 +119,8 @@ class Operation:
     """What one Python call does with the devices of its tensor arguments.
 
     `name` is the user's ("torch.gather", "Tensor.add_", "operator.add"); for a method the first parameter is `self`.
-    `zero_dim`: where a 0-dim CPU tensor may stand; `zero_dim_sometimes`: where that hangs on the others' shapes.
+    `zero_dim`: where a 0-dim CPU tensor may stand; `zero_dim_sometimes`: where that hangs on the others' shapes, or,
+    beside `zero_dim`, where one from another accelerator may.
     `stepwise`: kernels of two operands one after another, so that several CPU scalars do not crowd one kernel.
     `scalar_is_operand` (PAIRWISE): a 0-dim tensor in place of a list meets every tensor; otherwise it is read with
     `item()`. `order`: the roles as PyTorch looks at them, where that is not the call's order.

@@ -4,10 +4,10 @@
     python tests/benchmarks/conformance.py --verbose     each difference, with what the evidence says
     python tests/benchmarks/conformance.py --markdown    the table as it stands in the README
     python tests/benchmarks/conformance.py --json        each row, its facts and the three answers
+    python tests/benchmarks/conformance.py --other ROWS RECORD    the same over other rows and a record of them
 
-The rows are those of fixtures/semantics/rows.jsonl. Evidence that does not come from devlint's own tables is a record
-made on a GPU, the answers of PyTorch's own CUDA build run without one, and sources that are cited. Rows without any are
-printed apart and count for nothing.
+The rows are those of fixtures/semantics/rows.jsonl. What counts as evidence, and what it can settle, is told in
+tests/semantics/conformance/evidence.py. Rows without any are printed apart and count for nothing.
 """
 
 from __future__ import annotations
@@ -18,20 +18,36 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from devlint.semantics import Operation, function
+from devlint.semantics.record.files import read_rows
 from devlint.semantics.record.row import Row
 from tests.semantics.conformance import answers as oracles
 from tests.semantics.conformance.comparing import Result, compare, known_differences
-from tests.semantics.conformance.evidence import SOURCES, Fact, best, facts, nearest, rows, unsettled
+from tests.semantics.conformance.evidence import (
+    RECORDED,
+    SOURCES,
+    Fact,
+    Source,
+    best,
+    facts,
+    nearest,
+    of_record,
+    rows,
+    unsettled,
+)
 
 Answers = Mapping[str, Sequence[oracles.Answer]]
+Known = Mapping[str, Mapping[Source, Fact]]
 
 NAMES = {"judge": "the judge", "simulated": "simulated machine", "fake": "FakeTensorMode"}
+HEAD = ("evidence", "", "rows", "clashes", "false clashes", "missed clashes", "cannot say", "wrong device")
 
 
 def asked(chosen: list[Row]) -> Answers:
@@ -43,25 +59,23 @@ def asked(chosen: list[Row]) -> Answers:
     }
 
 
-def lines(chosen: list[Row], known: Mapping[str, Mapping[str, Fact]], found: Answers) -> list[tuple[str, ...]]:
+def lines(chosen: list[Row], known: Known, found: Answers) -> list[tuple[str, ...]]:
     """One line for each source and oracle, and one over the best source of each row."""
     made = []
-    for source in (*SOURCES, "all"):
+    for source in (*SOURCES, None):
         for oracle, given in found.items():
             counts: Counter[Result] = Counter()
             clashes = 0
             for row, answer in zip(chosen, given, strict=True):
-                fact = best(known[row.key]) if source == "all" else known[row.key].get(source)  # type: ignore[arg-type]
-                if fact is None:
-                    continue
-                clashes += fact.clash
-                counts[compare(fact, answer)] += 1
+                fact = known[row.key].get(source) if source else best(known[row.key])
+                if fact is not None:
+                    clashes += fact.clash
+                    counts[compare(fact, answer)] += 1
             total = sum(counts.values())
-            if not total:
-                continue
-            cells = (str(total), str(clashes), str(counts["agrees"]), share(counts["missed"], clashes))
-            cells += (share(counts["false"], total - clashes), str(counts["device"]), str(counts["silent"]))
-            made.append((source, NAMES[oracle], *cells))
+            if total:
+                cells = (str(total), str(clashes), share(counts["false"], total - clashes))
+                cells += (share(counts["missed"], clashes), str(counts["silent"]), str(counts["device"]))
+                made.append((source or "all", NAMES[oracle], *cells))
     return made
 
 
@@ -69,30 +83,61 @@ def share(part: int, whole: int) -> str:
     return f"{part} ({100 * part / whole:.1f} %)" if whole else str(part)
 
 
-HEAD = ("evidence", "", "rows", "clashes", "agrees", "missed clashes", "false clashes", "wrong device", "cannot say")
-
-
 def table(made: list[tuple[str, ...]], markdown: bool) -> str:
     if markdown:
-        body = ["| " + " | ".join(line) + " |" for line in (HEAD, ("---", "---", *["---:"] * 7), *made)]
+        body = ["| " + " | ".join(line) + " |" for line in (HEAD, ("---", "---", *["---:"] * 6), *made)]
         return "\n".join(body)
     widths = [max(len(line[i]) for line in (HEAD, *made)) for i in range(len(HEAD))]
-    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) for line in (HEAD, *made))
+    return "\n".join(
+        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in (HEAD, *made)
+    )
 
 
-def told(chosen: list[Row], known: Mapping[str, Mapping[str, Fact]], found: Answers) -> None:
+def about_evidence(chosen: list[Row], known: Known, found: Answers) -> list[str]:
+    """What the evidence is worth: rows without any, sources beside each other, tables read off a source."""
+    bare = [answer.verdict for row, answer in zip(chosen, found["judge"], strict=True) if not known[row.key]]
+    said = ", ".join(f"{number} {verdict}" for verdict, number in Counter(bare).most_common())
+    told = [f"derived, counted for nothing: {len(bare)} rows without evidence (the judge: {said or 'nothing'})"]
+    for a, b in combinations(SOURCES, 2):
+        both = [(k[a], k[b]) for k in known.values() if a in k and b in k]
+        if both:
+            apart = sum(one.clash != other.clash for one, other in both)
+            told.append(f"{a} and {b} settle {len(both)} rows both, {apart} differently")
+    off = sum("build" in known[row.key] and _read_off_the_build(row.operation) for row in chosen)
+    told.append(f"{off} of the build's rows call functions of which some fact (tag C) was read off that build")
+    return told
+
+
+def _read_off_the_build(operation: str) -> bool:
+    name = operation if operation.startswith("torch.") else f"torch.{operation}"
+    found = function(name) if operation.startswith(("torch.", "Tensor.")) else None
+    return isinstance(found, Operation) and found.provenance == "C"
+
+
+def records() -> list[str]:
+    """The record of each source."""
+    found = []
+    for source in RECORDED:
+        path = nearest(source)
+        found.append(
+            f"{source}: {path.name}, settles nothing of {len(unsettled(path))} rows" if path else f"{source}: no record"
+        )
+    return found
+
+
+def told(chosen: list[Row], known: Known, found: Answers) -> None:
     """Each difference of judge and simulation, with its reason where it is a known one."""
     for oracle in ("judge", "simulated"):
         why = known_differences(oracle)
         for row, answer in zip(chosen, found[oracle], strict=True):
             fact = best(known[row.key])
-            if fact is None or (result := compare(fact, answer)) in ("agrees", "silent"):
+            if fact is None or (result := compare(fact, answer)) == "agrees":
                 continue
-            reason = why.get(row.code, "NOT LISTED")
+            reason = answer.detail if result == "silent" else why.get(row.code, "NOT LISTED")
             print(f"{oracle}: {result}: {row.code}\n    {fact.source}: {fact.kind or fact.devices}; {reason}")
 
 
-def as_json(chosen: list[Row], known: Mapping[str, Mapping[str, Fact]], found: Answers) -> None:
+def as_json(chosen: list[Row], known: Known, found: Answers) -> None:
     for i, row in enumerate(chosen):
         of_row = {s: {"clash": f.clash, "kind": f.kind, "devices": f.devices} for s, f in known[row.key].items()}
         said = {o: {"verdict": a[i].verdict, "detail": a[i].detail, "devices": a[i].devices} for o, a in found.items()}
@@ -104,24 +149,25 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--other", nargs=2, type=Path, metavar=("ROWS", "RECORD"))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    chosen, known = rows(), facts()
+    known: Known
+    if options.other:
+        settled = of_record(
+            options.other[1], "build" if "no GPU" in options.other[1].read_text("utf-8")[:400] else "gpu"
+        )
+        chosen = read_rows(options.other[0])
+        known = {row.key: {settled[row.key].source: settled[row.key]} if row.key in settled else {} for row in chosen}
+    else:
+        chosen, known = rows(), facts()
     found = asked(chosen)
     if options.json:
         as_json(chosen, known, found)
         return
     print(table(lines(chosen, known, found), options.markdown))
-    bare = [row for row in chosen if not known[row.key]]
-    verdicts = Counter(found["judge"][chosen.index(row)].verdict for row in bare)
-    print(f"\nderived, counted for nothing: {len(bare)} rows without evidence ({dict(verdicts)} by the judge)")
-    for gpu in (True, False):
-        path = nearest(gpu=gpu)
-        print(
-            f"{'GPU' if gpu else 'build'}: "
-            + (f"{path.name}, {len(unsettled(path))} rows open" if path else "no record")
-        )
+    print("", *about_evidence(chosen, known, found), *([] if options.other else records()), sep="\n")
     if options.verbose:
         told(chosen, known, found)
 

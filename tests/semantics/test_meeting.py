@@ -245,6 +245,14 @@ def test_a_scalar_that_sometimes_passes_is_not_judged() -> None:
     assert isinstance(judge(linear, *matrices, at("cpu", "bias", Dim.UNKNOWN)), Unclear)
     assert isinstance(judge(linear, *matrices, at("cpu", "bias")), Clash)
     assert isinstance(judge(linear, *matrices, at("cuda:1", "bias", ZERO)), Clash)
+    cosine = function("torch.nn.functional.cosine_embedding_loss")
+    rows = (at("cuda:0", "input1"), at("cuda:0", "input2"))
+    assert judge(cosine, *rows, at("cpu", "target", ZERO)) == Meets("cuda:0")
+    assert isinstance(judge(cosine, *rows, at("cuda:1", "target", ZERO)), Unclear)
+    assert isinstance(judge(cosine, *rows, at("cpu", "target")), Clash)
+    smooth = function("torch.nn.functional.smooth_l1_loss")
+    assert isinstance(judge(smooth, at("cuda:0", "input", ZERO), at("cpu", "target", ZERO)), Unclear)
+    assert isinstance(judge(smooth, at("cuda:0", "input"), at("cpu", "target", ZERO)), Clash)
 
 
 def test_a_result_written_into_out_is_there() -> None:

@@ -15,6 +15,7 @@ from devlint.semantics.record.batches import outcomes
 from devlint.semantics.record.files import Refused, file_name, line_of, open_record, read_rows
 from devlint.semantics.record.machine import NoDevice, header
 
+DEVICES = "meta: torch's C++ structured metas play the accelerator; cpu: a dry run, nothing crosses"
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "semantics"
 
 
@@ -51,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m devlint.semantics.record", description=__doc__)
-    parser.add_argument("--device", choices=("cuda", "cpu"), required=True, help="cpu: a dry run, nothing crosses")
+    parser.add_argument("--device", choices=("cuda", "meta", "cpu"), required=True, help=DEVICES)
     parser.add_argument("--rows", type=Path, default=FIXTURES / "rows.jsonl", metavar="FILE")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: beside the rows, named by torch and GPU")
     parser.add_argument("--batch", type=int, default=250, metavar="N", help="rows a process (default: %(default)s)")

@@ -12,6 +12,9 @@ from typing import Any
 
 import torch
 
+STANDS_FOR_ONE = {"cpu": "dry run", "meta": "structured metas"}
+"""What a record is called that no GPU made."""
+
 
 class NoDevice(Exception):
     """The device asked for is not there."""
@@ -26,8 +29,8 @@ def header(device: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
-    if device == "cpu":
-        return {**common, "gpu": "dry run", "gpus": 0, "driver": "", "cuda": ""}
+    if device != "cuda":
+        return {**common, "gpu": STANDS_FOR_ONE[device], "gpus": 0, "driver": "", "cuda": ""}
     if not torch.cuda.is_available():
         raise NoDevice(f"torch {torch.__version__} finds no CUDA device here; --device cpu makes a dry run")
     return {

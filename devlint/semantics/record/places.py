@@ -68,12 +68,12 @@ def _filled(put: Put, value: int, dtype: torch.dtype) -> Callable[..., torch.Ten
 
 
 def real_names(device: str, count: int) -> dict[str, Any]:
-    """The names on real devices: `device` is "cuda" or "cpu" (a dry run, in which every place is the host)."""
+    """The names on real devices: `device` is "cuda", "meta" or "cpu" (a dry run, in which every place is the host)."""
 
     def to(target: str) -> Put:
         return lambda tensor: tensor.to(target)
 
-    targets = {"c": device if device == "cpu" else f"{device}:0", "h": "cpu"}
+    targets = {"c": f"{device}:0" if device == "cuda" else device, "h": "cpu"}
     if count > 1 or device == "cpu":
-        targets["c1"] = device if device == "cpu" else f"{device}:1"
+        targets["c1"] = f"{device}:1" if device == "cuda" else device
     return names({key: to(t) for key, t in targets.items()}, lambda key: torch.Generator(targets[key]))

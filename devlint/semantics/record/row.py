@@ -14,6 +14,10 @@ Outcome = Literal["ok", "error", "crashed", "hung", "skipped", "absent"]
 `absent`: the running torch has no such operation."""
 
 
+LONGEST = 300
+"""Characters of an error's first line that are kept."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of rows.jsonl. `key` names the row for ever: it follows from the code. `gpus`: how many it needs."""
@@ -55,12 +59,17 @@ def end(row: Row, namespace: dict[str, Any], device: str) -> Ended:
     try:
         with torch.no_grad():
             result = run(row.code, namespace)
-        if device != "cpu":
+        if device == "cuda":
             torch.accelerator.synchronize()
         devices = tuple(dict.fromkeys(str(t.device) for t in tensors_in(result)))
     except Exception as error:
-        return Ended(row.key, "error", (), type(error).__name__, str(error))
+        return Ended(row.key, "error", (), type(error).__name__, told(error))
     return Ended(row.key, "ok", devices)
+
+
+def told(error: Exception) -> str:
+    """The beginning of an error: what follows lists registrations and frames, with paths of the machine."""
+    return next((line for line in str(error).splitlines() if line.strip()), "")[:LONGEST]
 
 
 def is_absent(operation: str) -> bool:

@@ -3,6 +3,8 @@
 gpu       a record made on a GPU (fixtures/semantics/torch-*.jsonl): the nearest torch version, then the nearest GPU
 build     the same rows run by PyTorch's own CUDA build without a GPU: its checks are real, its kernels do nothing
 cited     an upstream test, source line or report that says it (fixtures/semantics/cited.json)
+metas     torch's C++ structured metas on the CPU, where `meta` plays the accelerator. Only what they refuse counts:
+          what they let pass CUDA may still refuse, before them (the generated check) or after (the kernel)
 derived   none of these: what devlint's own tables say, which proves nothing
 """
 
@@ -22,8 +24,10 @@ from devlint.semantics.record.row import Ended, Row
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "semantics"
 
-Source = Literal["gpu", "build", "cited", "derived"]
-SOURCES: tuple[Source, ...] = ("gpu", "build", "cited")
+Source = Literal["gpu", "build", "cited", "metas"]
+SOURCES: tuple[Source, ...] = ("gpu", "build", "cited", "metas")
+RECORDED: Mapping[Source, str] = {"gpu": "", "build": "no-gpu", "metas": "structured-metas"}
+"""Sources that are records, and the word by which their files are known."""
 DEVICE_ERRORS = ("device_mismatch", "needs_cpu", "needs_gpu", "bad_device")
 
 
@@ -46,10 +50,10 @@ def rows() -> list[Row]:
 def facts() -> dict[str, dict[Source, Fact]]:
     """By row key, what each source says."""
     found: dict[str, dict[Source, Fact]] = {row.key: {} for row in rows()}
-    for source, path in (("gpu", nearest(gpu=True)), ("build", nearest(gpu=False))):
-        if path is not None:
-            for key, fact in of_record(path, source).items():  # type: ignore[arg-type]
-                found.get(key, {})[source] = fact  # type: ignore[index]
+    for source in RECORDED:
+        if (path := nearest(source)) is not None:
+            for key, fact in of_record(path, source).items():
+                found.get(key, {})[source] = fact
     for key, fact in _cited().items():
         found.get(key, {})[fact.source] = fact
     return found
@@ -60,10 +64,17 @@ def best(known: Mapping[Source, Fact]) -> Fact | None:
     return next((known[s] for s in SOURCES if s in known), None)
 
 
-def nearest(gpu: bool, torch_version: str = "2.13.0", name: str = "") -> Path | None:
-    """The record nearest to a torch version, then to a GPU's name; `gpu` false: that of a build run without one."""
-    paths = [p for p in FIXTURES.glob("torch-*.jsonl") if ("no-gpu" in p.name) is not gpu and "dry-run" not in p.name]
+def nearest(source: Source, torch_version: str = "2.13.0", name: str = "") -> Path | None:
+    """Of the records of a source that nearest to a torch version, then to a GPU's name."""
+    paths = [p for p in FIXTURES.glob("torch-*.jsonl") if _source_of(p.name) == source]
     return min(paths, key=lambda p: (_distance(p.name, torch_version), name not in p.name, p.name), default=None)
+
+
+def _source_of(file: str) -> Source | None:
+    """None for a dry run, which tells nothing."""
+    if "dry-run" in file:
+        return None
+    return next((source for source, word in RECORDED.items() if word and word in file), "gpu")
 
 
 def _distance(file: str, version: str) -> tuple[int, ...]:
@@ -82,7 +93,7 @@ def of_record(path: Path, source: Source) -> dict[str, Fact]:
 
 def _settled(ended: Ended, source: Source) -> Fact | None:
     if ended.outcome == "ok":
-        return Fact(source, False, devices=ended.devices)
+        return None if source == "metas" else Fact(source, False, devices=ended.devices)
     kind = classify(ended.message) if ended.outcome == "error" else None
     if kind is None or kind.category not in DEVICE_ERRORS:
         return None
@@ -91,7 +102,7 @@ def _settled(ended: Ended, source: Source) -> Fact | None:
 
 def unsettled(path: Path) -> list[Ended]:
     """The rows of a record that settle nothing."""
-    return [e for e in read_record(path)[1] if _settled(e, "build") is None]
+    return [e for e in read_record(path)[1] if _settled(e, _source_of(path.name) or "gpu") is None]
 
 
 def _cited() -> dict[str, Fact]:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from devlint.semantics.record.files import Refused, file_name, open_record, read_record, read_rows, write_rows
-from devlint.semantics.record.row import Ended, Row, is_absent, poisons
+from devlint.semantics.record.row import LONGEST, Ended, Row, is_absent, poisons, told
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,8 +26,8 @@ def rows_file(folder: Path, *codes: str, operation: str = "torch.add") -> Path:
     return path
 
 
-def record(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "devlint.semantics.record", "--device", "cpu", *map(str, arguments)]
+def record(*arguments: object, device: str = "cpu", timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "devlint.semantics.record", "--device", device, *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=timeout)
 
 
@@ -200,3 +201,29 @@ def test_committed_rows_are_read() -> None:
     rows = read_rows(ROOT / "fixtures" / "semantics" / "rows.jsonl")
     assert len({row.operation for row in rows if row.operation.startswith(("torch.", "Tensor."))}) >= 400
     assert len({row.key for row in rows}) == len({row.code for row in rows}) == len(rows)
+
+
+def test_structured_metas_play_the_accelerator(tmp_path: Path) -> None:
+    codes = ("c.x(3) + h.x(3)", "c.x(3) + h.x()", "h.x().add_(c.x(3))", "c.x(3) + c1.x(3)")
+    write_rows(tmp_path / "rows.jsonl", {}, [Row(c, "torch.add", c, "call", 1 + ("c1" in c)) for c in codes])
+    done = record("--rows", tmp_path / "rows.jsonl", "--out", tmp_path / "out.jsonl", device="meta")
+    assert "structured metas" in done.stderr
+    refused, passes, in_place, second = recorded(tmp_path / "out.jsonl")
+    assert "found at least two devices, meta and cpu" in refused.message
+    assert (passes.outcome, passes.devices) == ("ok", ("meta",))
+    assert in_place.outcome == "error"
+    assert (second.outcome, second.message) == ("skipped", "needs 2 devices, 1 here")
+
+
+def test_of_an_error_the_beginning_is_kept() -> None:
+    assert told(RuntimeError("\nno kernel for it\n\nregistered at /home/someone/torch")) == "no kernel for it"
+    assert told(RuntimeError()) == ""
+    assert len(told(RuntimeError("x" * 1000))) == LONGEST
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_without_a_device_nothing_is_recorded(tmp_path: Path) -> None:
+    done = record("--rows", rows_file(tmp_path, "c.x(2)"), "--out", tmp_path / "out.jsonl", device="cuda")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "finds no CUDA device" in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()

@@ -67,14 +67,17 @@ def runs(code: str) -> Any:
         return None
 
 
-def calls(most: int = 2) -> Iterator[tuple[Any, list[Call]]]:
-    """Every operation of op_db that can be called by a public name, with up to `most` calls that differ in tensors."""
+def calls(most: int = 2, last: bool = False) -> Iterator[tuple[Any, list[Call]]]:
+    """Every operation of op_db that can be called by a public name, with up to `most` calls that differ in tensors.
+
+    Of calls that give tensors alike the first sample is taken, or the last.
+    """
     seen = set()
     for info in op_db:
         name = _public_name(info)
         if name is None or name in seen:
             continue
-        found = _different(_texts(info, name), most)
+        found = _different(_texts(info, name), most, last)
         if found:
             seen.add(name)
             yield info, found
@@ -89,11 +92,13 @@ def _public_name(info: Any) -> str | None:
     return f"Tensor.{info.name}" if hasattr(torch.Tensor, info.name) else None
 
 
-def _different(found: Iterator[Call], most: int) -> list[Call]:
+def _different(found: Iterator[Call], most: int, last: bool) -> list[Call]:
     """The calls with most tensors first, one for each way of giving tensors."""
     kinds: dict[tuple[int, bool], Call] = {}
     for call in found:
-        kinds.setdefault((len(call.slots), any(s.shape for s in call.slots)), call)
+        kind = (len(call.slots), any(s.shape for s in call.slots))
+        if last or kind not in kinds:
+            kinds[kind] = call
     ordered = sorted(kinds.values(), key=lambda c: (-min(len(c.slots), 6), not any(s.shape for s in c.slots)))
     return ordered[:most]
 
