@@ -31,6 +31,7 @@ KINDS = (
     "copy-per-step",
     "host-sync",
     "stream",
+    "other-stream",
     "early-read",
     "unreturned",
     "pageable-copy",
@@ -61,6 +62,7 @@ strayed             work inside an accelerator module's forward was done, or its
 copy-per-step       a transfer repeated at one place inside forward (``detail``: how often)
 host-sync           the host waited for the accelerator to read a value (``detail``: how often)
 stream              work of one stream used on another that has not waited for it; also the CUDA sanitizer's report
+other-stream        work on one device inside of a side stream of another, or a wait for a device that has no work
 early-read          the host read a copy that nothing had waited for
 unreturned          the program's own ``to``, ``cuda`` or ``cpu`` came to its end and returned nothing
 pageable-copy       a copy to the accelerator was asked not to wait, and its source is not pinned

@@ -74,7 +74,7 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV505": Prediction(MEETINGS),
     "DEV601": Prediction(_at("stream"), sanitized=True),
     "DEV602": Prediction(_at("early-read")),
-    "DEV603": Prediction(_at("stream", "elsewhere"), (SECOND,)),
+    "DEV603": Prediction(_at("other-stream"), (SECOND,)),
     "DEV604": Prediction(_at("worker"), unsettled="the run started no worker process"),
     "DEV701": Prediction(_at("strayed", "copy-per-step"), unsettled="what a copy costs is not measured"),
     "DEV702": Prediction(_at("copy-per-step")),

@@ -120,3 +120,41 @@ def test_a_parameter_changed_in_place_on_another_stream() -> None:
             w.sum()
 
     assert [o.kind for o in observed(step)] == ["stream"]
+
+
+def on_the_second(function: Callable[..., Any]) -> list[Observation]:
+    """A run on a device that is not the current one."""
+    found: list[Observation] = []
+    with observe(SimulatedMachine(), found.append, device="cuda:1"):
+        function(torch.device("cuda:1"))
+    return [o for o in found if o.kind in ("stream", "other-stream")]
+
+
+def test_a_side_stream_of_the_current_device_serves_no_other() -> None:
+    def step(device: torch.device) -> None:
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            torch.ones(3).to(device, non_blocking=True)
+
+    (seen,) = on_the_second(step)
+    assert seen.kind == "other-stream"
+    assert seen.operands[0].born is not None
+    assert seen.operands[0].born.line == step.__code__.co_firstlineno + 1
+
+    def told(device: torch.device) -> None:
+        with torch.cuda.stream(torch.cuda.Stream(device)):
+            torch.ones(3).to(device, non_blocking=True)
+
+    assert on_the_second(told) == []
+
+
+def test_a_wait_for_the_current_device_is_no_wait_for_another() -> None:
+    def step(device: torch.device) -> None:
+        x = torch.ones(3, device=device) * 2
+        side = torch.cuda.Stream(device)
+        side.wait_stream(torch.cuda.current_stream())
+        torch.cuda.synchronize()
+        with torch.cuda.stream(side):
+            x.sum()
+
+    assert [o.kind for o in on_the_second(step)] == ["other-stream", "stream"]

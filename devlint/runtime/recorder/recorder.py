@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from devlint.runtime.frames import spots
+from devlint.runtime.frames import RawSpot, spots
 from devlint.runtime.observation import Judged, Observation, Phase, Seen, Spot
 from devlint.runtime.recorder.counts import Counts
 from devlint.runtime.recorder.ordering import Ordering
@@ -53,6 +53,7 @@ class Recorder:
         self.counts = Counts(self)
         self.ordering = Ordering()
         self.strayed: set[Any] = set()
+        self.streams: dict[tuple[int, int], RawSpot] = {}
         self._busy = threading.RLock()
         self._known: set[Any] = set()
 

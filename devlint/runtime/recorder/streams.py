@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
-from devlint.runtime.frames import user_frames
+from devlint.runtime.frames import here, spot, user_frames
 from devlint.runtime.labels import CPU
+from devlint.runtime.observation import Seen
 from devlint.runtime.patching import Patches
 from devlint.runtime.recorder.ordering import DEFAULT, Known
 from devlint.runtime.recorder.recorder import Recorder, phase_of
@@ -43,6 +44,10 @@ def install(recorder: Recorder, patches: Patches) -> None:
         true_synchronise()
         if torch._C._cuda_getDevice() == recorder.device.index:
             ordering.host_waits_for_all()
+        elif recorder.reached:
+            message = f"{_current_device(recorder)} is synchronised, and the run's work is on {recorder.device}"
+            frame = next(user_frames(sys._getframe(1)), None)
+            recorder.say("other-stream", frame, (), "torch.cuda.synchronize", message)
 
     patches.set(torch._C, "_cuda_setStream", set_stream)
     patches.set(torch._C, "_cuda_synchronize", synchronise)
@@ -64,11 +69,13 @@ def _watch_events(recorder: Recorder, patches: Patches, event: Any) -> None:
 
     def record(self: Any, stream: Any = None) -> None:
         true_record(self, stream)
-        self._devlint_over = ordering.recorded(_number(recorder, stream))
+        number = _number(recorder, stream)
+        self._devlint_over = {} if number is None else ordering.recorded(number)
 
     def wait(self: Any, stream: Any = None) -> None:
         true_wait(self, stream)
-        ordering.stream_waits(_number(recorder, stream), _over(self))
+        if (number := _number(recorder, stream)) is not None:
+            ordering.stream_waits(number, _over(self))
 
     def synchronise(self: Any) -> None:
         true_synchronise(self)
@@ -86,20 +93,33 @@ def _watch_events(recorder: Recorder, patches: Patches, event: Any) -> None:
 
 def _watch_streams(recorder: Recorder, patches: Patches, stream: Any) -> None:
     ordering = recorder.ordering
+    name = "__init__" if "__new__" not in vars(stream) else "__new__"
+    true_make: Any = getattr(stream, name)
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        made = true_make(*args, **kwargs)
+        new = made if made is not None else args[0]
+        if "stream_id" not in kwargs and (raw := here()) is not None:
+            recorder.streams[new.device.index, new.stream_id] = raw
+        return made
+
+    patches.set(stream, name, staticmethod(make) if name == "__new__" else lambda *a, **k: make(*a, **k))
     true_wait_event, true_synchronise, true_query = stream.wait_event, stream.synchronize, stream.query
 
     def wait_event(self: Any, event: Any) -> None:
         true_wait_event(self, event)
-        ordering.stream_waits(_number(recorder, self), _over(event))
+        if (number := _number(recorder, self)) is not None:
+            ordering.stream_waits(number, _over(event))
 
     def synchronise(self: Any) -> None:
         true_synchronise(self)
-        ordering.host_waits(ordering.recorded(_number(recorder, self)))
+        if (number := _number(recorder, self)) is not None:
+            ordering.host_waits(ordering.recorded(number))
 
     def query(self: Any) -> bool:
         done = bool(true_query(self))
-        if done:
-            ordering.host_waits(ordering.recorded(_number(recorder, self)))
+        if done and (number := _number(recorder, self)) is not None:
+            ordering.host_waits(ordering.recorded(number))
         return done
 
     for name, function in (("wait_event", wait_event), ("synchronize", synchronise), ("query", query)):
@@ -120,11 +140,27 @@ def current(recorder: Recorder) -> int:
     return number
 
 
-def _number(recorder: Recorder, stream: Any) -> int:
-    """A stream of another device stands for the default one: nothing of its own is queued there."""
+def _number(recorder: Recorder, stream: Any) -> int | None:
+    """A stream by its number; None for one of another device, where nothing of the run's own is queued."""
     if stream is None:
-        return current(recorder)
-    return int(stream.stream_id) if stream.device == recorder.device else DEFAULT
+        return current(recorder) if torch._C._cuda_getDevice() == recorder.device.index else None
+    return int(stream.stream_id) if stream.device == recorder.device else None
+
+
+def _current_device(recorder: Recorder) -> torch.device:
+    return torch.device(recorder.device.type, torch._C._cuda_getDevice())
+
+
+def _tell_other_stream(recorder: Recorder, operation: str) -> None:
+    """Work of the device under test inside of a side stream of the current device, which is another one."""
+    device = _current_device(recorder)
+    number = torch._C._cuda_getCurrentStream(device.index)[0] if device != recorder.device else DEFAULT
+    if number != DEFAULT:
+        made = Seen("", str(device), (), "", spot(recorder.streams.get((device.index, number))))
+        message = (
+            f"side stream {number} is one of {device}: the work is on {recorder.device}, and on its default stream"
+        )
+        recorder.say("other-stream", next(user_frames(sys._getframe(2)), None), (made,), operation, message)
 
 
 def waited(recorder: Recorder) -> None:
@@ -138,6 +174,8 @@ def launching(recorder: Recorder, func: Any, args: Sequence[Any], kwargs: Mappin
     if not reads_values(func) or recorder.local.quiet:
         return
     stream = current(recorder)
+    if stream == DEFAULT:
+        _tell_other_stream(recorder, str(func))
     written = {id(value) for value in _written(func, args, kwargs)}
     for role, tensor in _tensors(func, args, kwargs):
         trace = trace_of(tensor)
@@ -171,6 +209,8 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor, wa
     if recorder.device not in (before, after) or before == after:
         return
     stream, trace = current(recorder), trace_of(result)
+    if recorder.ordering.active and stream == DEFAULT:
+        _tell_other_stream(recorder, operation)
     if waits:
         waited(recorder)
     elif trace is not None:
