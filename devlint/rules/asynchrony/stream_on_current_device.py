@@ -54,8 +54,8 @@ A suggestion: pass the device. The streams that wait for this one must be of tha
 
 ## How a run confirms it
 
-With `cuda:0` current and the tensors on `cuda:1`, work of `cuda:1` runs inside of a side stream of `cuda:0`, or `cuda:0`
-is synchronised.
+With `cuda:0` current and the tensors on `cuda:1`, work of `cuda:1` runs inside of a side stream of `cuda:0`, or
+`cuda:0` is synchronised.
 
 ## Known problems
 
