@@ -176,6 +176,36 @@ def test_reading_on_the_host_and_copies_are_legal() -> None:
         assert bool(c.sum() > 0)
 
 
+def test_a_composite_refuses_out_elsewhere_before_it_copies() -> None:
+    with simulate():
+        x = torch.rand(3, 3, device="cuda")
+        with pytest.raises(RuntimeError, match="same device"):
+            torch.linalg.matrix_norm(x, out=torch.empty(()))
+        assert torch.linalg.matrix_norm(x, out=torch.empty((), device="cuda")).device.type == "cuda"
+        assert torch.bernoulli(x, out=torch.empty(3, 3)).device.type == "cpu"
+
+
+def test_what_has_no_cuda_kernel_is_refused() -> None:
+    with simulate(), pytest.raises(NotImplementedError, match="'CUDA' backend"):
+        torch.histogram(torch.rand(4, device="cuda"), 3)
+
+
+def test_each_result_of_a_list_is_where_its_tensors_meet() -> None:
+    with simulate():
+        made = torch._foreach_add([torch.ones(2, device="cuda"), torch.ones(2)], [torch.ones(()), torch.ones(2)])
+        assert [t.device.type for t in made] == ["cuda", "cpu"]
+        with pytest.raises(RuntimeError, match="two devices"):
+            torch._foreach_add([torch.ones(2, device="cuda")], [torch.ones((), device="cuda:1")])
+
+
+@pytest.mark.parametrize("indices", [True, False])
+def test_a_function_chosen_by_an_argument_runs_on_the_device(indices: bool) -> None:
+    with simulate():
+        images = torch.rand(1, 2, 9, 9, device="cuda")
+        made = F.fractional_max_pool2d(images, 3, output_size=2, return_indices=indices)
+        assert all(t.device.type == "cuda" for t in (made if indices else [made]))
+
+
 def test_torch_cuda_answers() -> None:
     compiled = hasattr(torch._C, "_cuda_getDeviceCount")
     with simulate(count=3):

@@ -40,8 +40,11 @@ def invalid_ordinal() -> Exception:
 
 def clash_error(func: Any, meeting: Meeting, clash: Clash[torch.device]) -> Exception:
     """The exception CUDA raises for a clash, as far as its text is known."""
-    raised = TypeError if clash.kind == "numpy" else RuntimeError
+    raised: type[Exception] = _TYPES.get(clash.kind, RuntimeError)
     return raised(clash_text(func, meeting, clash))
+
+
+_TYPES: dict[str, type[Exception]] = {"numpy": TypeError, "no_cuda_kernel": NotImplementedError}
 
 
 def numpy_text(device: torch.device) -> str:
@@ -55,6 +58,8 @@ def clash_text(func: Any, meeting: Meeting, clash: Clash[torch.device]) -> str:
     other = clash.other
     role, device = meeting.roles[stray], meeting.devices[stray]
     beside = meeting.devices[other] if other is not None else torch.device("cpu")
+    if clash.kind == "no_cuda_kernel":
+        return f"Could not run 'aten::{_bare(meeting.operation.name)}' with arguments from the 'CUDA' backend"
     known = _TEXTS.get(clash.kind)
     if known is not None:
         return known(meeting, role, device, beside)
@@ -124,7 +129,8 @@ _TEXTS: dict[str, _Text] = {
     "too_many_cpu_scalars": lambda m, r, d, b: "Trying to pass too many CPU scalars to non-CPU kernel!",
     "kernel_cpu_operand": lambda m, r, d, b: f"argument {m.roles.index(r) + 1}: expected a CUDA device but found {d}",
     "addcmul_scalar": lambda m, r, d, b: (
-        f"CPU Scalar support for {r} argument is not supported when calling addcmul on CUDA tensors"
+        f"CPU Scalar support for {'self' if r == 'input' else r} argument is not supported when calling addcmul on "
+        "CUDA tensors"
     ),
     "foreach_scalar": lambda m, r, d, b: f"scalar tensor expected to be on {b} but is on {d}",
     "index_device": lambda m, r, d, b: (

@@ -14,6 +14,7 @@ from pathlib import Path
 from devlint.semantics.record.batches import outcomes
 from devlint.semantics.record.files import Refused, file_name, line_of, open_record, read_rows
 from devlint.semantics.record.machine import NoDevice, header
+from devlint.semantics.record.row import Outcome, Row
 
 DEVICES = "meta: torch's C++ structured metas play the accelerator; cpu: a dry run, nothing crosses"
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "semantics"
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not rows:
         sys.stderr.write(f"error: {options.rows}: no rows\n")
         return 2
-    left = [row for row in rows if row.key not in done]
+    left = [row for row in rows if row.key not in done or _can_run_now(row, done[row.key], about["gpus"])]
     sys.stderr.write(f"{about['gpu']}, torch {about['torch']}: {len(left)} of {len(rows)} rows to run, into {path}\n")
     counts: Counter[str] = Counter()
     started = time.monotonic()
@@ -48,6 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
     told = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
     sys.stderr.write(f"{told or 'nothing left to run'} in {time.monotonic() - started:.0f} s\n")
     return 0
+
+
+def _can_run_now(row: Row, before: Outcome, gpus: int) -> bool:
+    """Whether a row was skipped for want of a second device which is there now."""
+    return before == "skipped" and 1 < row.gpus <= gpus
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from devlint.semantics.record.row import Ended, Row
+from devlint.semantics.record.row import Ended, Outcome, Row
 
 
 class Refused(Exception):
@@ -63,15 +63,15 @@ def _error(line: dict[str, Any]) -> tuple[str, str]:
     return line.get("exception", ""), line.get("message", "")
 
 
-def open_record(path: Path, header: dict[str, Any]) -> set[str]:
-    """Make the file ready to be added to; the keys of the rows it already holds.
+def open_record(path: Path, header: dict[str, Any]) -> dict[str, Outcome]:
+    """Make the file ready to be added to; the outcomes of the rows it already holds, by key.
 
     A half-written last line is cut off. Raises Refused when the file was begun with another torch or another GPU.
     """
     if not path.exists() or not path.read_bytes().strip():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(header) + "\n", encoding="utf-8")
-        return set()
+        return {}
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if not whole:
@@ -82,7 +82,7 @@ def open_record(path: Path, header: dict[str, Any]) -> set[str]:
             raise Refused(f"{path}: begun with {word} {begun.get(word)}, here it is {header[word]}; name another --out")
     if whole != content:
         path.write_bytes(whole)
-    return {e.key for e in ended}
+    return {e.key: e.outcome for e in ended}
 
 
 def line_of(ended: Ended) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 
+import devlint.semantics.record.__main__ as command
 from devlint.semantics.record.files import Refused, file_name, open_record, read_record, read_rows, write_rows
 from devlint.semantics.record.row import LONGEST, Ended, Row, is_absent, poisons, told
 
@@ -144,7 +145,7 @@ HEADER = {"record": 1, "torch": "2.13.0+cu130", "device": "cuda", "gpu": "NVIDIA
 @pytest.mark.parametrize("word", ["torch", "device", "gpu", "driver"])
 def test_a_record_is_not_continued_on_another_machine(tmp_path: Path, word: str) -> None:
     open_record(tmp_path / "out.jsonl", HEADER)
-    assert open_record(tmp_path / "out.jsonl", HEADER) == set()
+    assert open_record(tmp_path / "out.jsonl", HEADER) == {}
     with pytest.raises(Refused, match=f"begun with {word}"):
         open_record(tmp_path / "out.jsonl", {**HEADER, word: "other"})
 
@@ -156,7 +157,7 @@ def test_records_are_named_by_torch_and_gpu() -> None:
 def test_a_half_written_line_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "out.jsonl").write_text(json.dumps(HEADER) + '\n{"key": "a", "outcome": "ok"}\n{"key": "b", "out')
     assert recorded(tmp_path / "out.jsonl") == [Ended("a", "ok")]
-    assert open_record(tmp_path / "out.jsonl", HEADER) == {"a"}
+    assert open_record(tmp_path / "out.jsonl", HEADER) == {"a": "ok"}
     assert (tmp_path / "out.jsonl").read_text().endswith('"ok"}\n')
 
 
@@ -227,3 +228,17 @@ def test_without_a_device_nothing_is_recorded(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "finds no CUDA device" in done.stderr
     assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(("gpus", "run"), [(1, ["fresh"]), (2, ["two", "fresh"])])
+def test_what_was_skipped_for_want_of_a_device_runs_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpus: int, run: list[str]
+) -> None:
+    rows = [Row(key, "written", "c.x(2)", "call", 2 if key == "two" else 1) for key in ("one", "two", "fresh")]
+    write_rows(tmp_path / "rows.jsonl", {}, rows)
+    begun = [{**HEADER, "gpus": 1}, {"key": "one", "outcome": "ok"}, {"key": "two", "outcome": "skipped"}]
+    (tmp_path / "out.jsonl").write_text("".join(json.dumps(line) + "\n" for line in begun))
+    monkeypatch.setattr(command, "header", lambda device: {**HEADER, "gpus": gpus})
+    monkeypatch.setattr(command, "outcomes", lambda left, *_: [Ended(row.key, "ok") for row in left])
+    assert command.main(["--device", "cuda", "--rows", f"{tmp_path}/rows.jsonl", "--out", f"{tmp_path}/out.jsonl"]) == 0
+    assert [e.key for e in recorded(tmp_path / "out.jsonl")][2:] == run
