@@ -45,7 +45,8 @@ NOT_CONFIRMED: dict[Site, str] = {
 """Findings that a run does not confirm, and why."""
 
 COST = "DEV701"
-"""What it costs to make a tensor and move it is seen inside a Module's forward only; nothing goes wrong elsewhere."""
+"""A tensor that is made and then moved is right, so a run has nothing to say of it; inside a Module's forward it is seen
+as work on the CPU."""
 
 TRANSFERS = "DEV203"
 """Its fix changes a result, and is there for that: the object instead of nothing."""
