@@ -45,8 +45,8 @@ NOT_CONFIRMED: dict[Site, str] = {
 """Findings that a run does not confirm, and why."""
 
 COST = "DEV701"
-"""A tensor that is made and then moved is right, so a run has nothing to say of it; inside a Module's forward it is seen
-as work on the CPU."""
+"""A tensor that is made and then moved is right, so a run has nothing to say of it; inside a Module's forward it is
+seen as work on the CPU."""
 
 TRANSFERS = "DEV203"
 """Its fix changes a result, and is there for that: the object instead of nothing."""
