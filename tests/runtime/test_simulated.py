@@ -378,3 +378,18 @@ def test_a_device_is_a_new_object_each_time() -> None:
         x = torch.ones(2, device="cuda")
         assert x.device is not x.device
         assert x.device == x.device
+
+
+@pytest.mark.parametrize(
+    ("use", "name"),
+    [
+        (lambda: torch.cuda.ExternalStream(5), "torch.cuda.ExternalStream"),
+        (lambda: torch.cuda.MemPool(), "torch.cuda.MemPool"),
+        (lambda: torch.cuda.Event(interprocess=True).ipc_handle(), "sharing a CUDA event"),
+        (lambda: torch.utils.dlpack.to_dlpack(torch.ones(1, device="cuda")), "memory to another library"),
+        (lambda: torch.multiprocessing.spawn(print, nprocs=2), "torch.multiprocessing.spawn"),
+    ],
+)
+def test_parts_of_torch_cuda_that_are_not_simulated(use: Any, name: str) -> None:
+    with simulate(), pytest.raises(NotSimulated, match=name):
+        use()

@@ -40,8 +40,8 @@ def install(machine: Machine, patches: Patches) -> None:
     patches.set(cuda.nvtx, "_nvtx", _Nvtx())
     patches.set(cuda.nccl, "is_available", lambda tensors: False)
     patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
-    for owner in (cuda, cuda.graphs):
-        patches.set(owner, "CUDAGraph", _Graph)
+    for path in _LACKING:
+        _refuse(patches, path)
     patches.set(torch.version, "cuda", "12.8")
 
 
@@ -215,9 +215,33 @@ class _Runtime:
         raise NotSimulatedName(f"torch.cuda.cudart().{name}")
 
 
-class _Graph:
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise NotSimulated("torch.cuda.CUDAGraph")
+_LACKING = (
+    "cuda.CUDAGraph",
+    "cuda.graphs.CUDAGraph",
+    "cuda.ExternalStream",
+    "cuda.streams.ExternalStream",
+    "cuda.MemPool",
+    "cuda.memory.MemPool",
+    "cuda.memory.CUDAPluggableAllocator",
+    "cuda._compile_kernel",
+)
+"""Classes and functions of torch that PyTorch's own Python code would begin to run before it fails."""
+
+
+def _refuse(patches: Patches, path: str) -> None:
+    *names, name = path.split(".")
+    owner: Any = torch
+    for part in names:
+        owner = getattr(owner, part)
+    true = getattr(owner, name, None)
+    if true is None:
+        return
+    what = f"torch.cuda.{name}"
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotSimulated(what)
+
+    patches.set(owner, name, type(name, (), {"__new__": refuse}) if isinstance(true, type) else refuse)
 
 
 class _Nvtx:

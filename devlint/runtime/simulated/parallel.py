@@ -45,6 +45,7 @@ def install(machine: Machine, patches: Patches) -> None:
         patches.set(torch._C, name, function)
     if torch.distributed.is_available():
         _refuse_nccl(patches)
+    _refuse_spawning(patches)
 
 
 def _refuse_nccl(patches: Patches) -> None:
@@ -57,6 +58,22 @@ def _refuse_nccl(patches: Patches) -> None:
 
     for owner in (torch.distributed, torch.distributed.distributed_c10d):
         patches.set(owner, "init_process_group", init_process_group)
+
+
+def _refuse_spawning(patches: Patches) -> None:
+    """A spawned process starts afresh, outside of the simulation; it would say that there is no CUDA."""
+    true_start: Any = vars(torch.multiprocessing)["start_processes"]
+
+    def start_processes(
+        fn: Any, args: Any = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
+        start_method: str = "spawn", **options: Any,
+    ) -> Any:  # fmt: skip
+        if start_method == "spawn":
+            raise NotSimulated("torch.multiprocessing.spawn")
+        return true_start(fn, args, nprocs, join, daemon, start_method, **options)
+
+    patches.set(torch.multiprocessing, "start_processes", start_processes)
+    patches.set(torch.multiprocessing, "spawn", start_processes)
 
 
 def _on(machine: Machine, tensor: Tensor, place: torch.device) -> Tensor:

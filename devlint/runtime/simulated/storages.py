@@ -43,6 +43,15 @@ def install(machine: Machine, patches: Patches) -> None:
     def share_cuda(self: Any, *args: Any) -> Any:
         raise NotSimulated("sharing a CUDA tensor with another process")
 
+    true_to_dlpack: Any = torch._C._to_dlpack
+
+    def to_dlpack(tensor: torch.Tensor, **options: Any) -> Any:
+        if machine.device_of(tensor).type == machine.type:
+            raise NotSimulated("handing a CUDA tensor's memory to another library")
+        return true_to_dlpack(tensor, **options)
+
+    patches.set(torch._C, "_to_dlpack", to_dlpack)
+    patches.set(torch.utils.dlpack, "to_dlpack", to_dlpack)
     storage = torch.UntypedStorage
     patches.set(storage, "__new__", staticmethod(new))
     patches.set(storage, "device", property(device))

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from devlint.runtime.patching import Patches
+from devlint.runtime.simulated.errors import NotSimulated
 from devlint.runtime.simulated.machine import Machine
 
 _ids = count(1)
@@ -87,6 +88,13 @@ class Event:
         return True
 
     def synchronize(self) -> None: ...
+
+    def ipc_handle(self) -> Any:
+        raise NotSimulated("sharing a CUDA event with another process")
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: Any) -> Any:
+        raise NotSimulated("sharing a CUDA event with another process")
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds between two records."""
