@@ -321,3 +321,15 @@ def test_scaler_and_autocast_by_name() -> None:
         scaler.step(steps)
         scaler.update()
         assert scaler.is_enabled()
+
+
+def test_derivatives_of_derivatives_forward_and_reverse() -> None:
+    def second(x: Tensor) -> Tensor:
+        hessian: Tensor = torch.func.hessian(lambda x: (x**3).sum())(x)
+        return hessian
+
+    with simulate():
+        on_device = second(torch.tensor([1.0, 2.0], device="cuda:1"))
+        assert on_device.device == torch.device("cuda:1")
+        found = on_device.cpu()
+    assert torch.equal(found, second(torch.tensor([1.0, 2.0])))

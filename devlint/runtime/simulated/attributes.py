@@ -21,7 +21,7 @@ Tensor = torch.Tensor
 def install(machine: Machine, patches: Patches) -> None:
     def device(self: Tensor) -> torch.device:
         claim = claim_of(self)
-        if claim is not None and claim.device is not None:
+        if claim is not None and claim.device is not None and not machine.local.bare:
             # A new object each time, as PyTorch makes it: `x.device is y.device` never holds.
             return torch._C.device(claim.device)
         return true_device(self)

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.machine import Machine
@@ -39,7 +40,19 @@ def install(machine: Machine, patches: Patches) -> None:
 
 def _interpret_nothing(patches: Patches) -> None:
     """What is scripted or traced from now on stays Python: TorchScript asks no mode where a tensor goes."""
-    state = torch.jit._state
-    if getattr(state, "_enabled", False):
-        state.disable()
-        patches.call(state.enable)
+    switch: Any = torch.jit._state
+    if not getattr(switch, "_enabled", False):
+        return
+    true_load: Any = vars(forward_ad)["_maybe_load_decompositions"]
+
+    def load() -> None:
+        """PyTorch scripts formulas of its own on the first forward-mode derivative."""
+        switch.enable()
+        try:
+            true_load()
+        finally:
+            switch.disable()
+
+    switch.disable()
+    patches.call(switch.enable)
+    patches.set(forward_ad, "_maybe_load_decompositions", load)

@@ -56,7 +56,7 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if common is _MIXED or reads_on_host(func):
             return self._meet(func, args, kwargs)
         try:
-            out = func(*args, **kwargs)
+            out = func(*args, **kwargs) if func.namespace != "prims" else self._bare(func, args, kwargs)
         except NotImplementedError as error:
             if common is None or common is CPU:
                 raise
@@ -66,6 +66,15 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if common is not CPU:
             _label(func, out, common)
         return out
+
+    def _bare(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """An operation that PyTorch has written in Python: it makes its result where its operands say they are."""
+        local = self.machine.local
+        local.bare = True
+        try:
+            return func(*args, **kwargs)
+        finally:
+            local.bare = False
 
     def _inside(self) -> torch.device:
         """Where a tensor belongs that a composite kernel makes for itself: with its first operand."""

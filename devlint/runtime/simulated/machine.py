@@ -20,6 +20,7 @@ class _Local(threading.local):
     """What CUDA keeps by thread: the current device and streams.
 
     ``call``: the operands of the torch call being run. ``inside``: the Python function of torch whose body runs.
+    ``bare``: tensors say where they really are.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,7 @@ class _Local(threading.local):
         self.streams: dict[int, Any] = {}
         self.call: Any = None
         self.inside: Any = None
+        self.bare = False
 
 
 class Machine:
