@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 import traceback
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
 from devlint.silencing import silence
-from devlint.source.decoding import Source, Unreadable
+from devlint.source.asked import Asked
+from devlint.source.decoding import Source, Unreadable, content_digest
 from devlint.source.gate import Refusal, check_syntax, too_deep
 from devlint.source.library import Library, Surroundings
 from devlint.source.notebook import Notebook, read_source
@@ -23,8 +23,10 @@ from devlint.source.outline import Outline, outline_of
 from devlint.source.parts import Parts
 from devlint.source.role import role_of
 from devlint.source.screen import may_hold_findings
-from devlint.source.suppression import read_suppressions
+from devlint.source.suppression import read_suppressions, speak_of_devlint
 from devlint.source.tree import WORKING_TREE, Tree
+from devlint.symbols import shown, symbol_of, symbolic
+from devlint.task import FileReport, FileTask, Gate, Record
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -32,80 +34,64 @@ if TYPE_CHECKING:
     from devlint.placement.index import FileIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What of a file's findings is shown."""
-
-    enabled: frozenset[str]
-    named: frozenset[str] = frozenset()
-    """The enabled codes that a selector named: notes of these are shown unless ``min_severity`` is given."""
-    min_severity: Severity | None = None
-    min_confidence: Confidence = Confidence.MEDIUM
-    bare_noqa: bool = False
-    ignore_noqa: bool = False
-    fixable: frozenset[str] | None = None
-    """The codes whose fixes may be applied, None for all; those of others are shown as suggestions."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileTask:
-    """One file to look at. ``data`` is its content where it is not to be read from ``path``."""
-
-    path: str
-    """Absolute."""
-    shown_as: str
-    """The path in findings."""
-    identity: str
-    """The path that does not depend on the working directory: part of each fingerprint."""
-    in_project: str
-    """The path as the project sees it, which decides the file's role."""
-    gate: Gate
-    data: bytes | None = None
-    cwd: str = ""
-    """Absolute; the paths of other files in findings are relative to it."""
-    src: tuple[Path, ...] = ()
-    """Configured roots of imports, absolute."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """What came of one file. Findings are in order and carry their fingerprints."""
-
-    shown_as: str
-    findings: tuple[Finding, ...] = ()
-    suppressed: int = 0
-    below_severity: int = 0
-    below_confidence: int = 0
-    below_gate: tuple[Finding, ...] = ()
-    """What was counted below the gate."""
-    watched: bool = False
-    """Whether something was asked that the tree to be compared with may answer otherwise."""
-    digest: bytes = b""
-    """Of the content that was looked at, where a finding has a fix: its edits are offsets into that alone."""
-    detail: str = ""
-    """The traceback behind a DEV902 that is devlint's own fault."""
-
-
 def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
     """Read, judge and filter one file of a tree.
 
     Whatever goes wrong with it becomes its DEV902; only an interrupt gets out.
     """
+    return shown(_analyse(symbolic(task), tree), task)
+
+
+def recorded_report(outcome: list[Any], digest: str, task: FileTask) -> FileReport:
+    """The symbolic report on a file of which it is known, as a cache holds it, what the rules said.
+
+    Raises ValueError if the file is not the one with that digest, or the outcome is not as it must be.
+    """
+    from devlint.cache.rows import read_finding
+
+    inner = symbolic(task)
+    findings, refusal, speaks = outcome
+    if refusal is None and not findings and not speaks:
+        return FileReport(inner.shown_as)
+    if refusal is not None:
+        return _refused(inner, Refusal(*refusal))
     try:
-        source = read_source(task.path, _read(task, tree))
+        source = read_source(task.path, _read(task))
     except Unreadable as error:
-        return failed(task, error.message, error.line)
+        raise ValueError(error.message) from None
+    if source.digest.hex() != digest:
+        raise ValueError("the file has changed")
+    return _reported(list(map(read_finding, findings)), None, source, inner)
+
+
+def _analyse(task: FileTask, tree: Tree) -> FileReport:
+    asked = Asked() if task.recorded else None
+    data = source = None
     try:
-        around = Surroundings(_library(tree), task.cwd or os.getcwd(), task.src)
+        data = _read(task, tree)
+        source = read_source(task.path, data)
+    except Unreadable as error:
+        report = failed(task, error.message, error.line)
+        if asked is None or data is None:
+            return report
+        refusal = Refusal(False, error.message, error.line, 1)
+        return replace(report, record=Record(content_digest(data).hex(), (), refusal, False, asked, 0, report))
+    try:
+        base = task.base
+        around = Surroundings(_library(tree, task.recorded), lambda path: symbol_of(path, base), task.src, asked)
         around.ask(Path(task.path))
-        raw, refusal = _findings(source, task, around)
+        raw, refused = _findings(source, task, around)
         if isinstance(source, Notebook):
             raw += (
                 _own_finding(SYNTAX_ERROR, task.shown_as, cell.message, cell.line, cell.column)
                 for cell in source.broken
             )
-        report = _filtered(raw, source, task) if refusal is None else _refused(task, refusal)
-        return replace(_placed(report, source), watched=around.watched)
+        report = replace(_reported(raw, refused, source, task), watched=around.watched)
+        if asked is None:
+            return report
+        speaks = speak_of_devlint(read_suppressions(source.text, source.pieces))
+        digest, budget = source.digest.hex(), _budget() if asked.parsed else 0
+        return replace(report, record=Record(digest, tuple(raw), refused, speaks, asked, budget, report))
     except (KeyboardInterrupt, SystemExit):
         raise
     except RecursionError:
@@ -117,6 +103,12 @@ def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{PurePath(where.filename).name}:{where.lineno}"
         return failed(task, f"devlint itself failed on it ({kind}, at {place}); please report this", detail=_detail())
+
+
+def _reported(raw: list[Finding], refusal: Refusal | None, source: Source, task: FileTask) -> FileReport:
+    """What the rules said, as the settings of the task want it."""
+    report = _filtered(raw, source, task) if refusal is None else _refused(task, refusal)
+    return _placed(report, source)
 
 
 def silence_findings(findings: list[Finding], task: FileTask) -> FileReport:
@@ -194,8 +186,14 @@ def _findings(source: Source, task: FileTask, around: Surroundings[FileIndex]) -
         project.dissolve()
 
 
+def _budget() -> int:
+    from devlint.placement.project import MAX_CHARACTERS
+
+    return MAX_CHARACTERS
+
+
 @lru_cache(1)
-def _library(tree: Tree) -> Library[FileIndex]:
+def _library(tree: Tree, recorded: bool) -> Library[FileIndex]:
     """The syntax trees of other files that this process has parsed."""
 
     def index(module: cst.Module, outline: Outline | None, parts: Parts) -> FileIndex:
@@ -203,7 +201,7 @@ def _library(tree: Tree) -> Library[FileIndex]:
 
         return index_file(module, outline, parts.definition)
 
-    return Library(index, tree=tree)
+    return Library(index, tree=tree, recorded=recorded)
 
 
 def _as_failure(refusal: Refusal, by_ast: Refusal | None) -> Refusal:

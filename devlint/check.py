@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from devlint.analysis import FileReport, FileTask, Gate, failed
-from devlint.config import Configuration, Overrides, Settings
+from devlint.analysis import failed
+from devlint.cache.place import default_directory
+from devlint.cache.session import Session, opened
+from devlint.config import Configuration, Overrides
 from devlint.finding import Finding
 from devlint.gate.novelty import Judgement, Novelty, Wanted
+from devlint.planning import Planner
 from devlint.result import Hidden, Result
 from devlint.source.discovery import Discovered, discover, is_excluded
-from devlint.source.project import identity_path, path_in_project, shown_path
 from devlint.source.tree import Tree
-from devlint.workers import available_processors, run
+from devlint.task import FileReport, FileTask
+from devlint.workers import available_processors
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Request:
     """None: as many as there are processors."""
     wanted: Wanted = field(default_factory=Wanted)
     """What the findings are held against."""
+    cached: bool = False
+    """Whether to keep what is found, and to take what was kept."""
     stdin: bytes | None = None
     stdin_filename: str | None = None
 
@@ -61,8 +66,9 @@ def plan(request: Request) -> Plan:
     if request.stdin is not None:
         return _plan_stdin(request, configuration)
     found = discover(list(request.paths), configuration, request.cwd)
-    tasks = [_task(path, configuration, request) for path in found.files]
-    unreadable = [failed(_task(path, configuration, request), reason) for path, reason in sorted(found.unreadable)]
+    planner = Planner(configuration, request.cwd, request.ignore_noqa)
+    tasks = [planner.task(path) for path in found.files]
+    unreadable = [failed(planner.task(path), reason) for path, reason in sorted(found.unreadable)]
     return Plan(tasks, found, unreadable, configuration)
 
 
@@ -85,10 +91,7 @@ def check(
     jobs = request.jobs or available_processors()
     novelty = _novelty(request, planned, jobs, progress)
     tasks, left_out = novelty.prepare(planned.tasks)
-    reports: list[FileReport] = []
-    for report in run(tasks, jobs, novelty.tree):
-        reports.append(report)
-        progress(len(reports), len(tasks))
+    reports = _reports(tasks, jobs, novelty.tree, _cache(request, planned, novelty), progress)
     judgement = novelty.judge(tasks, reports, _named(request, planned))
     if amend is not None:
         reports = amend(tasks, reports, judgement.new, novelty.tree)
@@ -108,47 +111,48 @@ def check(
     )
 
 
+def _cache(request: Request, planned: Plan, novelty: Novelty) -> Session | None:
+    """The cache, if the run is to have one. What a comparison asks besides is not kept in it."""
+    if not request.cached or request.stdin is not None or novelty.tree.compared_with is not None:
+        return None
+    configured = planned.configuration.for_directory(str(request.cwd)).cache_dir
+    return opened(configured or default_directory(request.cwd), request.cwd) if planned.tasks else None
+
+
+def _reports(
+    tasks: list[FileTask], jobs: int, tree: Tree, cache: Session | None, progress: Callable[[int, int], None]
+) -> list[FileReport]:
+    """The reports on all files: what is known at once, the others as they are ready."""
+    reports, unknown = cache.known(tasks) if cache is not None else ([], tasks)
+    if not unknown and cache is not None:
+        cache.close()
+        return reports
+    from devlint.workers import run
+
+    by_name = {task.shown_as: task for task in unknown}
+    try:
+        for report in run(unknown, jobs, tree):
+            reports.append(cache.learn(by_name[report.shown_as], report) if cache is not None else report)
+            progress(len(reports), len(tasks))
+    finally:
+        if cache is not None:
+            cache.close()
+    return reports
+
+
 def _plan_stdin(request: Request, configuration: Configuration) -> Plan:
     path = os.path.normpath(os.path.join(request.cwd, request.stdin_filename or "-"))
     found = Discovered()
     if configuration.for_directory(os.path.dirname(path)).force_exclude and is_excluded(path, configuration):
         found.excluded = 1
         return Plan([], found, [], configuration)
-    return Plan([_task(path, configuration, request)], found, [], configuration)
-
-
-def _task(path: str, configuration: Configuration, request: Request) -> FileTask:
-    settings = configuration.for_directory(os.path.dirname(path))
-    file = Path(path)
-    return FileTask(
-        path=path,
-        shown_as=shown_path(path, str(request.cwd)),
-        identity=identity_path(file),
-        in_project=str(path_in_project(file)),
-        gate=_gate(settings, path, request.ignore_noqa),
-        data=request.stdin,
-        cwd=str(request.cwd),
-        src=settings.src,
-    )
-
-
-def _gate(settings: Settings, path: str, ignore_noqa: bool) -> Gate:
-    return Gate(
-        enabled=settings.enabled_for(path),
-        named=settings.selection.named,
-        min_severity=settings.min_severity,
-        min_confidence=settings.min_confidence,
-        bare_noqa=settings.bare_noqa,
-        ignore_noqa=ignore_noqa,
-        fixable=settings.fixable,
-    )
+    task = Planner(configuration, request.cwd, request.ignore_noqa).task(path, request.stdin)
+    return Plan([task], found, [], configuration)
 
 
 def _novelty(request: Request, planned: Plan, jobs: int, progress: Callable[[int, int], None]) -> Novelty:
-    def task(path: str) -> FileTask:
-        return replace(_task(path, planned.configuration, request), data=None)
-
-    return Novelty(request.wanted, planned.configuration, request.cwd, task, jobs, progress)
+    planner = Planner(planned.configuration, request.cwd, request.ignore_noqa)
+    return Novelty(request.wanted, planned.configuration, request.cwd, planner.task, jobs, progress)
 
 
 def _named(request: Request, planned: Plan) -> list[str]:

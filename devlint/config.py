@@ -88,6 +88,8 @@ class Settings:
     output_format: str = "text"
     baseline: Path | None = None
     """The file of known findings, absolute."""
+    cache_dir: Path | None = None
+    """Where results are kept, absolute; None for the usual place."""
     src: tuple[Path, ...] = ()
     per_file_ignores: tuple[FileIgnores, ...] = ()
     entries: tuple[Mapping[str, Any], ...] = ()
@@ -113,7 +115,7 @@ class Settings:
         for ignores in self.per_file_ignores:
             if ignores.apply_to(path):
                 ignored |= ignores.codes
-        return self.selection.enabled - ignored
+        return self.selection.enabled - ignored if ignored else self.selection.enabled
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,8 @@ def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd:
         respect_gitignore=merged.get("respect-gitignore", True),
         bare_noqa=merged.get("bare-noqa", False),
         output_format=merged.get("output-format", "text"),
-        baseline=_baseline(bases["baseline"], merged["baseline"]) if merged.get("baseline") else None,
+        baseline=_file(bases["baseline"], merged["baseline"]) if merged.get("baseline") else None,
+        cache_dir=_file(bases["cache-dir"], merged["cache-dir"]) if merged.get("cache-dir") else None,
         src=tuple((bases["src"] / root).resolve() for root in merged.get("src", ())),
         fixable=_fixable(merged),
         fix=merged.get("fix", False),
@@ -200,7 +203,7 @@ def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd:
     )
 
 
-def _baseline(base: Path, value: str) -> Path:
+def _file(base: Path, value: str) -> Path:
     return Path(os.path.normpath(base / Path(value).expanduser()))
 
 

@@ -27,6 +27,7 @@ _ENTRIES = "a list of tables, [[tool.devlint.entries]]"
 KEYS: dict[str, str | tuple[str, ...]] = {
     "bare-noqa": _BOOL,
     "baseline": _STRING,
+    "cache-dir": _STRING,
     "entries": _ENTRIES,
     "exclude": _STRINGS,
     "extend": _STRING,

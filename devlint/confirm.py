@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from devlint.analysis import FileTask, hidden_by, silence_findings
+from devlint.analysis import hidden_by, silence_findings
 from devlint.auto_entries import auto_entries
 from devlint.check import Plan, Request, check, plan
 from devlint.codes import all_codes
@@ -26,6 +26,7 @@ from devlint.runtime.unforeseen import runtime_findings
 from devlint.runtime.verdicts import Unforeseen, judge
 from devlint.runtime.watching import Watchlist
 from devlint.source.project import shown_path
+from devlint.task import FileTask
 
 LINTERS_OWN = "DEV9"
 _RANK_GRACE_SECONDS = 60.0

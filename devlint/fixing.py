@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from devlint.analysis import FileReport, FileTask
 from devlint.check import Request, check
 from devlint.finding import Finding
 from devlint.fixes.fixed_tree import FixedTree
@@ -13,6 +12,7 @@ from devlint.fixes.rounds import FixedFile, Wanted, settle
 from devlint.fixes.writing import NotWritten, replace_content
 from devlint.result import Result
 from devlint.source.tree import Tree
+from devlint.task import FileReport, FileTask
 from devlint.workers import available_processors, run
 
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, cast
 
-from devlint.analysis import FileReport, FileTask, analyse_file, failed
+from devlint.analysis import analyse_file, failed
 from devlint.source.tree import Tree, WorkingTree
+from devlint.task import FileReport, FileTask
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkContext, SpawnContext

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from devlint.analysis import FileTask, Gate, analyse_file, fingerprint
+from devlint.analysis import analyse_file, fingerprint
 from devlint.codes import all_codes
+from devlint.task import FileTask, Gate
 from devlint.workers import SMALL_RUN_BYTES, available_processors, run
 
 GATE = Gate(frozenset(all_codes()))

@@ -28,7 +28,7 @@ from devlint.gate.novelty import Wanted
 from devlint.reports.summary import counted
 from devlint.result import Result
 
-COMMAND_NAMES = ("baseline", "check", "confirm", "rule")
+COMMAND_NAMES = ("baseline", "check", "clean", "confirm", "rule")
 
 _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 
@@ -83,6 +83,8 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 @click.option("--write-baseline", is_flag=True, help="Write all findings to the baseline; see devlint baseline.")
 @click.option("--diff-base", metavar="REF", help="Show only what is new since HEAD left this branch or commit.")
 @click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help="A configuration file, or one value of it.")
+@click.option("-n", "--no-cache", is_flag=True, help="Keep no results, and take none that were kept.")
+@click.option("--cache-dir", metavar="DIR", help="Where results are kept.  [default: .devlint_cache in the project]")
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
 @click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use.  [default: one for each processor]")
@@ -174,7 +176,7 @@ def _overrides(options: dict[str, Any]) -> Overrides:
     for name in _LISTS:
         if options[name]:
             flags[name.replace("_", "-")] = comma_separated(options[name])
-    for name in ("force_exclude", "respect_gitignore", "min_severity", "min_confidence", "baseline"):
+    for name in ("force_exclude", "respect_gitignore", "min_severity", "min_confidence", "baseline", "cache_dir"):
         if options[name] is not None:
             flags[name.replace("_", "-")] = options[name]
     for name in ("per_file_ignores", "extend_per_file_ignores"):
@@ -199,6 +201,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], overrides: Overrid
         overrides=overrides,
         ignore_noqa=options["ignore_noqa"],
         jobs=options["jobs"],
+        cached=not options["no_cache"],
         stdin=stdin,
         stdin_filename=options["stdin_filename"],
         wanted=_wanted(options),

@@ -14,6 +14,7 @@ from devlint import __version__
 from devlint.cli.arguments import ArgumentFileError, expand_argument_files
 from devlint.cli.baseline import baseline_command
 from devlint.cli.check import check_command
+from devlint.cli.clean import clean_command
 from devlint.cli.completion import complete_default
 from devlint.cli.confirm import confirm_command
 from devlint.cli.rule import rule_command
@@ -55,6 +56,7 @@ def app() -> None:
 
 app.add_command(baseline_command)
 app.add_command(check_command)
+app.add_command(clean_command)
 app.add_command(confirm_command)
 app.add_command(rule_command)
 

@@ -18,6 +18,7 @@ _SECTIONS = {
         "output_format", "output_file", "statistics", "exit_zero", "color", "quiet", "verbose",
     ),
     "Configuration": ("config", "isolated", "show_settings"),
+    "Cache": ("no_cache", "cache_dir"),
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from devlint.provenance import explain
 from devlint.source.project import shown_path
 
 _MEANINGS = {
+    "cache-dir": ".devlint_cache in the project",
     "select": "every rule but those that only cost time",
     "src": "the directory above the topmost package of each file",
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from devlint.analysis import FileReport, FileTask
 from devlint.finding import Finding
 from devlint.fixes.applying import Refused, fixed
 from devlint.fixes.choosing import chosen
 from devlint.source.decoding import Unreadable, content_digest
 from devlint.source.notebook import read_source
+from devlint.task import FileReport, FileTask
 
 MAX_ROUNDS = 50
 """Each round applies a fix at least; a file that still changes after so many has one that brings back its finding."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from devlint.analysis import FileReport, FileTask
 from devlint.codes import all_codes
 from devlint.gate.baseline_file import read_baseline, write_baseline
 from devlint.gate.matching import Key, match
 from devlint.gate.sightings import Sighting, could_not_be_analysed, sightings, sightings_below_the_gate
 from devlint.source.project import shown_path
+from devlint.task import FileReport, FileTask
 
 
 class BaselineUse(Enum):

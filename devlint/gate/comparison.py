@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from devlint.analysis import FileReport, FileTask
 from devlint.gate.difference import difference_from, is_pointer
 from devlint.gate.git import GitError, Repository
 from devlint.gate.matching import match
@@ -17,6 +16,7 @@ from devlint.gate.sightings import Sighting, could_not_be_analysed, sightings
 from devlint.source.discovery import SUFFIXES
 from devlint.source.project import path_in_project, repository_root, shown_path
 from devlint.source.tree import Tree, WorkingTree
+from devlint.task import FileReport, FileTask
 
 Analyse = Callable[[list[FileTask], Tree], Iterator[FileReport]]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devlint.analysis import FileReport, FileTask
 from devlint.config import Configuration
 from devlint.finding import Finding
 from devlint.gate.baseline import Baseline, BaselineUse, coverage_of
@@ -18,6 +17,7 @@ from devlint.gate.sightings import Sighting, sightings
 from devlint.source.discovery import is_excluded
 from devlint.source.project import identity_root
 from devlint.source.tree import Tree, WorkingTree
+from devlint.task import FileReport, FileTask
 from devlint.workers import run
 
 

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from devlint.source.decoding import Unreadable, decode
+from devlint.source.asked import Asked, Told
+from devlint.source.decoding import Source, Unreadable, content_digest, decode
+from devlint.source.facts import facts_of
 from devlint.source.gate import Refusal, check_syntax, too_deep
 from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
 from devlint.source.outline import Outline, outline_of
 from devlint.source.part import Part
 from devlint.source.parts import Parts
-from devlint.source.project import PROJECT_MARKERS, path_in_project, shown_path
+from devlint.source.project import PROJECT_MARKERS, path_in_project
 from devlint.source.role import Role, role_of
 from devlint.source.tree import WORKING_TREE, Tree
 
@@ -53,8 +55,11 @@ class Library(Generic[Index]):
         index: MakeIndex[Index],
         characters: int = MAX_CHARACTERS,
         tree: Tree = WORKING_TREE,
+        recorded: bool = False,
     ) -> None:
+        """``recorded``: it can say of each file what its answer rests on."""
         self.tree = tree
+        self._told: dict[Path, Told] | None = {} if recorded else None
         self._index = index
         self._limit = characters
         self._files: OrderedDict[Path, ParsedFile[Index] | None] = OrderedDict()
@@ -65,21 +70,35 @@ class Library(Generic[Index]):
         if file in self._files:
             self._files.move_to_end(file)
             return self._files[file]
-        found = self._files[file] = _parse(file, self._index, self.tree)
+        found = self._files[file] = _parse(file, self._index, self.tree, self._told)
         self._size += found.size if found is not None else 0
         while self._size > self._limit and len(self._files) > 1:
             _, oldest = self._files.popitem(last=False)
             self._size -= oldest.size if oldest is not None else 0
         return found
 
+    def told(self, file: Path) -> Told:
+        """What the answer to :meth:`parsed` rested on. The library must be one that is recorded."""
+        return (self._told or {})[file]
+
 
 class Surroundings(Generic[Index]):
-    """The files around one file. ``configured`` are the directories of the ``src`` setting; paths are absolute."""
+    """The files around one file. ``configured`` are the directories of the ``src`` setting; paths are absolute.
 
-    def __init__(self, library: Library[Index], cwd: str, configured: tuple[Path, ...] = ()) -> None:
+    ``name`` is how findings call a file. What is asked is noted in ``asked``.
+    """
+
+    def __init__(
+        self,
+        library: Library[Index],
+        name: Callable[[str], str],
+        configured: tuple[Path, ...] = (),
+        asked: Asked | None = None,
+    ) -> None:
         self._library = library
-        self._cwd = cwd
+        self._name = name
         self._configured = configured
+        self._asked = asked
         self._finders: dict[Path, ModuleFinder] = {}
         self._rooted: set[str] = set()
         self.watched = False
@@ -89,6 +108,8 @@ class Surroundings(Generic[Index]):
         """Note that the answer depends on a file: on its content, and on where its project and its package begin."""
         self._ask(str(file))
         directory = os.path.dirname(file)
+        if self._asked is not None:
+            self._asked.rooted.add(directory)
         while directory not in self._rooted:
             self._rooted.add(directory)
             for marker in ("__init__.py", *PROJECT_MARKERS):
@@ -101,19 +122,36 @@ class Surroundings(Generic[Index]):
 
     def parsed(self, file: Path) -> ParsedFile[Index] | None:
         self.ask(file)
-        return self._library.parsed(file)
+        found = self._library.parsed(file)
+        if self._asked is not None:
+            self._asked.parsed.setdefault(str(file), self._library.told(file))
+        return found
 
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
         finder = self._finders.get(importer)
         if finder is None:
             self.ask(importer)
-            finder = ModuleFinder(importer, self._configured, self._library.tree, self._ask)
+            finder = ModuleFinder(importer, self._configured, self._library.tree, self._probe)
             self._finders[importer] = finder
-        return finder.locate(name)
+        found = finder.locate(name)
+        if self._asked is not None:
+            self._asked.located[str(importer.parent), name] = None if found is None else str(found)
+        return found
+
+    def _probe(self, path: str) -> None:
+        self._ask(path)
+        if self._asked is not None:
+            self._asked.probe(path)
 
     def only_used_inside(self, file: Path, name: str) -> bool:
         """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
+        found = self._only_used_inside(file, name)
+        if self._asked is not None:
+            self._asked.used_inside[str(file), name] = found
+        return found
+
+    def _only_used_inside(self, file: Path, name: str) -> bool:
         self.ask(file)
         package = package_of(file, self._library.tree)
         if package is None:
@@ -128,19 +166,45 @@ class Surroundings(Generic[Index]):
 
     def is_package(self, module: Path) -> bool:
         """Whether a located module is a directory without ``__init__``."""
-        return self._library.tree.is_dir(str(module))
+        found = self._library.tree.is_dir(str(module))
+        if self._asked is not None:
+            self._asked.probe(str(module))
+            self._asked.packages[str(module)] = found
+        return found
 
     def shown(self, file: Path) -> str:
-        """The path by which reports call a file."""
-        return shown_path(str(file), self._cwd)
+        """What findings call a file."""
+        return self._name(str(file))
 
 
-def _parse(file: Path, index: MakeIndex[Index], files: Tree) -> ParsedFile[Index] | None:
+def _parse(
+    file: Path, index: MakeIndex[Index], files: Tree, told: dict[Path, Told] | None = None
+) -> ParsedFile[Index] | None:
+    """A file's tree. ``told`` is told what it was made from."""
+    data = None
     try:
-        source = decode(files.read(str(file)))
+        data = files.read(str(file))
+        source = decode(data)
     except (OSError, Unreadable):
+        if told is not None:
+            told[file] = Told(content_digest(data).hex() if data is not None else "")
         return None
     tree, refusal = check_syntax(source.text)
+    found = _parsed_text(file, source, tree, refusal, index, files)
+    if told is not None:
+        where, size = str(path_in_project(file, files)), found.size if found is not None else 0
+        told[file] = Told(source.digest.hex(), facts_of(source.text, tree) if found is not None else "", where, size)
+    return found
+
+
+def _parsed_text(
+    file: Path,
+    source: Source,
+    tree: ast.Module | None,
+    refusal: Refusal | None,
+    index: MakeIndex[Index],
+    files: Tree,
+) -> ParsedFile[Index] | None:
     if (refusal is not None and refusal.final) or too_deep(source.text, tree) is not None:
         return None
     text = source.text

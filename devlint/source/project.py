@@ -18,21 +18,24 @@ _REMEMBERED = 20_000
 @lru_cache(_REMEMBERED)
 def project_root(directory: Path, tree: Tree = WORKING_TREE) -> Path | None:
     """The nearest directory at or above ``directory`` (absolute) that holds a project's marker."""
-    return _nearest(directory, PROJECT_MARKERS, tree)
+    if _holds(directory, PROJECT_MARKERS, tree):
+        return directory
+    parent = directory.parent
+    return project_root(parent, tree) if parent != directory else None
 
 
 @lru_cache(_REMEMBERED)
-def repository_root(directory: Path) -> Path | None:
+def repository_root(directory: Path, tree: Tree = WORKING_TREE) -> Path | None:
     """The nearest directory at or above ``directory`` with a ``.git``: a directory, or a file in a worktree."""
-    return _nearest(directory, (".git",), WORKING_TREE)
+    if _holds(directory, (".git",), tree):
+        return directory
+    parent = directory.parent
+    return repository_root(parent, tree) if parent != directory else None
 
 
-def _nearest(directory: Path, markers: tuple[str, ...], tree: Tree) -> Path | None:
-    for candidate in (directory, *directory.parents):
-        paths = [os.path.join(candidate, marker) for marker in markers]
-        if any(tree.is_file(path) or tree.is_dir(path) for path in paths):
-            return candidate
-    return None
+def _holds(directory: Path, markers: tuple[str, ...], tree: Tree) -> bool:
+    paths = [os.path.join(directory, marker) for marker in markers]
+    return any(tree.is_file(path) or tree.is_dir(path) for path in paths)
 
 
 def identity_path(file: Path) -> str:
@@ -43,9 +46,9 @@ def identity_path(file: Path) -> str:
     return file.relative_to(identity_root(file.parent)).as_posix()
 
 
-def identity_root(directory: Path) -> Path:
+def identity_root(directory: Path, tree: Tree = WORKING_TREE) -> Path:
     """The directory from which the identities of the files in ``directory`` (absolute) are counted."""
-    return repository_root(directory) or project_root(directory) or _package_parent(directory, WORKING_TREE)
+    return repository_root(directory, tree) or project_root(directory, tree) or _package_parent(directory, tree)
 
 
 def shown_path(path: str, cwd: str) -> str:

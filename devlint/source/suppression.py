@@ -83,6 +83,15 @@ def read_suppressions(text: str, pieces: Sequence[int] = (0,)) -> list[Suppressi
     return found
 
 
+def speak_of_devlint(suppressions: Sequence[Suppression]) -> bool:
+    """Whether one of the comments can matter where nothing was found: it is devlint's, or names a code that may be."""
+    return any(
+        suppression.kind != "noqa" or any(code == "ALL" or code.startswith("D") for code in codes)
+        for suppression in suppressions
+        for codes in [[selector.code for selector in suppression.selectors]]
+    )
+
+
 def _comments(text: str, lines_before: int) -> list[_Comment]:
     """The comments with the logical lines they belong to, as far as the tokenizer gets."""
     found: list[_Comment] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from devlint.source.library import Library, Surroundings
+from devlint.source.library import Library
 from devlint.source.modules import ModuleFinder, mentioned_elsewhere, package_of
 
 
@@ -91,11 +91,6 @@ def test_the_library_forgets_what_was_used_longest_ago(tmp_path: Path) -> None:
     library.parsed(tmp_path / "b.py")
     library.parsed(tmp_path / "c.py")
     assert library.parsed(tmp_path / "a.py") is not first
-
-
-def test_paths_are_shown_as_seen_from_the_working_directory(tmp_path: Path) -> None:
-    around = Surroundings(Library(lambda tree, *_: None), str(tmp_path / "work"))
-    assert around.shown(tmp_path / "other/net.py") == "../other/net.py"
 
 
 def test_a_name_is_looked_for_in_the_rest_of_the_package(tmp_path: Path) -> None:

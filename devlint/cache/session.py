@@ -1,0 +1,285 @@
+"""The cache in one run: which files need not be looked at, what was learnt of the others, and what is kept of it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from devlint.cache.asking import Asking
+from devlint.cache.contents import Contents, existing, markers, python_files
+from devlint.cache.entries import Entry, fits, key_of
+from devlint.cache.packs import Packs
+from devlint.cache.place import prepared
+from devlint.cache.rows import read_report, report_row
+from devlint.cache.table import Dependencies, Table
+from devlint.cache.version import version
+from devlint.source.project import identity_root
+from devlint.source.tree import WorkingTree
+from devlint.symbols import absolute, relative, shown
+from devlint.task import FileReport, FileTask, Gate, Record
+
+_BROKEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What reading something comes to that nobody here has written."""
+
+
+def opened(directory: Path, cwd: Path) -> Session | None:
+    """The cache in a directory for a run from ``cwd``; None where nothing can be written."""
+    place = prepared(directory, version(directory))
+    return Session(place, identity_root(cwd)) if place is not None else None
+
+
+class Session:
+    """One run's use of the cache. ``directory`` is that of this version; ``root`` names the table."""
+
+    def __init__(self, directory: Path, root: Path) -> None:
+        self._root = str(root)
+        name = hashlib.blake2b(os.fsencode(self._root), digest_size=8).hexdigest()
+        self._path = directory / "local" / f"{name}.json"
+        self._packs = Packs(directory / "packs")
+        self._table = Table.load(self._path)
+        self._contents = Contents()
+        self._dependencies: Dependencies | None = None
+        self._asking: Asking | None = None
+        self._gates: dict[int, tuple[Gate, str]] = {}
+        self._changed = False
+        """Whether the table is no longer what is on disk."""
+        self._sure = False
+        """Whether the entries that are left in the table hold now."""
+
+    # -- what is known ----------------------------------------------------------------------------------------------
+
+    def known(self, tasks: list[FileTask]) -> tuple[list[FileReport], list[FileTask]]:
+        """The reports on the files whose analysis is known, and the tasks that are left."""
+        try:
+            self._refresh()
+        except _BROKEN:
+            self._forget()
+        reports: list[FileReport] = []
+        unknown: list[FileTask] = []
+        for task in tasks:
+            report = None
+            if task.data is None:
+                try:
+                    report = self._report(task)
+                except _BROKEN:
+                    report = None
+            if report is not None:
+                reports.append(report)
+            else:
+                unknown.append(replace(task, recorded=task.data is None))
+        return reports, unknown
+
+    def _report(self, task: FileTask) -> FileReport | None:
+        name = self._name(task.path)
+        row = self._table.files.get(name)
+        digest = self._contents.file(task.path, tuple(row[1:]) if row else (), row[0] if row else "")
+        key = key_of(task, digest) if digest else ""
+        found = self._table.entries.get(name)
+        if found is not None and found[0] == key and row is not None and row[0] == digest:
+            result = found[1]
+            if result == 0:
+                return FileReport(task.shown_as)
+            gate, identity, report = result
+            if gate == self._gate(task.gate) and identity == task.identity:
+                return shown(read_report(report), task)
+        return self._from_packs(task, name, key) if key else None
+
+    def _from_packs(self, task: FileTask, name: str, key: str) -> FileReport | None:
+        for text in self._packs.get(key):
+            try:
+                entry = Entry.read(text)
+                if self._ask().confirms(entry, task.base, task.src):
+                    return self._keep(task, name, key, entry, None)
+            except _BROKEN:
+                continue
+        return None
+
+    def _refresh(self) -> None:
+        """Take out of the table what does not hold any more."""
+        table, contents = self._table, self._contents
+        altered: dict[str, tuple[str, str]] = {}
+        for name, row in table.files.items():
+            stamp = tuple(row[1:])
+            digest = contents.file(self._absolute(name), stamp, row[0])
+            if digest != row[0]:
+                altered[name] = (row[0], digest)
+            elif stamp != contents.stamp(self._absolute(name)):
+                self._changed = True
+        moved = False
+        for name, (names, *was) in table.directories.items():
+            now, stamp = contents.directory(self._absolute(name), tuple(was), names)
+            if now != names or not now:
+                moved = True
+            elif stamp != tuple(was):
+                table.directories[name] = [now, *stamp]
+                self._changed = True
+        moved = moved or any(markers(self._absolute(name)) != found for name, found in table.markers.items())
+        if moved:
+            # What an import means may be another file: every question is asked again.
+            self._forget()
+        elif altered:
+            self._drop(altered)
+
+    def _forget(self) -> None:
+        """Let the packs speak alone; the stamps of files are true whatever has moved."""
+        self._table.directories, self._table.markers, self._table.entries = {}, {}, {}
+        self._dependencies = Dependencies(None)
+        self._changed = True
+
+    def _drop(self, altered: dict[str, tuple[str, str]]) -> None:
+        """Take out the entries that depend on changed files."""
+        self._changed = True
+        known = self._known_dependencies()
+        real: set[int] = set()
+        sizes: dict[int, int] = {}
+        touched: set[int] = set()
+        for name, (before, now) in altered.items():
+            number = known.number(name)
+            touched.add(number)
+            facts = known.facts.get(before)
+            after = self._ask().facts_of(self._absolute(name), now) if now and facts and facts[0] else None
+            if facts is None or after is None or after[0] != facts[0]:
+                real.add(number)
+            elif after[1] >= 0:
+                sizes[number] = after[1]
+        for name in list(self._table.entries):
+            numbers, exact, was, budget, others = known.of[name]
+            depends = touched.intersection(numbers)
+            if others:
+                keeps = False
+            elif not depends:
+                keeps = True
+            elif depends & real or depends.intersection(exact):
+                keeps = False
+            else:
+                new = [sizes.get(number, size) for number, size in zip(numbers, was, strict=True)]
+                keeps = fits(zip(was, new, strict=True), budget)
+                known.of[name][2] = new
+            if not keeps:
+                del self._table.entries[name]
+                del known.of[name]
+
+    # -- what is learnt ---------------------------------------------------------------------------------------------
+
+    def learn(self, task: FileTask, report: FileReport) -> FileReport:
+        """Keep what a new report rests on, if it can be used again; the report without that."""
+        record = report.record
+        if record is None:
+            return report
+        self._changed = True
+        entry = Entry.of(record, task)
+        key = key_of(task, record.digest)
+        self._packs.add(key, entry.written())
+        asking = self._ask()
+        asking.asked.probed |= record.asked.probed
+        for directory in record.asked.rooted:
+            asking.root(directory)
+        asking.asked.used_inside.update(record.asked.used_inside)
+        if self._contents.file(task.path) == record.digest:
+            self._keep(task, self._name(task.path), key, entry, record)
+        return replace(report, record=None)
+
+    def _keep(self, task: FileTask, name: str, key: str, entry: Entry, record: Record | None) -> FileReport | None:
+        """Put an entry that holds into the table; the report, made anew if there is no record of it."""
+        if record is None:
+            from devlint.analysis import recorded_report
+
+            report = recorded_report(entry.outcome, self._contents.file(task.path), task)
+        else:
+            report = record.report
+        self._changed = True
+        known = self._known_dependencies()
+        numbers: list[int] = []
+        sizes: list[int] = []
+        for file, told in entry.parsed:
+            path = absolute(file, task.base)
+            now = self._contents.file(path)
+            if record is not None and now != told.digest:
+                return None  # it changed under our hands: the packs know what belongs together
+            numbers.append(known.number(self._name(path)))
+            if now == told.digest and told.facts:
+                known.facts.setdefault(now, (told.facts, told.size))
+            sizes.append(_size_now(known.facts.get(now), told.size) if now != told.digest else told.size)
+        exact = [n for n, (file, _) in zip(numbers, entry.parsed, strict=True) if file in entry.exact]
+        known.of[name] = [numbers, exact, sizes, entry.budget, bool(entry.used_inside)]
+        result: Any = 0 if entry.silent else [self._gate(task.gate), task.identity, report_row(report)]
+        self._table.entries[name] = (key, result)
+        return shown(report, task)
+
+    # -- what is kept -----------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Write what has changed. What cannot be written is computed again another time."""
+        with contextlib.suppress(OSError):
+            self._save()
+
+    def _save(self) -> None:
+        self._packs.save()
+        if not self._changed:
+            return
+        table, contents = self._table, self._contents
+        known = self._known_dependencies()
+        wanted = {self._absolute(name) for name in table.entries}
+        wanted.update(self._absolute(known.names[n]) for row in known.of.values() for n in row[0])
+        asked = self._ask().asked
+        probed = {existing(directory) for directory in asked.probed}
+        for package in {self._package_of(file) for file, _ in asked.used_inside}:
+            wanted.update(python_files(package, probed.add))
+        rows: dict[str, list[Any]] = {}
+        for path in sorted(wanted):
+            name = self._name(path)
+            old = table.files.get(name)
+            digest = contents.file(path, tuple(old[1:]) if old else (), old[0] if old else "")
+            rows[name] = [digest, *contents.stamp(path)]
+        table.files = rows
+        for directory in probed:
+            names, stamp = contents.directory(directory)
+            table.directories.setdefault(self._name(directory), [names, *stamp])
+        for directory in asked.rooted:
+            name = self._name(directory)
+            if name not in table.directories:
+                table.markers[name] = markers(directory)
+        digests = {row[0] for row in rows.values()}
+        known.facts = {digest: facts for digest, facts in known.facts.items() if digest in digests}
+        table.save(self._path, known)
+
+    # -- by the way -------------------------------------------------------------------------------------------------
+
+    def _package_of(self, file: str) -> str:
+        from devlint.source.modules import package_of
+
+        return str(package_of(Path(file), WorkingTree()) or Path(file).parent)
+
+    def _known_dependencies(self) -> Dependencies:
+        if self._dependencies is None:
+            self._dependencies = self._table.dependencies()
+        return self._dependencies
+
+    def _ask(self) -> Asking:
+        if self._asking is None:
+            self._asking = Asking(self._contents, WorkingTree(), self._known_dependencies().facts)
+        return self._asking
+
+    def _gate(self, gate: Gate) -> str:
+        """Tells settings from others; the gate is kept, so that its identity stays its own."""
+        known = self._gates.get(id(gate))
+        if known is None:
+            fixable = None if gate.fixable is None else sorted(gate.fixable)
+            settings = (sorted(gate.enabled), sorted(gate.named), gate.min_severity, gate.min_confidence)
+            text = repr((*settings, gate.bare_noqa, gate.ignore_noqa, fixable))
+            known = self._gates[id(gate)] = (gate, hashlib.blake2b(text.encode(), digest_size=8).hexdigest())
+        return known[1]
+
+    def _name(self, path: str) -> str:
+        return relative(path, self._root)
+
+    def _absolute(self, name: str) -> str:
+        return absolute(name, self._root) if name.startswith("..") else os.path.join(self._root, name)
+
+
+def _size_now(facts: tuple[str, int] | None, before: int) -> int:
+    return facts[1] if facts is not None and facts[1] >= 0 else before
