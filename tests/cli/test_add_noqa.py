@@ -100,7 +100,7 @@ def test_a_link_stays_one(devlint: Run, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_told_and_stays_whole(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(STRAY)
     done = subprocess.run(
-        [sys.executable, "-B", "-m", "devlint", "--add-noqa", "-q"], cwd=tmp_path, env=environment(),
+        [sys.executable, "-B", "-m", "devlint", "--add-noqa", "-qn"], cwd=tmp_path, env=environment(),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -68,7 +68,7 @@ def test_the_help_of_check_lists_every_option_once_in_sections(devlint: Run) -> 
         if isinstance(parameter, click.Option) and not parameter.hidden:
             assert len(re.findall(rf"^ +(-\w, )?{parameter.opts[-1]}\b(?!-)", shown, re.M)) == 1, parameter.opts
     titles = re.findall(r"^(\w[\w ]*):$", shown, re.M)
-    assert titles == ["Rules", "Files", "Only what is new", "Fixes", "Report", "Configuration", "Other"]
+    assert titles == ["Rules", "Files", "Only what is new", "Fixes", "Report", "Configuration", "Cache", "Other"]
     assert "Options:" not in shown
     assert shown.count("[PATHS]") == 1
 
