@@ -1,16 +1,33 @@
-"""All rules, found by walking the package. Importing this needs neither libcst nor torch."""
+"""All rules, found by walking the package. Their facts are read from their sources: only an analysis imports them."""
 
 from __future__ import annotations
 
 import importlib
-import inspect
+import os
 import pkgutil
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import devlint.rules as package
 from devlint.finding import Severity
-from devlint.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from devlint.rules.rule import Rule
+
+_FACTS = re.compile(
+    r"""
+    ^class\ \w+ [^\n]*:\n (?:\n|[ ]{4}[^\n]*\n)*?
+    [ ]{4}code\ =\ "(?P<code>\w+)"\n
+    [ ]{4}name\ =\ "(?P<name>[\w-]+)"\n
+    [ ]{4}severity\ =\ Severity\.(?P<severity>\w+)\n
+    """,
+    re.X | re.M,
+)
+
+_DOCSTRING = re.compile(r'\A"""(?P<text>.*?)"""$', re.S | re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +44,8 @@ class RuleInfo:
 @cache
 def rule_classes() -> tuple[type[Rule], ...]:
     """Every rule class, by code. Two rules of one code, or a rule without its facts, is a programming error."""
+    from devlint.rules.rule import Rule
+
     found: dict[str, type[Rule]] = {}
     for module_info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         if module_info.ispkg or module_info.name.count(".") < 3:
@@ -45,9 +64,51 @@ def rule_classes() -> tuple[type[Rule], ...]:
 
 @cache
 def all_rules() -> tuple[RuleInfo, ...]:
-    return tuple(_info(cls) for cls in rule_classes())
+    """What there is to say of every rule, by code. Where there are no sources to read, the rules are imported."""
+    found = [_info(*facts) for facts in (_written() or _imported())]
+    return tuple(sorted(found, key=lambda rule: rule.code))
 
 
-def _info(cls: type[Rule]) -> RuleInfo:
-    page = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")
-    return RuleInfo(cls.code, cls.name, cls.severity, page.split("\n\n", 1)[0].replace("\n", " "), page)
+def _info(code: str, name: str, severity: Severity, page: str) -> RuleInfo:
+    return RuleInfo(code, name, severity, page.split("\n\n", 1)[0].replace("\n", " "), page)
+
+
+_Facts = tuple[str, str, Severity, str]
+
+
+def _written() -> list[_Facts]:
+    found: list[_Facts] = []
+    for text in _sources():
+        for facts in _FACTS.finditer(text):
+            found.append((facts["code"], facts["name"], Severity[facts["severity"]], _page(text)))
+    return found
+
+
+def _imported() -> list[_Facts]:
+    import inspect
+
+    return [
+        (rule.code, rule.name, rule.severity, inspect.cleandoc(inspect.getmodule(rule).__doc__ or ""))
+        for rule in rule_classes()
+    ]
+
+
+def _sources() -> Iterator[str]:
+    """The texts of the rules' files; none where the package is no directory."""
+    for home in package.__path__:
+        for family in os.scandir(home) if os.path.isdir(home) else ():
+            for entry in os.scandir(family.path) if family.is_dir() else ():
+                if entry.name.endswith(".py"):
+                    with open(entry.path, encoding="utf-8") as file:
+                        yield file.read()
+
+
+def _page(text: str) -> str:
+    """The docstring of a module, whose first line is its first and whose margin is none."""
+    match = _DOCSTRING.match(text)
+    page = match["text"] if match is not None else ""
+    if match is None or "\\" in page:
+        import ast
+
+        page = ast.get_docstring(ast.parse(text)) or ""
+    return page.strip()

@@ -69,3 +69,9 @@ def test_every_use_instead_is_clean(rule: RuleInfo) -> None:
     for text in programs:
         messages = [finding.message for finding in lint_text(text, "library.py") if finding.code == rule.code]
         assert not messages, f"{rule.code} flags what its page recommends: {messages}\n{text}"
+
+
+def test_what_is_read_of_the_rules_is_what_their_classes_say() -> None:
+    from devlint.rules.registry import _imported, _written
+
+    assert sorted(_written()) == sorted(_imported())
