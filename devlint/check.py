@@ -7,19 +7,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from devlint.analysis import failed
-from devlint.cache.place import default_directory
-from devlint.cache.session import Session, opened
 from devlint.config import Configuration, Overrides
 from devlint.finding import Finding
-from devlint.gate.novelty import Judgement, Novelty, Wanted
+from devlint.gate.novelty import Judgement, Novelty
+from devlint.gate.wanted import Wanted
 from devlint.planning import Planner
+from devlint.processors import available_processors
 from devlint.result import Hidden, Result
 from devlint.source.discovery import Discovered, discover, is_excluded
 from devlint.source.tree import Tree
 from devlint.task import FileReport, FileTask
-from devlint.workers import available_processors
+
+if TYPE_CHECKING:
+    from devlint.cache.session import Session
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,11 @@ def plan(request: Request) -> Plan:
     found = discover(list(request.paths), configuration, request.cwd)
     planner = Planner(configuration, request.cwd, request.ignore_noqa)
     tasks = [planner.task(path) for path in found.files]
-    unreadable = [failed(planner.task(path), reason) for path, reason in sorted(found.unreadable)]
+    unreadable: list[FileReport] = []
+    if found.unreadable:
+        from devlint.analysis import failed
+
+        unreadable += (failed(planner.task(path), reason) for path, reason in sorted(found.unreadable))
     return Plan(tasks, found, unreadable, configuration)
 
 
@@ -115,6 +121,9 @@ def _cache(request: Request, planned: Plan, novelty: Novelty) -> Session | None:
     """The cache, if the run is to have one. What a comparison asks besides is not kept in it."""
     if not request.cached or request.stdin is not None or novelty.tree.compared_with is not None:
         return None
+    from devlint.cache.place import default_directory
+    from devlint.cache.session import opened
+
     configured = planned.configuration.for_directory(str(request.cwd)).cache_dir
     return opened(configured or default_directory(request.cwd), request.cwd) if planned.tasks else None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from devlint.complaint import Complaint
 from devlint.finding import Severity
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ ALWAYS_ON = frozenset({SYNTAX_ERROR, UNREADABLE_FILE})
 """What no selection, threshold or comment turns off: a file that could not be judged is never called clean."""
 
 
-class UnknownCode(ValueError):
+class UnknownCode(Complaint, ValueError):
     """A selector that no code matches. The message names the nearest codes."""
 
 
@@ -49,6 +49,8 @@ def matching(selector: str) -> frozenset[str]:
 
 
 def _unknown(selector: str) -> str:
+    import difflib
+
     codes = all_codes()
     by_name = {code.name: code.code for code in codes.values()}
     near = [by_name[name] for name in difflib.get_close_matches(selector.lower(), by_name, n=2, cutoff=0.7)]

@@ -8,9 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING, Any
 
 from devlint import __version__
 from devlint.codes import Choice, Selection, matching, resolve
@@ -18,6 +16,9 @@ from devlint.configfile import ConfigFile, ConfigurationError, find_config
 from devlint.finding import Confidence, Severity
 from devlint.source.discovery import USUAL_EXCLUDES
 from devlint.source.ignorefiles import verdict_on
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _COMPARISONS: Mapping[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     "==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
@@ -38,6 +39,8 @@ class Globs:
             "/" + pattern.removeprefix(prefix) if pattern.startswith(prefix) else pattern.removeprefix("./")
             for pattern in patterns
         ]
+        from pathspec import GitIgnoreSpec
+
         try:
             return cls(str(base), GitIgnoreSpec.from_lines(cleaned))
         except ValueError as error:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from devlint.codes import UnknownCode, either, matching
+from devlint.complaint import Complaint
 
 FILE_NAMES = (".devlint.toml", "devlint.toml", "pyproject.toml")
 """In one directory the first that speaks of devlint is read."""
@@ -64,7 +63,7 @@ ENTRY_KEYS = {
 """The keys of one of the ``entries``."""
 
 
-class ConfigurationError(Exception):
+class ConfigurationError(Complaint):
     """Something in a configuration that is refused; the message begins with the file and line where there is one."""
 
 
@@ -102,6 +101,8 @@ def read_config(path: Path, seen: tuple[Path, ...] = ()) -> ConfigFile | None:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    import tomllib
+
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -143,6 +144,8 @@ def check_values(document: Mapping[str, Any], where: Any) -> dict[str, Any]:
     """The values if every key is known and every value is of its key's type; ``where(key)`` begins a complaint."""
     for key, value in document.items():
         if key not in KEYS:
+            import difflib
+
             near = difflib.get_close_matches(key.replace("_", "-").lower(), KEYS, n=3, cutoff=0.6)
             hint = f"; did you mean {either(near)}?" if near else f"; the keys are {', '.join(KEYS)}"
             raise ConfigurationError(f"{where(key)}unknown key `{key}`{hint}")

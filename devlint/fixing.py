@@ -10,10 +10,11 @@ from devlint.finding import Finding
 from devlint.fixes.fixed_tree import FixedTree
 from devlint.fixes.rounds import FixedFile, Wanted, settle
 from devlint.fixes.writing import NotWritten, replace_content
+from devlint.processors import available_processors
 from devlint.result import Result
 from devlint.source.tree import Tree
 from devlint.task import FileReport, FileTask
-from devlint.workers import available_processors, run
+from devlint.workers import run
 
 
 @dataclass(frozen=True)

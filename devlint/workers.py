@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import multiprocessing
 import os
 import queue
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, cast
 
 from devlint.analysis import analyse_file, failed
@@ -19,6 +17,7 @@ from devlint.source.tree import Tree, WorkingTree
 from devlint.task import FileReport, FileTask
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
     from multiprocessing.context import ForkContext, SpawnContext
     from multiprocessing.process import BaseProcess
 
@@ -46,12 +45,6 @@ def run(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Iterator[
     else:
         # The largest first, so that no process is left with one when the others are done.
         yield from _Pool(ordered, jobs, tree).reports()
-
-
-def available_processors() -> int:
-    """How many processors this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 @contextlib.contextmanager
@@ -137,6 +130,8 @@ class _Pool:
         self._busy: dict[Connection, tuple[BaseProcess, FileTask]] = {}
 
     def reports(self) -> Iterator[FileReport]:
+        from multiprocessing.connection import wait
+
         try:
             for _ in range(self._jobs):
                 self._start()
@@ -216,6 +211,8 @@ def _collect_garbage() -> None:
 
 def _context() -> ForkContext | SpawnContext:
     """Forked where that is safe and cheap; a fresh interpreter elsewhere."""
+    import multiprocessing
+
     if "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin":
         return multiprocessing.get_context("fork")
     return multiprocessing.get_context("spawn")

@@ -10,8 +10,7 @@ from devlint.check import Request, check
 from devlint.config import Overrides
 from devlint.confirm import ConfirmRequest, confirm
 from devlint.finding import Finding, Verdict, VerdictState
-from devlint.gate.baseline import BaselineUse
-from devlint.gate.novelty import Wanted
+from devlint.gate.wanted import BaselineUse, Wanted
 from devlint.result import Result
 from devlint.runtime import entries
 from devlint.runtime.entries import Entry

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from devlint.complaint import Complaint
 from devlint.configfile import ConfigFile, ConfigurationError, check_values, read_config
 
 
-class ArgumentFileError(Exception):
+class ArgumentFileError(Complaint):
     """An ``@file`` that cannot be read."""
 
 
@@ -59,6 +59,8 @@ def read_config_options(options: Iterable[str]) -> tuple[ConfigFile | None, dict
 
 
 def _assignment(option: str) -> dict[str, Any]:
+    import tomllib
+
     where = f"--config {option}: "
     try:
         document = tomllib.loads(option)

@@ -15,9 +15,9 @@ from devlint.cli.check import check_command
 from devlint.cli.terminal import wants_color
 from devlint.codes import all_codes
 from devlint.config import Configuration, Overrides
-from devlint.gate.baseline import BaselineUse
 from devlint.gate.baseline_file import DEFAULT_NAME, read_baseline
 from devlint.gate.matching import Key
+from devlint.gate.wanted import BaselineUse
 from devlint.reports.painting import SEVERITY_STYLES, Line, paint, visible
 from devlint.source.project import shown_path
 

@@ -6,27 +6,25 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from devlint.add_noqa import add_noqa
 from devlint.check import Plan, Request, check, plan
 from devlint.cli.arguments import comma_separated, per_file_ignores, read_config_options
 from devlint.cli.completion import complete_codes
-from devlint.cli.fix import FixOptions, fix_files
 from devlint.cli.report import Destination, write_report
 from devlint.cli.sections import SectionedCommand
-from devlint.cli.settings import show_settings
 from devlint.cli.terminal import ProgressBar
-from devlint.cli.watch import watch
 from devlint.codes import UNREADABLE_FILE
-from devlint.config import Configuration, Overrides
+from devlint.config import Configuration, Overrides, Settings
 from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
-from devlint.gate.baseline import BaselineUse
-from devlint.gate.novelty import Wanted
+from devlint.gate.wanted import BaselineUse, Wanted
 from devlint.reports.summary import counted
 from devlint.result import Result
+
+if TYPE_CHECKING:
+    from devlint.cli.fix import FixOptions
 
 COMMAND_NAMES = ("baseline", "check", "clean", "confirm", "rule")
 
@@ -100,12 +98,16 @@ def check_command(context: click.Context, /, paths: tuple[str, ...], **options: 
     cwd = Path.cwd()
     _refuse_contradictions(paths, options)
     if options["watch"] and not options["no_watch"]:
+        from devlint.cli.watch import watch
+
         watch(lambda: _request(paths, options, _overrides(options), cwd), context.obj)
     overrides = _overrides(options)
     request = _request(paths, options, overrides, cwd)
     if options["show_files"]:
         return _show_files(plan(request))
     if options["show_settings"]:
+        from devlint.cli.settings import show_settings
+
         return show_settings(plan(request), overrides, cwd)
     if options["verbose"]:
         _say_configuration(overrides, cwd)
@@ -119,9 +121,11 @@ def check_command(context: click.Context, /, paths: tuple[str, ...], **options: 
         cwd=cwd,
     )
     bar = ProgressBar(sys.stderr, not options["quiet"], os.environ)
-    fixes = FixOptions.of(options, settings)
     looks = options["add_noqa"] or options["no_watch"] or request.wanted.use is not BaselineUse.READ
-    if fixes.any and not looks:
+    wished = any(options[name] for name in ("fix", "fix_only", "diff")) or settings.fix or settings.fix_only
+    if wished and not looks and (fixes := _fixes(options, settings)).any:
+        from devlint.cli.fix import fix_files
+
         fixing, code = fix_files(request, fixes, to, bar, _note)
         _tell(fixing.result, options["verbose"])
         return 0 if code == 1 and options["exit_zero"] else code
@@ -136,6 +140,12 @@ def check_command(context: click.Context, /, paths: tuple[str, ...], **options: 
         return _pruned(result)
     write_report(result, to)
     return 0 if result.exit_code == 1 and options["exit_zero"] else result.exit_code
+
+
+def _fixes(options: dict[str, Any], settings: Settings) -> FixOptions:
+    from devlint.cli.fix import FixOptions
+
+    return FixOptions.of(options, settings)
 
 
 def _tell(result: Result, verbose: bool) -> None:
@@ -210,6 +220,8 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], overrides: Overrid
 
 def _with_comments_written(result: Result, request: Request, quiet: bool) -> tuple[Result, tuple[str, ...]]:
     """The result with what no comment was written for, and which files could not be written."""
+    from devlint.add_noqa import add_noqa
+
     added = add_noqa(result.findings, request.cwd)
     for failure in added.failures:
         _note(failure)

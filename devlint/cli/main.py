@@ -4,42 +4,50 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
-from typing import NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from devlint import __version__
-from devlint.cli.arguments import ArgumentFileError, expand_argument_files
-from devlint.cli.baseline import baseline_command
-from devlint.cli.check import check_command
-from devlint.cli.clean import clean_command
-from devlint.cli.completion import complete_default
-from devlint.cli.confirm import confirm_command
-from devlint.cli.rule import rule_command
 from devlint.cli.terminal import forget_stdout
-from devlint.codes import UnknownCode
-from devlint.configfile import ConfigurationError
-from devlint.gate.git import GitError
+from devlint.complaint import Complaint
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 INTERRUPTED = 130
 
 DEFAULT_COMMAND = "check"
 
 
+COMMANDS = {name: f"devlint.cli.{name}" for name in ("baseline", "check", "clean", "confirm", "rule")}
+"""The module of each command, imported when the command is wanted."""
+
+
 class DefaultGroup(click.Group):
     """Commands, of which ``check`` may be left out: what does not begin with a command's name is its arguments."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(COMMANDS[cmd_name]), f"{cmd_name}_command")
+        return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own_options = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         if ctx.resilient_parsing and not args:  # a shell asks what may come first
             return super().parse_args(ctx, args)
-        if not args or (args[0] not in self.commands and args[0] not in own_options):
+        if not args or (args[0] not in COMMANDS and args[0] not in own_options):
             args = [DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from devlint.cli.completion import complete_default
+
         offered = complete_default(self, DEFAULT_COMMAND, ctx, incomplete) + super().shell_complete(ctx, incomplete)
         return list({(item.value, item.type): item for item in offered}.values())
 
@@ -52,13 +60,6 @@ def app() -> None:
     `devlint [PATHS]` is short for `devlint check [PATHS]`; its options are listed by `devlint check --help`.
     A file or directory named like a command is reached as ./check.
     """
-
-
-app.add_command(baseline_command)
-app.add_command(check_command)
-app.add_command(clean_command)
-app.add_command(confirm_command)
-app.add_command(rule_command)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -87,13 +88,17 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        expanded = expand_argument_files(arguments)
+        expanded = arguments
+        if any(argument.startswith("@") for argument in arguments):
+            from devlint.cli.arguments import expand_argument_files
+
+            expanded = expand_argument_files(arguments)
         code = app.main(expanded, prog_name="devlint", standalone_mode=False, obj=expanded)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()
         return 2
-    except (ConfigurationError, ArgumentFileError, UnknownCode, GitError) as error:
+    except Complaint as error:
         return _complain(str(error))
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
@@ -102,6 +107,8 @@ def _run(arguments: list[str]) -> int:
         return 0
     except Exception as error:
         _complain(f"internal error: {type(error).__name__}: {error}; please report this with what follows")
+        import traceback
+
         traceback.print_exc()
         return 2
 

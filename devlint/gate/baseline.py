@@ -6,23 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 from devlint.codes import all_codes
 from devlint.gate.baseline_file import read_baseline, write_baseline
 from devlint.gate.matching import Key, match
 from devlint.gate.sightings import Sighting, could_not_be_analysed, sightings, sightings_below_the_gate
+from devlint.gate.wanted import BaselineUse
 from devlint.source.project import shown_path
 from devlint.task import FileReport, FileTask
-
-
-class BaselineUse(Enum):
-    """What a run does with a baseline."""
-
-    READ = "read"
-    WRITE = "write"
-    PRUNE = "prune"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from devlint.complaint import Complaint
+
 SUBMODULE, LINK = "160000", "120000"
 
 _SETTINGS = ("-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "diff.renames=true")
@@ -20,7 +22,7 @@ _MISSING = re.compile(rb"missing|could not fetch|unable to read|bad (?:object|tr
 """What git says of a repository that lacks objects."""
 
 
-class GitError(Exception):
+class GitError(Complaint):
     """Why the comparison with another commit is not possible: one line that says what to do."""
 
 

@@ -7,27 +7,20 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from devlint.config import Configuration
 from devlint.finding import Finding
-from devlint.gate.baseline import Baseline, BaselineUse, coverage_of
-from devlint.gate.baseline_file import DEFAULT_NAME
-from devlint.gate.comparison import Comparison, Project
-from devlint.gate.sightings import Sighting, sightings
+from devlint.gate.wanted import BaselineUse, Wanted
 from devlint.source.discovery import is_excluded
 from devlint.source.project import identity_root
 from devlint.source.tree import Tree, WorkingTree
 from devlint.task import FileReport, FileTask
-from devlint.workers import run
 
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a run is asked to hold its findings against."""
-
-    use: BaselineUse = BaselineUse.READ
-    """What is done with the baselines that the configuration names."""
-    diff_base: str | None = None
+if TYPE_CHECKING:
+    from devlint.gate.baseline import Baseline
+    from devlint.gate.comparison import Comparison
+    from devlint.gate.sightings import Sighting
 
 
 @dataclass(frozen=True)
@@ -60,8 +53,12 @@ class Novelty:
         self._jobs = jobs
         self._progress = progress
         self._baselines: dict[Path, Baseline] = {}
-        project = Project(task, lambda path: is_excluded(path, configuration), self._analyse)
-        self._comparison = Comparison(wanted.diff_base, cwd, project) if wanted.diff_base else None
+        self._comparison: Comparison | None = None
+        if wanted.diff_base:
+            from devlint.gate.comparison import Comparison, Project
+
+            project = Project(task, lambda path: is_excluded(path, configuration), self._analyse)
+            self._comparison = Comparison(wanted.diff_base, cwd, project)
 
     @property
     def tree(self) -> Tree:
@@ -76,6 +73,8 @@ class Novelty:
         for directory in sorted({str(self._cwd), *(os.path.dirname(task.path) for task in tasks)}):
             file = self._baseline_of(directory)
             if file is not None and file not in self._baselines:
+                from devlint.gate.baseline import Baseline
+
                 self._baselines[file] = Baseline(file, self._cwd, self._wanted.use)
         return self._comparison.comparable(tasks) if self._comparison else (tasks, [])
 
@@ -102,6 +101,8 @@ class Novelty:
         self, tasks: Sequence[FileTask], reports: Sequence[FileReport], named: list[str], notes: list[str]
     ) -> set[tuple[str, str]]:
         """The findings that are in the baseline of their file."""
+        from devlint.gate.baseline import coverage_of
+
         directories = [path for path in named if os.path.isdir(path)]
         roots = dict.fromkeys(
             identity_root(Path(directory))
@@ -125,6 +126,8 @@ class Novelty:
     def _baseline_of(self, directory: str) -> Path | None:
         configured = self._configuration.for_directory(directory).baseline
         if configured is None and self._wanted.use is not BaselineUse.READ:
+            from devlint.gate.baseline_file import DEFAULT_NAME
+
             return self._cwd / DEFAULT_NAME
         return configured
 
@@ -132,10 +135,14 @@ class Novelty:
         return self._configuration.for_directory(os.path.dirname(path)).enabled_for(path)
 
     def _look_at(self, paths: list[str]) -> list[Sighting]:
+        from devlint.gate.sightings import sightings
+
         tasks = [self._task(path) for path in paths]
         return sightings({task.shown_as: task for task in tasks}, self._analyse(tasks, self.tree))
 
     def _analyse(self, tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
+        from devlint.workers import run
+
         for done, report in enumerate(run(tasks, self._jobs, tree), 1):
             self._progress(done, len(tasks))
             yield report

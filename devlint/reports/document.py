@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MACHINE_FORMATS = frozenset({"json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html"})
+"""The forms that are one document whatever was found."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from devlint.reports.document import Document
+from devlint.reports.document import MACHINE_FORMATS, Document
 from devlint.reports.repository import Repository
 from devlint.reports.source_lines import SourceLines
 from devlint.result import Result
-
-MACHINE_FORMATS = frozenset({"json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html"})
 
 
 def document(output_format: str, result: Result, cwd: Path, environment: Mapping[str, str]) -> Document:
@@ -50,4 +48,4 @@ def document(output_format: str, result: Result, cwd: Path, environment: Mapping
         from devlint.reports.sarif import sarif_document
 
         return sarif_document(result, source, repository)
-    raise ValueError(f"no machine format: {output_format}")
+    raise ValueError(f"no machine format: {output_format}; there are {', '.join(sorted(MACHINE_FORMATS))}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".ignore", ".gitignore")
 """Within one directory the first that says anything about a path decides."""
@@ -96,6 +98,8 @@ def _spec(path: str) -> GitIgnoreSpec | None:
     patterns = [line for line in lines if line.strip() and not line.startswith("#")]
     if not patterns:
         return None
+    from pathspec import GitIgnoreSpec
+
     try:
         return GitIgnoreSpec.from_lines(patterns)
     except ValueError:  # one malformed pattern; git ignores it and keeps the others
@@ -103,6 +107,8 @@ def _spec(path: str) -> GitIgnoreSpec | None:
 
 
 def _is_valid(pattern: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
     try:
         GitIgnoreSpec.from_lines([pattern])
     except ValueError:

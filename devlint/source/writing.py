@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 
@@ -27,6 +26,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         return
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, os.strerror(13), str(target))
+    import tempfile
+
     descriptor, scratch = tempfile.mkstemp(prefix=".devlint-", dir=target.parent)
     try:
         with open(descriptor, "wb") as stream:

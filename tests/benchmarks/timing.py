@@ -28,7 +28,9 @@ class Command:
     environment: Mapping[str, str] | None = None
 
     def env(self) -> dict[str, str]:
-        return {**os.environ, **(self.environment or {})}
+        """As users have it: modules are compiled once and kept."""
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return {**kept, **(self.environment or {})}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -230,19 +231,14 @@ def test_a_file_in_the_place_of_the_directory_is_done_without(project: Project) 
 def test_runs_at_the_same_time_do_not_harm_each_other(project: Project) -> None:
     for number in range(12):
         project.write(f"pkg/net_{number}.py", LOOSE.replace("Loose", f"Loose{number}"))
-    expected = project.lint(cached=False)
-    found: list[object] = []
-
-    def run() -> None:
-        for _ in range(3):
-            found.append(Project(project.root).lint() == expected)
-
-    threads = [threading.Thread(target=run) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [True] * 9
+    command = [sys.executable, "-P", "-m", "devlint", "--output-format", "json"]
+    expected = subprocess.run([*command, "-n"], cwd=project.root, capture_output=True, check=False).stdout
+    for _ in range(2):
+        runs = [subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE) for _ in range(4)]
+        assert [run.communicate()[0] for run in runs] == [expected] * 4
+        project.replace("pkg/helper.py", "return 2", "return 1 + 1")
+        project.replace("pkg/helper.py", "return 1 + 1", "return 2 ")
+    project.lint()
     assert not list((project.root / NAME).rglob("*.tmp"))
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from devlint.check import Request, check
 from devlint.config import Overrides
-from devlint.gate.baseline import BaselineUse
-from devlint.gate.novelty import Wanted
+from devlint.gate.wanted import BaselineUse, Wanted
 from devlint.result import Result
 
 ENVIRONMENT = {

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from devlint.gate.baseline import BaselineUse
 from devlint.gate.baseline_file import BaselineError
+from devlint.gate.wanted import BaselineUse
 from tests.gate.conftest import discarded, places, run
 
 NAME = ".devlint-baseline.json"

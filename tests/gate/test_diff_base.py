@@ -15,7 +15,7 @@ import pytest
 from devlint.check import Request, check
 from devlint.gate.git import GitError
 from devlint.gate.matching import Key, match
-from devlint.gate.novelty import Wanted
+from devlint.gate.wanted import Wanted
 from tests.gate.conftest import ENVIRONMENT, Repo, discarded, places, run
 
 MAKES = "import torch\n\n\ndef make(x):\n    return torch.zeros(x.size(0), 3{})\n"
