@@ -9,6 +9,7 @@ import queue
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -29,6 +30,12 @@ RECURSION_LIMIT = 200_000
 SMALL_RUN_BYTES = 60_000
 """Up to this much source, starting processes costs more than it saves."""
 
+
+BATCH, BATCH_BYTES = 12, 16_000
+"""So many files, or bytes of source, are handed to a process at once."""
+
+_PEEKED = 32
+"""Files among which one that names torch makes it worth while to import what analyses it before processes start."""
 
 GARBAGE_LIMIT = 500_000
 """Objects that a file may leave behind before the collector runs."""
@@ -120,18 +127,23 @@ def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
 
 
 class _Pool:
-    """Processes that each hold one file at a time, so that a dead one tells which file killed it."""
+    """Processes that look at files one after the other and report on each, so that a dead one tells which killed it.
+
+    Large files are handed out one by one, small ones by the dozen: a message costs as much as looking at some of them.
+    """
 
     def __init__(self, tasks: list[FileTask], jobs: int, tree: Tree) -> None:
         self._tree = tree
         self._waiting = list(reversed(tasks))
         self._jobs = jobs
         self._context = _context()
-        self._busy: dict[Connection, tuple[BaseProcess, FileTask]] = {}
+        self._busy: dict[Connection, tuple[BaseProcess, deque[FileTask]]] = {}
 
     def reports(self) -> Iterator[FileReport]:
         from multiprocessing.connection import wait
 
+        if self._context.get_start_method() == "fork" and any(map(_names_torch, self._waiting[-_PEEKED:])):
+            _import_analysis()  # once for all of them
         try:
             for _ in range(self._jobs):
                 self._start()
@@ -153,27 +165,35 @@ class _Pool:
         self._give(ours, process)
 
     def _give(self, connection: Connection, process: BaseProcess) -> None:
-        """Hand the next file to a process, or let it end."""
+        """Hand the next files to a process, or let it end."""
         if not self._waiting:
             connection.close()
             process.join(1)
             return
-        task = self._waiting.pop()
-        self._busy[connection] = (process, task)
-        # It may have died while idle: then its end of the pipe says so, and the file is reported.
+        batch = deque([self._waiting.pop()])
+        size = _size(batch[0])
+        while self._waiting and len(batch) < BATCH and (size := size + _size(self._waiting[-1])) <= BATCH_BYTES:
+            batch.append(self._waiting.pop())
+        self._busy[connection] = (process, batch)
+        # It may have died while idle: then its end of the pipe says so, and the first file is reported.
         with contextlib.suppress(OSError):
-            connection.send(task)
+            connection.send(list(batch))
 
     def _receive(self, connection: Connection) -> FileReport:
-        process, task = self._busy.pop(connection)
+        process, batch = self._busy[connection]
+        task = batch.popleft()
         try:
             report: FileReport = connection.recv()
         except (EOFError, OSError):
             process.join(5)
             connection.close()
+            del self._busy[connection]
+            self._waiting += reversed(batch)
             self._start()
             return failed(task, f"the process that analysed it died ({_how(process.exitcode)})")
-        self._give(connection, process)
+        if not batch:
+            del self._busy[connection]
+            self._give(connection, process)
         return report
 
     def _stop(self) -> None:
@@ -183,7 +203,7 @@ class _Pool:
 
 
 def _serve(connection: Connection, inherited: list[Connection], tree: Tree) -> None:
-    """A worker's life: receive a file, send back its report, until the other end closes."""
+    """A worker's life: receive files, send back a report on each, until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process answers an interrupt for all
     for other in inherited:
         other.close()
@@ -193,14 +213,32 @@ def _serve(connection: Connection, inherited: list[Connection], tree: Tree) -> N
     def work() -> None:
         while True:
             try:
-                task: FileTask = connection.recv()
+                batch: list[FileTask] = connection.recv()
             except (EOFError, OSError):
                 return
-            connection.send(analyse_file(task, tree))
-            _collect_garbage()
+            for task in batch:
+                connection.send(analyse_file(task, tree))
+                _collect_garbage()
 
     with _deep_stack(work) as thread:
         thread.join()
+
+
+def _names_torch(task: FileTask) -> bool:
+    try:
+        with open(task.path, "rb") as file:
+            return b"torch" in (task.data if task.data is not None else file.read())
+    except OSError:
+        return False
+
+
+def _import_analysis() -> None:
+    """What an analysis imports when it begins."""
+    import devlint.placement.project
+    import devlint.rules.engine  # noqa: F401
+    from devlint.rules.registry import rule_classes
+
+    rule_classes()
 
 
 def _collect_garbage() -> None:

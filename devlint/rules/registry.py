@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +42,9 @@ class RuleInfo:
 @cache
 def rule_classes() -> tuple[type[Rule], ...]:
     """Every rule class, by code. Two rules of one code, or a rule without its facts, is a programming error."""
+    import importlib
+    import pkgutil
+
     from devlint.rules.rule import Rule
 
     found: dict[str, type[Rule]] = {}

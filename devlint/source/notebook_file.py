@@ -7,7 +7,6 @@ Writing changes the text of the changed sources and nothing else: indentation, o
 from __future__ import annotations
 
 import codecs
-import difflib
 import itertools
 import json
 import re
@@ -169,6 +168,8 @@ def _encoded(old: str, source: str, ascii_only: bool) -> str:
         return "[" + ", ".join(written) + "]"
     before, after = old[1 : spans[0][0]], old[spans[-1][1] : -1]
     gaps = [old[end:start] for (_, end), (start, _) in itertools.pairwise(spans)]
+    import difflib
+
     between = [(gaps or ["," + (before or " ")])[0]] * len(lines)
     present = [_DECODER.raw_decode(old, start)[0] for start, _ in spans]
     for block in difflib.SequenceMatcher(None, present, lines, autojunk=False).get_matching_blocks():

@@ -1,0 +1,94 @@
+"""What a command imports: no more than it needs, for that is most of what a short run costs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.conftest import environment
+
+COSTLY = (
+    "_hashlib", "asyncio", "difflib", "email", "html", "http", "importlib.metadata", "libcst", "logging",
+    "multiprocessing", "numpy", "pathspec", "pkgutil", "rich", "socket", "ssl", "subprocess", "tempfile",
+    "tomllib", "torch", "unittest", "xml",
+)  # fmt: skip
+"""What costs a millisecond or more to import, and is needed by some runs only."""
+
+PROGRAM = {
+    "devlint", "devlint.cli", "devlint.cli.main", "devlint.cli.terminal", "devlint.complaint", "devlint.__main__",
+}  # fmt: skip
+"""The program itself."""
+
+RULE = PROGRAM | {
+    "devlint.cli.completion", "devlint.cli.rule", "devlint.codes", "devlint.finding", "devlint.reports",
+    "devlint.reports.painting", "devlint.rules", "devlint.rules.registry",
+}  # fmt: skip
+
+CHECK = RULE - {"devlint.cli.rule"} | {
+    "devlint.check", "devlint.cli.arguments", "devlint.cli.check", "devlint.cli.report", "devlint.cli.sections",
+    "devlint.config", "devlint.configfile", "devlint.gate", "devlint.gate.novelty", "devlint.gate.wanted",
+    "devlint.planning", "devlint.processors", "devlint.reports.document", "devlint.reports.summary",
+    "devlint.reports.verdict", "devlint.result", "devlint.source", "devlint.source.discovery",
+    "devlint.source.ignorefiles", "devlint.source.project", "devlint.source.tree", "devlint.source.writing",
+    "devlint.task",
+}  # fmt: skip
+
+WARM = CHECK | {
+    "devlint.cache", "devlint.cache.asking", "devlint.cache.contents", "devlint.cache.entries", "devlint.cache.packs",
+    "devlint.cache.place", "devlint.cache.rows", "devlint.cache.session", "devlint.cache.table",
+    "devlint.cache.version", "devlint.source.asked", "devlint.symbols",
+}  # fmt: skip
+
+WITHOUT_TORCH = CHECK | {
+    "devlint.analysis", "devlint.silencing", "devlint.source.asked", "devlint.source.decoding", "devlint.source.facts",
+    "devlint.source.gate", "devlint.source.library", "devlint.source.magics", "devlint.source.modules",
+    "devlint.source.notebook", "devlint.source.notebook_file", "devlint.source.outline", "devlint.source.part",
+    "devlint.source.parts", "devlint.source.role", "devlint.source.screen", "devlint.source.suppression",
+    "devlint.symbols", "devlint.workers",
+}  # fmt: skip
+
+
+def _imported(directory: Path, *arguments: str) -> set[str]:
+    """Every module that a run of devlint imports."""
+    command = [sys.executable, "-P", "-X", "importtime", "-m", "devlint", *arguments]
+    done = subprocess.run(command, cwd=directory, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return set(re.findall(r"^import time:[ \d]+\|[ \d]+\| *(\S+)$", done.stderr, re.M))
+
+
+def _ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.split(".")[0] == "devlint"}
+
+
+def _costly(modules: set[str]) -> set[str]:
+    return {name for name in modules if name in COSTLY or name.split(".")[0] in COSTLY}
+
+
+def test_the_version_is_told_by_the_program_alone(tmp_path: Path) -> None:
+    modules = _imported(tmp_path, "--version")
+    assert _ours(modules) <= PROGRAM
+    assert _costly(modules) == set()
+
+
+def test_a_rule_is_explained_without_importing_the_rules(tmp_path: Path) -> None:
+    modules = _imported(tmp_path, "rule", "DEV101")
+    assert _ours(modules) <= RULE
+    assert _costly(modules) == set()
+
+
+def test_a_cached_run_imports_the_cache_and_no_analysis(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "net.py").write_text("import torch\n\n\ndef shift(x):\n    return x + torch.ones(3)\n")
+    _imported(tmp_path, "check", "net.py")
+    modules = _imported(tmp_path, "check", "net.py")
+    assert _ours(modules) <= WARM
+    assert _costly(modules) <= {"_hashlib", "tomllib", "tomllib._parser", "tomllib._re", "tomllib._types"}
+
+
+def test_a_run_over_files_without_torch_imports_no_rule_and_no_placement(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text("import os\n")
+    modules = _imported(tmp_path, "check", "--isolated", "--no-cache", "plain.py")
+    assert _ours(modules) <= WITHOUT_TORCH
+    assert _costly(modules) <= {"_hashlib"}
