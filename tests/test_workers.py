@@ -11,8 +11,9 @@ import pytest
 
 from devlint.analysis import analyse_file, fingerprint
 from devlint.codes import all_codes
+from devlint.processors import available_processors
 from devlint.task import FileTask, Gate
-from devlint.workers import SMALL_RUN_BYTES, available_processors, run
+from devlint.workers import SMALL_RUN_BYTES, run
 
 GATE = Gate(frozenset(all_codes()))
 

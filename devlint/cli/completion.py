@@ -30,6 +30,8 @@ def complete_default(group: click.Group, default: str, context: click.Context, i
     if not incomplete.startswith("-"):
         # First in line, or bash would forget the names of commands over it.
         return [CompletionItem(incomplete, type="file")]
-    command = group.commands[default]
+    command = group.get_command(context, default)
+    if command is None:
+        return []
     with command.make_context(default, [], parent=context, resilient_parsing=True) as inner:
         return command.shell_complete(inner, incomplete)
