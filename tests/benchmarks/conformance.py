@@ -60,14 +60,16 @@ def asked(chosen: list[Row]) -> Answers:
 
 
 def lines(chosen: list[Row], known: Known, found: Answers) -> list[tuple[str, ...]]:
-    """One line for each source and oracle, and one over the best source of each row."""
+    """One line for each source and oracle, and over the best source of each row, with and without the build."""
     made = []
-    for source in (*SOURCES, None):
+    groups: dict[str, Sequence[Source]] = {source: (source,) for source in SOURCES}
+    groups |= {"all but the build": [s for s in SOURCES if s != "build"], "all": SOURCES}
+    for name, sources in groups.items():
         for oracle, given in found.items():
             counts: Counter[Result] = Counter()
             clashes = 0
             for row, answer in zip(chosen, given, strict=True):
-                fact = known[row.key].get(source) if source else best(known[row.key])
+                fact = best({s: f for s, f in known[row.key].items() if s in sources})
                 if fact is not None:
                     clashes += fact.clash
                     counts[compare(fact, answer)] += 1
@@ -75,7 +77,7 @@ def lines(chosen: list[Row], known: Known, found: Answers) -> list[tuple[str, ..
             if total:
                 cells = (str(total), str(clashes), share(counts["false"], total - clashes))
                 cells += (share(counts["missed"], clashes), str(counts["silent"]), str(counts["device"]))
-                made.append((source or "all", NAMES[oracle], *cells))
+                made.append((name, NAMES[oracle], *cells))
     return made
 
 

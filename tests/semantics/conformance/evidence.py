@@ -2,7 +2,7 @@
 
 gpu       a record made on a GPU (fixtures/semantics/torch-*.jsonl): the nearest torch version, then the nearest GPU
 build     the same rows run by PyTorch's own CUDA build without a GPU: its checks are real, its kernels do nothing
-cited     an upstream test, source line or report that says it (fixtures/semantics/cited.json)
+cited     an upstream test, source line or report that says it (fixtures/semantics/cited.json and cited_op_db.json)
 metas     torch's C++ structured metas on the CPU, where `meta` plays the accelerator. Only what they refuse counts:
           what they let pass CUDA may still refuse, before them (the generated check) or after (the kernel)
 derived   none of these: what devlint's own tables say, which proves nothing
@@ -107,9 +107,9 @@ def unsettled(path: Path) -> list[Ended]:
 
 def _cited() -> dict[str, Fact]:
     by_code = {row.code: row.key for row in rows()}
-    sources = json.loads((FIXTURES / "cited.json").read_text("utf-8"))["sources"]
     return {
         by_code[code]: Fact("cited", expected == "err", note=f"{source['url']}: {source['says']}")
-        for source in sources
+        for name in ("cited_op_db", "cited")
+        for source in json.loads((FIXTURES / f"{name}.json").read_text("utf-8"))["sources"]
         for code, expected in source["rows"]
     }

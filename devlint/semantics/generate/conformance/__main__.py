@@ -18,6 +18,7 @@ from pathlib import Path
 
 import torch
 
+from devlint.semantics.generate.conformance import upstream
 from devlint.semantics.generate.conformance.by_hand import hand_written
 from devlint.semantics.generate.conformance.calls import Call, calls
 from devlint.semantics.generate.conformance.indexing import index_rows, operator_rows
@@ -95,18 +96,22 @@ def main() -> int:
     if "--other" in sys.argv:
         write_rows(Path(sys.argv[sys.argv.index("--other") + 1]), ABOUT, other_rows())
         return 0
-    path = FIXTURES / "rows.jsonl"
     found = rows()
-    if "--check" not in sys.argv:
-        write_rows(path, ABOUT, found)
-        sys.stderr.write(
-            f"{len(found)} rows of {len({r.operation for r in found})} operations, {path.stat().st_size} bytes\n"
-        )
-        return 0
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Path(folder) / "rows.jsonl"
-        write_rows(fresh, ABOUT, found)
-        return int(fresh.read_bytes() != path.read_bytes())
+    if "--check" in sys.argv:
+        with tempfile.TemporaryDirectory() as folder:
+            fresh = _written(Path(folder), found)
+            return int(any(path.read_bytes() != (FIXTURES / path.name).read_bytes() for path in fresh))
+    _written(FIXTURES, found)
+    sys.stderr.write(f"{len(found)} rows of {len({r.operation for r in found})} operations\n")
+    return 0
+
+
+def _written(folder: Path, found: list[Row]) -> list[Path]:
+    """The files: the rows, and which of them op_db's own tests settle."""
+    paths = [folder / "rows.jsonl", folder / "cited_op_db.json"]
+    write_rows(paths[0], ABOUT, found)
+    paths[1].write_text(upstream.text(found), encoding="utf-8")
+    return paths
 
 
 if __name__ == "__main__":

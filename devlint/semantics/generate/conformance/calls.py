@@ -74,7 +74,7 @@ def calls(most: int = 2, last: bool = False) -> Iterator[tuple[Any, list[Call]]]
     """
     seen = set()
     for info in op_db:
-        name = _public_name(info)
+        name = public_name(info)
         if name is None or name in seen:
             continue
         found = _different(_texts(info, name), most, last)
@@ -83,7 +83,8 @@ def calls(most: int = 2, last: bool = False) -> Iterator[tuple[Any, list[Call]]]
             yield info, found
 
 
-def _public_name(info: Any) -> str | None:
+def public_name(info: Any) -> str | None:
+    """The name a program calls an operation of op_db by; None when it has none."""
     if info.name.rsplit(".", 1)[-1].startswith("_"):
         return None
     name = info.name if info.name.startswith("torch.") else f"torch.{info.name}"
