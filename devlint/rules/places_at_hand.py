@@ -51,7 +51,9 @@ class Definitions:
             named = self.argument(step.scope, given.name, step.node)
             if named is not None:
                 return named
-        target = self._named_for(step, theirs) or to_device_of(theirs) or _of_item(theirs.node)
+        target = (
+            self._named_for(step, theirs) or to_device_of(theirs) or _of_item(theirs.node) or _of_chain(theirs.node)
+        )
         if not target or target.startswith("next("):
             # An input of the function says the same as the module does, and is asked more cheaply.
             other = self.inputs(step.scope, step.node) or self._in_the_same_place(step, theirs)
@@ -233,6 +235,30 @@ def _of_item(node: cst.CSTNode) -> str:
     from devlint.placement.syntax import path_of
 
     return f"{code_of(node)}.device" if isinstance(node, cst.Subscript) and path_of(node) is not None else ""
+
+
+def _of_chain(node: cst.CSTNode) -> str:
+    """`x.device` of `x.float()[:, -1].sum(-1)`: a name, of which only items and methods that stay there are asked."""
+    import libcst as cst
+
+    from devlint import semantics
+    from devlint.placement.syntax import dotted
+    from devlint.semantics import Operation
+    from devlint.semantics.operation import Result
+
+    current: cst.CSTNode = node
+    while isinstance(current, (cst.Call, cst.Subscript)):
+        if isinstance(current, cst.Subscript):
+            current = current.value
+            continue
+        if not isinstance(current.func, cst.Attribute):
+            return ""
+        method = semantics.method(current.func.attr.value)
+        if not isinstance(method, Operation) or method.result not in (Result.OPERANDS, Result.SELF):
+            return ""
+        current = current.func.value
+    name = dotted(current) if isinstance(current, cst.BaseExpression) else None
+    return f"{name}.device" if name is not None and name != "self" and current is not node else ""
 
 
 _ORDER = (Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGESTION)

@@ -153,6 +153,15 @@ WRITTEN: dict[str, Case] = {
         """,
         ("    y = torch.randn(5, 16, device=device)",),
     ),
+    "beside what methods make of an item": (
+        "DEV101",
+        """
+        def f(batch: dict[str, Tensor], n: int) -> Tensor:
+            logits = batch["x"].exp()
+            return logits[:, -1].softmax(-1) * torch.linspace(0, 1, n)
+        """,
+        ("    return logits[:, -1].softmax(-1) * torch.linspace(0, 1, n, device=logits.device)",),
+    ),
     "beside an argument that a test has found": (
         "DEV101",
         """
@@ -222,6 +231,13 @@ TOLD: dict[str, tuple[str, str]] = {
 
             def forward(self, x: Tensor) -> Tensor:
                 return x + torch.randn(x.shape, device=x.device, generator=self.generator)
+        """,
+    ),
+    "a creation beside the result of a call": (
+        "DEV101",
+        """
+        def f(net: nn.Linear, n: int) -> Tensor:
+            return net(torch.ones(n, net.in_features, device=net.weight.device)) + torch.zeros(net.out_features)
         """,
     ),
     "there and back beside another device": (

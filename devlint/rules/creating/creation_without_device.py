@@ -77,7 +77,8 @@ annotated as one or asked for an attribute on every way before - and is not boun
 unsafe where `x` is likely a tensor, or a local name, and for `torch.rand*` and the like: on another device the stream
 of random numbers is another one. `torch.from_numpy` takes no device; there the repair is `.to(x.device)`, unsafe as
 well. It is a suggestion where only the module says the place, where a generator is passed, where the function has a
-device argument that it ignores, and where the name has another value by then.
+device argument that it ignores, and where the name has another value by then. Where what it meets has no name, as the
+result of a call has none, there is no edit.
 
 ## How a run confirms it
 
