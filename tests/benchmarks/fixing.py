@@ -29,7 +29,7 @@ from downloads import DEFAULT_CACHE, checked_cache, unpacked
 from linting import Finding, linted_files
 from releases import RELEASES
 
-_DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore"]
+_DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore", "--no-cache"]
 
 Document = dict[str, Any]
 

@@ -15,7 +15,7 @@ from typing import Any
 Finding = dict[str, Any]
 """One finding, as in devlint's JSON document; ``package`` and ``version`` are added where releases come together."""
 
-_DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore"]
+_DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore", "--no-cache"]
 
 
 @dataclass(frozen=True)

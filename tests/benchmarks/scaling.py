@@ -7,7 +7,7 @@ import math
 import shutil
 from pathlib import Path
 
-from speed_cases import DEVLINT, NO_CACHE, floor, python_files, torch_file
+from speed_cases import DEVLINT, floor, python_files, torch_file
 from timing import Case, Command, Sample, measure, median, median_ratio
 
 _LINES_OF_ONE = 100
@@ -61,9 +61,9 @@ def _measured(directory: Path, cache: Path, jobs: int, rounds: int) -> dict[str,
     cached = Command([*command[:-1], "--cache-dir", str(cache), "."], directory)
     cases = [
         Case("floor", floor(directory, python_files(directory), jobs)),
-        Case("cold", Command([*command, *NO_CACHE], directory)),
-        *([Case("filling", cached, lambda: shutil.rmtree(cache, ignore_errors=True))] if NO_CACHE else []),
-        Case("warm", cached if NO_CACHE else Command(command, directory)),
+        Case("cold", Command([*command, "--no-cache"], directory)),
+        Case("filling", cached, lambda: shutil.rmtree(cache, ignore_errors=True)),
+        Case("warm", cached),
     ]
     return measure(cases, rounds)
 

@@ -28,7 +28,7 @@ from downloads import DEFAULT_CACHE, checked_cache, unpacked
 from releases import RELEASES
 from same import report_same
 from scaling import print_scaling
-from speed_cases import NO_CACHE, print_single_files, print_whole
+from speed_cases import print_single_files, print_whole
 from stages import print_stages
 from timing import Command, peak_memory
 
@@ -51,7 +51,7 @@ def corpus(package: str, cache: Path, scratch: Path) -> Path:
 
 
 def print_memory(directory: Path, jobs: int) -> None:
-    command = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore", *NO_CACHE]
+    command = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore", "--no-cache"]
     peaks = peak_memory(Command([*command, "-j", str(jobs), "."], directory))
     print(f"  {directory.name:24} main process {peaks.parent:4.0f} MiB, largest worker {peaks.workers:4.0f} MiB "
           f"(goal: under {MEMORY_GOAL})")  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from timing import Case, Command, Sample, measure, median, median_ratio
 from devlint.source.discovery import SUFFIXES
 
 DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore"]
-_HAS_CACHE = "--no-cache" in subprocess.run([*DEVLINT, "--help"], capture_output=True, text=True, check=True).stdout
-NO_CACHE = ["--no-cache"] if _HAS_CACHE else []
 _FLOOR = [sys.executable, "-P", str(Path(__file__).parent / "floor.py")]
 _RUFF = ["ruff", "check", "--isolated", "--no-respect-gitignore", "--silent", "--exit-zero"]
 
@@ -65,10 +62,10 @@ def print_whole(directory: Path, scratch: Path, jobs: int, rounds: int, peers: b
     ]
     cases = [
         Case("floor", floor(directory, paths, jobs)),
-        Case("cold", Command([*again, *NO_CACHE], directory)),
-        *(cached_cases if _HAS_CACHE else []),
+        Case("cold", Command([*again, "--no-cache"], directory)),
+        *cached_cases,
         Case("floor without torch", floor(directory, bare, jobs)),
-        Case("files without torch alone", Command([*again[:-1], *NO_CACHE, f"@{listed}"], directory)),
+        Case("files without torch alone", Command([*again[:-1], "--no-cache", f"@{listed}"], directory)),
         *(_peers(directory, scratch, jobs) if peers else []),
     ]
     samples = measure(cases, rounds)
@@ -130,8 +127,8 @@ def print_single_files(scratch: Path, rounds: int) -> None:
         Case("python", python("pass")),
         Case("import click", python("import click")),
         Case("import libcst", python("import libcst")),
-        Case("500 lines with torch", devlint("check", "--isolated", *NO_CACHE, "net.py")),
-        Case("500 lines without torch", devlint("check", "--isolated", *NO_CACHE, "bare.py")),
+        Case("500 lines with torch", devlint("check", "--isolated", "--no-cache", "net.py")),
+        Case("500 lines without torch", devlint("check", "--isolated", "--no-cache", "bare.py")),
         Case("--version", devlint("--version")),
         Case("rule DEV101", devlint("rule", "DEV101")),
     ]

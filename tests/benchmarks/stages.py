@@ -27,6 +27,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "read": ("devlint.source.tree:WorkingTree.read", "devlint.source.decoding:decode"),
     "screen": ("devlint.source.screen:may_hold_findings",),
     "ast gate": ("devlint.source.gate:check_syntax", "devlint.source.gate:too_deep"),
+    "outline": ("devlint.source.outline:outline_of",),
     "parse": ("devlint.source.gate:parse_tree",),
     "index": ("devlint.placement.index:index_file",),
     "walk": ("devlint.placement.analysis:analyse",),
@@ -137,7 +138,7 @@ def _main() -> None:
     start = time.process_time() - before
     _install(clock)
     with open("/dev/null", "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        code = devlint.cli.main.run(["check", "--isolated", "--no-respect-gitignore", "-j", "1", sys.argv[1]])
+        code = devlint.cli.main.run(["check", "--isolated", "--no-respect-gitignore", "-nj", "1", sys.argv[1]])
     if code not in (0, 1):
         sys.exit(code)
     rest = time.process_time() - before - start - sum(clock.seconds[stage] for stage in STAGES)
