@@ -15,13 +15,8 @@ from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
 from devlint.silencing import silence
 from devlint.source.asked import Asked
-from devlint.source.decoding import Source, Unreadable, content_digest
+from devlint.source.decoding import NOTEBOOK, Source, Unreadable, content_digest, decode
 from devlint.source.gate import Refusal, check_syntax, too_deep
-from devlint.source.library import Library, Surroundings
-from devlint.source.notebook import Notebook, read_source
-from devlint.source.outline import Outline, outline_of
-from devlint.source.parts import Parts
-from devlint.source.role import role_of
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions, speak_of_devlint
 from devlint.source.tree import WORKING_TREE, Tree
@@ -32,6 +27,10 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.index import FileIndex
+    from devlint.source.library import Library, Surroundings
+    from devlint.source.notebook import Notebook
+    from devlint.source.outline import Outline
+    from devlint.source.parts import Parts
 
 
 def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
@@ -56,7 +55,7 @@ def recorded_report(outcome: list[Any], digest: str, task: FileTask) -> FileRepo
     if refusal is not None:
         return _refused(inner, Refusal(*refusal))
     try:
-        source = read_source(task.path, _read(task))
+        source = _source(task, _read(task))
     except Unreadable as error:
         raise ValueError(error.message) from None
     if source.digest.hex() != digest:
@@ -69,7 +68,7 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
     data = source = None
     try:
         data = _read(task, tree)
-        source = read_source(task.path, data)
+        source = _source(task, data)
     except Unreadable as error:
         report = failed(task, error.message, error.line)
         if asked is None or data is None:
@@ -77,16 +76,14 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
         refusal = Refusal(False, error.message, error.line, 1)
         return replace(report, record=Record(content_digest(data).hex(), (), refusal, False, asked, 0, report))
     try:
-        base = task.base
-        around = Surroundings(_library(tree, task.recorded), lambda path: symbol_of(path, base), task.src, asked)
-        around.ask(Path(task.path))
+        around = _surroundings(task, tree, asked) if may_hold_findings(source) else None
         raw, refused = _findings(source, task, around)
-        if isinstance(source, Notebook):
+        if (notebook := _notebook(source)) is not None:
             raw += (
                 _own_finding(SYNTAX_ERROR, task.shown_as, cell.message, cell.line, cell.column)
-                for cell in source.broken
+                for cell in notebook.broken
             )
-        report = replace(_reported(raw, refused, source, task), watched=around.watched)
+        report = replace(_reported(raw, refused, source, task), watched=around is not None and around.watched)
         if asked is None:
             return report
         speaks = speak_of_devlint(read_suppressions(source.text, source.pieces))
@@ -114,7 +111,7 @@ def _reported(raw: list[Finding], refusal: Refusal | None, source: Source, task:
 def silence_findings(findings: list[Finding], task: FileTask) -> FileReport:
     """Findings made elsewhere, held to the comments, the selection and the thresholds of their one file."""
     try:
-        source = read_source(task.path, _read(task))
+        source = _source(task, _read(task))
     except Unreadable:
         return FileReport(task.shown_as, tuple(findings))
     lines = source.text.splitlines()
@@ -152,17 +149,21 @@ def _read(task: FileTask, tree: Tree = WORKING_TREE) -> bytes:
         raise Unreadable((error.strerror or str(error)).lower()) from None
 
 
-def _findings(source: Source, task: FileTask, around: Surroundings[FileIndex]) -> tuple[list[Finding], Refusal | None]:
-    """Everything that the rules say of a file, or why they could not be asked."""
+def _findings(
+    source: Source, task: FileTask, around: Surroundings[FileIndex] | None
+) -> tuple[list[Finding], Refusal | None]:
+    """Everything that the rules say of a file, or why they could not be asked; ``around`` if they have to be."""
     ast_tree, refusal = check_syntax(source.text)
-    relevant = may_hold_findings(source)
-    if ast_tree is not None and not relevant:
+    if ast_tree is not None and around is None:
         return [], None
     if refusal is not None and refusal.final:
         return [], refusal
     deep = too_deep(source.text, ast_tree)
     if deep is not None:
         return [], deep
+    from devlint.source.outline import outline_of
+    from devlint.source.parts import Parts
+
     outline = outline_of(ast_tree) if ast_tree is not None else None
     del ast_tree
     parts = Parts(source.text, outline)
@@ -170,11 +171,12 @@ def _findings(source: Source, task: FileTask, around: Surroundings[FileIndex]) -
     if isinstance(tree, Refusal):
         # Both refuse: ast tells the place and the reason better.
         return [], refusal if refusal is not None and refusal.syntax and tree.syntax else _as_failure(tree, refusal)
-    if not relevant:
+    if around is None:
         return [], None
     from devlint.placement.index import index_file
     from devlint.placement.project import Project
     from devlint.rules.engine import lint_module
+    from devlint.source.role import role_of
 
     index = index_file(tree, outline, parts.definition)
     role = role_of(PurePath(task.in_project), source.text)
@@ -184,6 +186,15 @@ def _findings(source: Source, task: FileTask, around: Surroundings[FileIndex]) -
         return found, None
     finally:
         project.dissolve()
+
+
+def _surroundings(task: FileTask, tree: Tree, asked: Asked | None) -> Surroundings[FileIndex]:
+    from devlint.source.library import Surroundings
+
+    base = task.base
+    around = Surroundings(_library(tree, task.recorded), lambda path: symbol_of(path, base), task.src, asked)
+    around.ask(Path(task.path))
+    return around
 
 
 def _budget() -> int:
@@ -200,6 +211,8 @@ def _library(tree: Tree, recorded: bool) -> Library[FileIndex]:
         from devlint.placement.index import index_file
 
         return index_file(module, outline, parts.definition)
+
+    from devlint.source.library import Library
 
     return Library(index, tree=tree, recorded=recorded)
 
@@ -224,13 +237,31 @@ def _own_finding(code: str, path: str, message: str, line: int, column: int) -> 
     return Finding(code, about.name, about.severity, Confidence.HIGH, message, place)
 
 
+def _source(task: FileTask, data: bytes) -> Source:
+    """Raises :class:`Unreadable`."""
+    if not task.path.endswith(NOTEBOOK):
+        return decode(data)
+    from devlint.source.notebook import read_notebook
+
+    return read_notebook(data)
+
+
+def _notebook(source: Source) -> Notebook | None:
+    if type(source) is Source:
+        return None
+    from devlint.source.notebook import Notebook
+
+    return source if isinstance(source, Notebook) else None
+
+
 def _placed(report: FileReport, source: Source) -> FileReport:
     """The report with its places in this file as people tell them: by cell in a notebook."""
-    if not isinstance(source, Notebook):
+    notebook = _notebook(source)
+    if notebook is None:
         return report
 
     def told(place: Place) -> Place:
-        return source.placed(place) if place.path == report.shown_as else place
+        return notebook.placed(place) if place.path == report.shown_as else place
 
     return replace(
         report,

@@ -15,6 +15,9 @@ from devlint.finding import Edit, Place
 MAX_BYTES = 4 * 1024 * 1024
 """The longest file that is analysed. LibCST needs some hundred bytes of memory for each byte of text."""
 
+NOTEBOOK = ".ipynb"
+"""The ending of a file that is no text of Python but holds some."""
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 

@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from devlint.finding import Edit, Place
-from devlint.source.decoding import MAX_BYTES, Source, Unreadable, decode, split_lines
+from devlint.source.decoding import MAX_BYTES, NOTEBOOK, Source, Unreadable, decode, split_lines
 from devlint.source.gate import Refusal, check_syntax, parse_tree, scan_depth
 from devlint.source.magics import python_of
 from devlint.source.notebook_file import read_cells, source_lines, source_spans, text_of, write_sources
-
-SUFFIX = ".ipynb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class Notebook(Source):
 
 def read_source(path: str, data: bytes) -> Source:
     """The Python of a file, by its name a notebook or a text. Raises :class:`Unreadable`."""
-    return read_notebook(data) if path.endswith(SUFFIX) else decode(data)
+    return read_notebook(data) if path.endswith(NOTEBOOK) else decode(data)
 
 
 def read_notebook(data: bytes) -> Notebook:
