@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
 
 from devlint.runtime.observation import Observation
 from devlint.runtime.recorder.ordering import DEFAULT, Ordering
@@ -158,3 +159,78 @@ def test_a_wait_for_the_current_device_is_no_wait_for_another() -> None:
             x.sum()
 
     assert [o.kind for o in on_the_second(step)] == ["other-stream", "stream"]
+
+
+class Prefetcher:
+    """Copies the next batch on a stream of its own while the current one is worked on."""
+
+    def __init__(self, batches: list[Tensor]) -> None:
+        self.batches = iter(batches)
+        self.stream = torch.cuda.Stream()
+        self.ahead: Tensor | None = None
+        self.preload()
+
+    def preload(self) -> None:
+        batch = next(self.batches, None)
+        with torch.cuda.stream(self.stream):
+            self.ahead = None if batch is None else batch.pin_memory().cuda(non_blocking=True).sub_(0.5)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        while self.ahead is not None:
+            torch.cuda.current_stream().wait_stream(self.stream)
+            batch = self.ahead
+            batch.record_stream(torch.cuda.current_stream())
+            self.preload()
+            yield batch
+
+
+def prefetched() -> None:
+    net = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for batch in Prefetcher([torch.rand(4, 3) for _ in range(3)]):
+        optimizer.zero_grad()
+        net(batch).sum().backward()
+        optimizer.step()
+
+
+def offloaded() -> None:
+    x, side, host = torch.rand(4, 4, device="cuda"), torch.cuda.Stream(), torch.empty(4, 4, pin_memory=True)
+    for _ in range(3):
+        y = x @ x
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            host.copy_(y, non_blocking=True)
+            copied = side.record_event()
+        y.record_stream(side)
+        copied.synchronize()
+        host.tolist()
+
+
+def joined() -> None:
+    first, second, here = torch.cuda.Stream(), torch.cuda.Stream(), torch.cuda.current_stream()
+    x = torch.rand(4, device="cuda")
+    first.wait_stream(here)
+    second.wait_stream(here)
+    with torch.cuda.stream(first):
+        u = x * 2
+        done = first.record_event()
+    second.wait_event(done)
+    with torch.cuda.stream(second):
+        u.add_(1)
+    here.wait_stream(second)
+    u.sum()
+
+
+def trained_on_the_side() -> None:
+    side, net = torch.cuda.Stream(), nn.Linear(3, 2).cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        net(torch.rand(4, 3, device="cuda")).sum().backward()
+    torch.cuda.current_stream().wait_stream(side)
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    torch.optim.SGD(net.parameters(), lr=0.1).step()
+
+
+@pytest.mark.parametrize("idiom", [prefetched, offloaded, joined, trained_on_the_side])
+def test_idioms_that_wait_are_silent(idiom: Callable[[], None]) -> None:
+    assert [o for o in observed(idiom) if o.kind in (*OF_RULE.values(), "other-stream")] == []
