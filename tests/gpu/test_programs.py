@@ -26,9 +26,9 @@ def simulated() -> Outcomes:
 
 @pytest.mark.parametrize("name", programs())
 def test_what_was_predicted_happens(name: str, on_cuda: Outcomes, simulated: Outcomes) -> None:
-    if name.startswith(("entries.", "10_")) and importlib.util.find_spec("numpy") is None:
-        pytest.skip("the program uses numpy")
     found = on_cuda[name]
+    if "numpy" in found["text"].lower() and importlib.util.find_spec("numpy") is None:
+        pytest.skip("the program uses numpy, which is not installed here")
     assert found["category"] == predicted(torch.cuda.device_count())[name], found
     assert bool(found["error"]) == bool(found["category"]), found
     assert (found["error"], found["kind"]) == (simulated[name]["error"], simulated[name]["kind"])
