@@ -18,8 +18,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
-
 from devlint.finding import Applicability
 from tests.cli.conftest import environment
 from tests.fixes.fixing import FixedText, fix_text
@@ -28,6 +26,9 @@ from tests.fixture_expectations import FIXTURES, fixtures_of
 FAMILIES = ("rules", "seeds", "idioms", "found", "lookalikes", "proofs")
 DRIVERS = FIXTURES / "proofs" / "drivers.py"
 DEVICES = ("cuda-0", "cuda-1", "cpu")
+
+Results = dict[str, dict[str, Any]]
+"""By case: its value, or its error."""
 
 Site = tuple[str, str, str]
 """Fixture, definition and code of a safe fix."""
@@ -58,7 +59,7 @@ class Proof:
 
     findings: list[dict[str, Any]]
     entries: list[dict[str, Any]]
-    results: dict[str, dict[str, dict[str, Any]]]
+    results: dict[str, Results]
 
     def of(self, site: Site) -> list[dict[str, Any]]:
         return [f for f in self.findings if (f["path"], f["scope"], f["code"]) == site]
@@ -103,22 +104,10 @@ def run(directory: Path) -> Proof:
 
 
 def copied(directory: Path) -> Path:
+    """The fixtures where they may be changed and may write files."""
     for family in FAMILIES:
         shutil.copytree(FIXTURES / family, directory / family, ignore=shutil.ignore_patterns("__pycache__"))
     return directory
-
-
-@pytest.fixture(scope="module")
-def before(tmp_path_factory: pytest.TempPathFactory) -> Proof:
-    return run(copied(tmp_path_factory.mktemp("before")))
-
-
-@pytest.fixture(scope="module")
-def after(tmp_path_factory: pytest.TempPathFactory) -> Proof:
-    directory = copied(tmp_path_factory.mktemp("after"))
-    for name, done in fixes().items():
-        (directory / name).write_text(done.text, "utf-8")
-    return run(directory)
 
 
 def runnable() -> Iterator[tuple[str, str]]:
@@ -137,8 +126,24 @@ def test_each_safe_fix_is_run_and_nothing_else() -> None:
     assert NOT_CONFIRMED.keys() <= sites()
 
 
-def test_the_findings_are_confirmed_before(before: Proof) -> None:
-    assert [entry["state"] for entry in before.entries] == ["ran"] * len(DEVICES), before.entries
+def test_each_safe_fix_is_proved(tmp_path: Path) -> None:
+    """One test, so that the programs are run once however the tests are spread over processes."""
+    before = run(copied(tmp_path / "before"))
+    repaired = copied(tmp_path / "after")
+    for name, done in fixes().items():
+        (repaired / name).write_text(done.text, "utf-8")
+    after = run(repaired)
+    for proof in (before, after):
+        assert [entry["state"] for entry in proof.entries] == ["ran"] * len(DEVICES), proof.entries
+    findings_are_confirmed(before)
+    assert [found for site in sites() for found in after.of(site)] == []
+    for device in DEVICES:
+        results_are_the_same(device, before.results[device], after.results[device])
+    for device in ("cuda-0", "cuda-1"):
+        assert {case: came for case, came in after.results[device].items() if "error" in came} == {}
+
+
+def findings_are_confirmed(before: Proof) -> None:
     here = set(runnable())
     told = {site: {f["verdict"]["state"] for f in before.of(site)} for site in sites() if site[:2] in here}
     assert all(told.values()), [site for site, states in told.items() if not states]
@@ -146,28 +151,17 @@ def test_the_findings_are_confirmed_before(before: Proof) -> None:
     assert unconfirmed == {site for site in NOT_CONFIRMED if site[:2] in here}
 
 
-def test_the_findings_are_gone_after(after: Proof) -> None:
-    assert [entry["state"] for entry in after.entries] == ["ran"] * len(DEVICES), after.entries
-    assert [found for site in sites() for found in after.of(site)] == []
-
-
-def test_the_results_are_the_same(before: Proof, after: Proof) -> None:
+def results_are_the_same(device: str, before: Results, after: Results) -> None:
     of_transfers = {site[:2] for site in sites() if site[2] == TRANSFERS}
-    for device in DEVICES:
-        assert before.results[device].keys() == after.results[device].keys()
-        assert len(after.results[device]) == len(set(runnable()))
-        for case, was in before.results[device].items():
-            now = after.results[device][case]
-            if "error" in was:
-                # What could not run at all may run now, or still need another device.
-                assert "value" in now or now == was, (device, case)
-            elif tuple(case.split("::")) in of_transfers:
-                assert "value" in now, (device, case)
-                assert None not in (now["value"], *(now["value"] if isinstance(now["value"], list) else ())[1:]), case
-            else:
-                assert now == was, (device, case)
-
-
-def test_all_run_on_the_accelerator_after(after: Proof) -> None:
-    for device in ("cuda-0", "cuda-1"):
-        assert {case: came for case, came in after.results[device].items() if "error" in came} == {}
+    assert before.keys() == after.keys()
+    assert len(after) == len(set(runnable()))
+    for case, was in before.items():
+        now = after[case]
+        if "error" in was:
+            # What could not run at all may run now, or still need another device.
+            assert "value" in now or now == was, (device, case)
+        elif tuple(case.split("::")) in of_transfers:
+            assert "value" in now, (device, case)
+            assert None not in (now["value"], *(now["value"] if isinstance(now["value"], list) else ())[1:]), case
+        else:
+            assert now == was, (device, case)
