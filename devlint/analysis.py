@@ -167,7 +167,7 @@ def _findings(
     outline = outline_of(ast_tree) if ast_tree is not None else None
     del ast_tree
     parts = Parts(source.text, outline)
-    tree = parts.skeleton(range(len(outline.definitions)) if outline is not None else ())
+    tree = parts.skeleton()
     if isinstance(tree, Refusal):
         # Both refuse: ast tells the place and the reason better.
         return [], refusal if refusal is not None and refusal.syntax and tree.syntax else _as_failure(tree, refusal)

@@ -140,7 +140,7 @@ class Analysis:
         yield from self._walk_module().events
         for info in self.index.classes.values():
             self.facts(info)
-        functions = list(self.index.functions.values())
+        functions = self.index.in_order()
         for function in functions:
             self._walked(function)
         position = 0

@@ -41,8 +41,10 @@ class FunctionInfo:
     home: Analysis | None = None
     """The analysis of the file it stands in, which walks it; None for a definition met inside another."""
 
+    number: int = 0
+    """That of the outermost definition it stands in or is, in the order of the source."""
     outlined: Definition | None = None
-    """What :mod:`ast` says of it."""
+    """What :mod:`ast` says of it, if it stands in no other."""
     _parse: Callable[[], FunctionNode] | None = None
     """Reads the whole of it, where that has not been done."""
     _node: FunctionNode | None = None
@@ -256,6 +258,18 @@ class FileIndex:
     defined: Counter[str] = field(default_factory=Counter)
     """How many functions of the file have the name."""
 
+    def in_order(self) -> list[FunctionInfo]:
+        """Every definition in the order of the source, those inside of others included."""
+        for info in list(self.functions.values()):
+            _ = info.node  # what stands inside of it joins the index
+        return sorted(self.functions.values(), key=lambda info: info.number)
+
+    def whole(self, header: cst.FunctionDef) -> cst.FunctionDef:
+        """The definition in full whose signature this is."""
+        info = self.functions.get(id(header))
+        node = info.node if info is not None else header
+        return node if isinstance(node, cst.FunctionDef) else header
+
     def qualified(self, name: str | None) -> str:
         """The qualified name of a dotted local name."""
         if not name:
@@ -344,12 +358,18 @@ class _Indexing:
     def __init__(self, index: FileIndex, outlined: list[Definition], read: Reader | None) -> None:
         self._index = index
         self._outlined = iter(outlined)
+        self._count = 0
         self._read = read
 
     def block(
-        self, block: cst.CSTNode, prefix: str, owner: ClassInfo | None, classes: dict[str, ClassInfo], deep: int = 0
+        self,
+        block: cst.CSTNode,
+        prefix: str,
+        owner: ClassInfo | None,
+        classes: dict[str, ClassInfo],
+        inside: FunctionInfo | None = None,
     ) -> None:
-        """Definitions of a block, through if/try/with but each in its own scope; ``deep``: functions around it."""
+        """Definitions of a block, through if/try/with but each in its own scope; ``inside`` is the function around."""
         visible = dict(classes)
         stack = list(reversed(_statements(block)))
         while stack:
@@ -359,20 +379,26 @@ class _Indexing:
                 self._index.functions[id(statement)] = info
                 if owner is not None:
                     _add_method(owner, info)
-                if not deep:
+                if inside is None:
+                    self._count += 1
+                    info.number = self._count
                     info.outlined = next(self._outlined, None)
+                else:
+                    info.number = inside.number
                 if info.outlined is not None and _is_number(statement, info.outlined):
                     info._parse = partial(self._parsed, info, visible)
                 else:
-                    self.block(statement.body, info.qualname + ".", None, visible, deep + 1)
+                    self.block(statement.body, info.qualname + ".", None, visible, info)
             elif isinstance(statement, cst.ClassDef):
-                found = self._class(statement, prefix, visible, deep)
+                found = self._class(statement, prefix, visible, inside)
                 visible[statement.name.value] = found
                 classes.setdefault(statement.name.value, found)
             elif isinstance(statement, cst.BaseCompoundStatement):
                 stack.extend(reversed(_inner_statements(statement)))
 
-    def _class(self, node: cst.ClassDef, prefix: str, classes: dict[str, ClassInfo], deep: int) -> ClassInfo:
+    def _class(
+        self, node: cst.ClassDef, prefix: str, classes: dict[str, ClassInfo], inside: FunctionInfo | None
+    ) -> ClassInfo:
         local = [
             dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
             for base in node.bases
@@ -380,7 +406,7 @@ class _Indexing:
         bases = tuple(classes.get(name) or self._index.qualified(name) for name in local if name)
         info = ClassInfo(prefix + node.name.value, node, bases, {})
         self._index.classes[id(node)] = info
-        self.block(node.body, info.qualname + ".", info, classes, deep)
+        self.block(node.body, info.qualname + ".", info, classes, inside)
         return info
 
     def _parsed(self, info: FunctionInfo, visible: dict[str, ClassInfo]) -> FunctionNode:
@@ -391,7 +417,7 @@ class _Indexing:
         if node is None or isinstance(node, cst.Lambda):
             return info.header
         functions, classes = set(self._index.functions), set(self._index.classes)
-        self.block(node.body, info.qualname + ".", None, visible, 1)
+        self.block(node.body, info.qualname + ".", None, visible, info)
         for key in self._index.functions.keys() - functions:
             self._index.functions[key].home = info.home
         for key in self._index.classes.keys() - classes:

@@ -36,6 +36,11 @@ class Positions:
         self._opened: dict[str, Positions] = {}
         self._offsets: list[int] = []
 
+    @property
+    def trees(self) -> list[cst.Module]:
+        """What was parsed."""
+        return [part.tree for part in self._parts]
+
     def _placed(self, node: cst.CSTNode) -> _Placed | None:
         """The part that the node is of."""
         return next((part for part in self._parts if id(node) in part.nodes), None)

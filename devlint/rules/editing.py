@@ -33,16 +33,17 @@ from devlint.rules.changes import (
     Transfer,
     WrapStored,
 )
-from devlint.rules.layout import Impossible, Layout, TextEdit
+from devlint.rules.layout import Impossible, Layout, TextEdit, Whole
+from devlint.rules.stores import stored_once
 from devlint.rules.whole_lines import chosen_in_body, indented_rest, inserted_before, moved_before
 
 
 class Editor:
     """Makes edits of one file's changes."""
 
-    def __init__(self, tree: cst.Module, text: str, positions: Positions) -> None:
+    def __init__(self, text: str, positions: Positions, whole: Whole | None = None) -> None:
         self._text = text
-        self._layout = Layout(tree, text, positions)
+        self._layout = Layout(text, positions, whole)
 
     def edits(self, changes: Iterable[Change]) -> tuple[Edit, ...]:
         """The edits of one repair in order of place; none if one of its changes cannot be made."""
@@ -216,24 +217,14 @@ class Editor:
 
         ``register_buffer`` refuses a name that the object has, and an object whose ``Module.__init__`` has not run.
         """
-        function, owner = self._layout.enclosing(target, cst.FunctionDef), self._layout.enclosing(target, cst.ClassDef)
-        if not isinstance(function, cst.FunctionDef) or owner is None or function.name.value != "__init__":
+        function = self._layout.enclosing(target, cst.FunctionDef)
+        if not isinstance(function, cst.FunctionDef) or function.name.value != "__init__":
             return False
-        name = target.attr.value
-        for node in descend(owner):
-            if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and node is not statement:
-                stored = node.target
-                mine = isinstance(stored, cst.Attribute) and stored is not target and stored.attr.value == name
-                if mine or (isinstance(stored, cst.Name) and stored.value == name and self._is_of_class(node, owner)):
-                    return False
-            elif isinstance(node, cst.FunctionDef) and node.name.value == name:
-                return False
         start, _ = self._layout.span(statement)
+        if not stored_once(self._text, start, target.attr.value):
+            return False
         calls = (node for node in descend(function.body) if isinstance(node, cst.Call))
         return any(code_of(call.func).endswith(".__init__") and self._layout.span(call)[0] < start for call in calls)
-
-    def _is_of_class(self, node: cst.CSTNode, owner: cst.CSTNode) -> bool:
-        return self._layout.enclosing(node, cst.FunctionDef, cst.ClassDef) is owner
 
     def _encoded(self, edit: TextEdit) -> Edit:
         start, end, text = edit

@@ -60,7 +60,7 @@ def lint_module(
     from devlint.rules.editing import Editor
 
     positions = Positions(parts or [Part(tree)], path, project.parts if project is not None else {})
-    editor = Editor(tree, text, positions)
+    editor = Editor(text, positions, index.whole if index is not None else None)
     findings = (_finding(rule, draft, positions, editor) for rule, draft in _settle(drafts))
     return sorted(findings, key=lambda finding: finding.sort_key)
 

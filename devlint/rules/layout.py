@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import libcst as cst
 
 from devlint.placement.positions import Positions
 from devlint.placement.syntax import descend, semantic_children
+
+Whole = Callable[[cst.FunctionDef], cst.FunctionDef]
 
 TextEdit = tuple[int, int, str]
 """Start and end in characters, and the new text."""
@@ -20,12 +22,15 @@ class Impossible(Exception):
 
 
 class Layout:
-    """The text of one file with its tree. All offsets are in characters; what is not found raises Impossible."""
+    """The text of one file with what is parsed of it. Offsets are in characters; what is not found raises Impossible.
 
-    def __init__(self, tree: cst.Module, text: str, positions: Positions) -> None:
-        self.tree = tree
+    ``whole`` gives the definition in full of which only the signature may have been parsed.
+    """
+
+    def __init__(self, text: str, positions: Positions, whole: Whole | None = None) -> None:
         self._text = text
         self._positions = positions
+        self.whole: Whole = whole or (lambda function: function)
 
     def enclosing(self, node: cst.CSTNode, *kinds: type) -> cst.CSTNode | None:
         """The innermost node of a kind around this one."""
@@ -36,7 +41,14 @@ class Layout:
 
     @cached_property
     def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        return {child: node for node in descend(self.tree) for child in semantic_children(node)}
+        nodes = (node for tree in self._positions.trees for node in descend(tree))
+        return {child: node for node in nodes for child in semantic_children(node)}
+
+    @cached_property
+    def unit(self) -> str:
+        """What one level is indented by: as much as the first line that is."""
+        found = _INDENTED.search(self._text)
+        return found[1] if found else " " * 4
 
     def source(self, node: cst.CSTNode) -> str:
         start, end = self.outer(node)
@@ -125,6 +137,7 @@ class Layout:
 
 
 _LEAD = re.compile(r"[ \t]*")
+_INDENTED = re.compile(r"^([ \t]+)[^\s#]", re.M)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _GAP = re.compile(r"(?:[ \t\f\r\n]|\\(?=[\r\n])|#[^\r\n]*)*")
 _CLOSING = re.compile(_GAP.pattern + r"\)")

@@ -45,7 +45,7 @@ def indented_rest(layout: Layout, node: cst.CSTNode, header: str) -> Iterator[Te
         raise Impossible
     start, end = layout.span(line)
     yield start, end, header
-    unit = layout.tree.default_indent
+    unit = layout.unit
     for first in layout.lines_of(layout.behind_line_end(layout.line_end(end)), layout.span(rest[-1])[1]):
         yield first, first, unit
     for statement in rest:
@@ -63,9 +63,10 @@ def chosen_in_body(layout: Layout, default: cst.CSTNode) -> Iterator[TextEdit]:
     # In the body a class's own names are not seen.
     if not isinstance(parameter, cst.Param) or layout.enclosing(default, cst.ClassDef) is not None:
         raise Impossible
-    if not isinstance(function, cst.FunctionDef) or not isinstance(function.body, cst.IndentedBlock):
+    body = layout.whole(function).body if isinstance(function, cst.FunctionDef) else None
+    if not isinstance(body, cst.IndentedBlock):
         raise Impossible
-    first = next((statement for statement in function.body.body if not _is_docstring(statement)), None)
+    first = next((statement for statement in body.body if not _is_docstring(statement)), None)
     if first is None:
         raise Impossible
     name, (start, end) = parameter.name.value, layout.outer(parameter.default or default)
@@ -92,7 +93,7 @@ def _is_docstring(statement: cst.BaseStatement) -> bool:
 
 def _rendered(layout: Layout, lines: str, indent: str, newline: str) -> str:
     """A tab stands for one level, as the file has it."""
-    unit = layout.tree.default_indent
+    unit = layout.unit
     return "".join(f"{indent}{line}{newline}".replace("\t", unit) for line in lines.split("\n"))
 
 

@@ -8,7 +8,6 @@ keeps its columns, and each part knows which lines of the file its own are.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from devlint.source.gate import Refusal, parse_tree
@@ -34,13 +33,13 @@ class Parts:
         self.parsed: list[Part] = []
         """The skeleton, then the others in the order in which they were asked for."""
 
-    def skeleton(self, kept: Collection[int] = ()) -> cst.Module | Refusal:
-        """The file without the bodies of its definitions but those of the numbers ``kept``."""
+    def skeleton(self) -> cst.Module | Refusal:
+        """The file without the bodies of its definitions."""
         pieces: list[str] = []
         lines: list[int] = []
         at = 1
         for definition in self._definitions:
-            if definition.number in kept or not self._stands_alone(definition):
+            if not self._stands_alone(definition):
                 continue
             pieces.append(self._lines(at, definition.body - 1))
             lines.extend(range(at, definition.body + 1))

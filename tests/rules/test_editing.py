@@ -36,7 +36,7 @@ def changed(text: str, *find: Callable[[cst.CSTNode], Change | None]) -> str | N
     tree = cst.parse_module(text)
     changes = [made for node in descend(tree) for finder in find if (made := finder(node)) is not None]
     assert changes, "nothing was found to change"
-    edits = Editor(tree, text, Positions([Part(tree)], "a.py")).edits(changes)
+    edits = Editor(text, Positions([Part(tree)], "a.py")).edits(changes)
     if not edits:
         return None
     data = text.encode()
@@ -295,7 +295,7 @@ def test_changes_that_overlap_are_not_made() -> None:
 
 def test_a_node_of_another_text_is_not_changed() -> None:
     tree = cst.parse_module("f(a)")
-    editor = Editor(tree, "f(a)", Positions([Part(tree)], "a.py"))
+    editor = Editor("f(a)", Positions([Part(tree)], "a.py"))
     assert editor.edits([Replace(cst.Name("a"), "b")]) == ()
 
 
