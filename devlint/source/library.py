@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 Index = TypeVar("Index")
 
-MAX_CHARACTERS = 2_500_000
-"""Text whose trees a process keeps: about 60,000 lines, 150 MiB."""
+MAX_CHARACTERS = 8_000_000
+"""Text whose skeletons a process keeps: about 200,000 lines. What it did not keep it would parse again, at a peak."""
 
 
 MakeIndex = Callable[["cst.Module", Outline | None, Parts], Index]
