@@ -165,18 +165,11 @@ class Definitions:
         return AtHand(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
 
     def has(self, code: str, step: Step) -> bool:
-        """Whether an expression of names and attributes can be evaluated where ``step`` makes something."""
-        root = code.partition(".")[0]
-        begun = self._begun.get(step.scope)
-        import libcst as cst
+        """Whether an expression can be evaluated where ``step`` makes something, and means the same afterwards."""
+        from devlint.rules.bound_names import stays_bound
 
-        from devlint.rules.bound_names import bound_in
-
-        if begun is None or not isinstance(begun.node, cst.FunctionDef):
-            return False
-        if root == "self":
-            return step.scope.class_name is not None
-        return self._is_bound(root, step) if bound_in(root, begun.node) else True
+        function = self.node_of(step.scope)
+        return function is not None and stays_bound(code, function, step.node)
 
     def node_of(self, scope: Scope) -> cst.FunctionDef | None:
         """The function that a scope is."""

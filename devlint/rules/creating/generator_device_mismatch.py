@@ -147,17 +147,18 @@ class GeneratorDeviceMismatch(Rule):
             changes = with_argument(event.node, "generator", FOLLOWS_DEFAULT) if self._says_torch else ()
             return Repair(Applicability.SUGGESTION, f"pass `generator={FOLLOWS_DEFAULT}`", changes)
         device = device_of(event.other.value)
-        target, root = "", ""
+        target = ""
         if event.other.role == "device":
-            target = root = code_of(event.other.node)
+            target = code_of(event.other.node)
         elif event.other.node is not event.node and all(p.isidentifier() for p in code_of(event.other.node).split(".")):
-            target, root = f"{code_of(event.other.node)}.device", code_of(event.other.node)
+            target = f"{code_of(event.other.node)}.device"
         elif isinstance(device, Known):
             target = f'"{device}"'
         if not target:
             return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
-        there = step is not None and (not root or (step.scope == event.scope and self._definitions.has(root, step)))
-        changes = _made_for(step, target) if step is not None and there else ()
+        written_out = target.startswith(('"', "'"))
+        there = step is not None and step.scope == event.scope and self._definitions.has(target, step)
+        changes = _made_for(step, target) if step is not None and (written_out or there) else ()
         return Repair(Applicability.SUGGESTION, f"`torch.Generator(device={target})`", changes)
 
     def created(self, event: Created) -> Iterable[Draft]:
