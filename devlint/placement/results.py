@@ -47,7 +47,8 @@ def result_of(
 ) -> Value:
     match operation.result:
         case Result.HOST:
-            for b in operands[:1]:
+            # Its shape, its dtype, its number of elements are known there without its data.
+            for b in operands[:1] if operation.synchronises else ():
                 host_read(walk, node, operation.name, b.value, expression=b.node)
             return Host(number=True)
         case Result.NOTHING:
