@@ -180,7 +180,8 @@ def _summary(counts: dict[str, Any], report: Report, simulated: str) -> list[str
     reasons = sorted(counts["not_lifted"].items(), key=lambda item: -item[1])
     lines += [f"not lifted: {number} x {reason}" for reason, number in reasons]
     if report.inconclusive:
-        lines.append(f"inconclusive: {report.inconclusive} clashes with tensors that came in by another way")
+        told = "clash" if report.inconclusive == 1 else "clashes"
+        lines.append(f"inconclusive: {report.inconclusive} {told} with tensors that came in by another way")
     return lines
 
 

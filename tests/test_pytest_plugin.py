@@ -258,7 +258,7 @@ def test_what_a_module_was_handed_is_no_finding_and_what_it_keeps_is_one(pyteste
     assert "1 device-placement problem found" in text
     assert "net.py:5:1: DEV501" in text
     assert "`self.start` on cpu meets" in text
-    assert "inconclusive: 1 clashes" in text
+    assert "inconclusive: 1 clash with" in text
 
 
 def test_what_a_function_that_is_handed_over_holds_is_lifted(pytester: pytest.Pytester) -> None:
