@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
@@ -41,26 +41,21 @@ def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
     return shown(_analyse(symbolic(task), tree), task)
 
 
-def recorded_report(outcome: list[Any], digest: str, task: FileTask) -> FileReport:
-    """The symbolic report on a file of which it is known, as a cache holds it, what the rules said.
+def recorded_report(findings: list[Finding], refusal: Refusal | None, digest: str, task: FileTask) -> FileReport:
+    """The symbolic report on a file of which it is known already what the rules said.
 
-    Raises ValueError if the file is not the one with that digest, or the outcome is not as it must be.
+    Raises ValueError if the file is not the one with that digest.
     """
-    from devlint.cache.rows import read_finding
-
     inner = symbolic(task)
-    findings, refusal, speaks = outcome
-    if refusal is None and not findings and not speaks:
-        return FileReport(inner.shown_as)
     if refusal is not None:
-        return _refused(inner, Refusal(*refusal))
+        return _refused(inner, refusal)
     try:
         source = _source(task, _read(task))
     except Unreadable as error:
         raise ValueError(error.message) from None
     if source.digest.hex() != digest:
         raise ValueError("the file has changed")
-    return _reported(list(map(read_finding, findings)), None, source, inner)
+    return _reported(findings, None, source, inner)
 
 
 def _analyse(task: FileTask, tree: Tree) -> FileReport:

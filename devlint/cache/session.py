@@ -19,7 +19,7 @@ from devlint.cache.table import Dependencies, Table
 from devlint.cache.version import version
 from devlint.source.project import identity_root
 from devlint.source.tree import WorkingTree
-from devlint.symbols import absolute, relative, shown
+from devlint.symbols import absolute, relative, shown, symbolic
 from devlint.task import FileReport, FileTask, Gate, Record
 
 _BROKEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
@@ -186,9 +186,7 @@ class Session:
     def _keep(self, task: FileTask, name: str, key: str, entry: Entry, record: Record | None) -> FileReport | None:
         """Put an entry that holds into the table; the report, made anew if there is no record of it."""
         if record is None:
-            from devlint.analysis import recorded_report
-
-            report = recorded_report(entry.outcome, self._contents.file(task.path), task)
+            report = _report_of(entry, self._contents.file(task.path), task)
         else:
             report = record.report
         self._changed = True
@@ -279,6 +277,16 @@ class Session:
 
     def _absolute(self, name: str) -> str:
         return absolute(name, self._root) if name.startswith("..") else os.path.join(self._root, name)
+
+
+def _report_of(entry: Entry, digest: str, task: FileTask) -> FileReport:
+    if entry.silent:
+        return FileReport(symbolic(task).shown_as)
+    from devlint.analysis import recorded_report
+    from devlint.source.gate import Refusal
+
+    refusal = entry.outcome[1]
+    return recorded_report(list(entry.findings()), Refusal(*refusal) if refusal else None, digest, task)
 
 
 def _size_now(facts: tuple[str, int] | None, before: int) -> int:
