@@ -138,9 +138,9 @@ class Analysis:
     def events(self) -> Iterator[Event]:
         loaded: dict[str, dict[str, set[str]]] = {}
         yield from self._walk_module().events
+        functions = self.index.in_order()
         for info in self.index.classes.values():
             self.facts(info)
-        functions = self.index.in_order()
         for function in functions:
             self._walked(function)
         position = 0

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+from textwrap import dedent
+
 import libcst as cst
 
 from devlint.placement.analysis import analyse
-from devlint.placement.events import ClassWalked, Created, Event
+from devlint.placement.events import ClassWalked, Created, Event, Met
+from devlint.placement.index import index_file
 from devlint.placement.scope import Setting
 from devlint.placement.syntax import code_of
+from devlint.source.outline import outline_of
+from devlint.source.parts import Parts
 from devlint.source.role import Role
-from tests.placement.walked import clashes, device, events, events_of
+from tests.placement.walked import IMPORTS, clashes, device, events, events_of
 
 PROGRAM = """
 import torch
@@ -180,3 +186,42 @@ def test_code_after_a_module_level_exit_is_still_defined() -> None:
         return x + torch.ones(3)
     """
     assert clashes(program) == ["x + torch.ones(3)"]
+
+
+def test_a_class_defined_by_a_constructor_joins_what_is_walked() -> None:
+    """Its definition is parsed when the constructor is asked for, in the middle of the classes."""
+    program = """
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+
+            class Inner(nn.Module):
+                def forward(self, x):
+                    return x + torch.ones(3)
+
+            self.inner = Inner()
+
+    class Second(nn.Module):
+        def forward(self, x):
+            def local(y):
+                class Deep:
+                    pass
+                return y
+            return local(x)
+    """
+    found = analysed_in_parts(program)
+    assert [event.scope.qualname for event in found if isinstance(event, ClassWalked)] == [
+        "Outer", "Second", "Outer.__init__.Inner", "Second.forward.local.Deep",
+    ]  # fmt: skip
+    (clash,) = (event for event in found if isinstance(event, Met))
+    assert clash.scope.qualname == "Outer.__init__.Inner.forward"
+
+
+def analysed_in_parts(program: str) -> list[Event]:
+    """The events of a program whose definitions are parsed as in a run: one by one."""
+    text = IMPORTS + dedent(program)
+    outline = outline_of(ast.parse(text))
+    parts = Parts(text, outline)
+    tree = parts.skeleton()
+    assert isinstance(tree, cst.Module)
+    return list(analyse(tree, "net.py", Role.LIBRARY, index=index_file(tree, outline, parts.definition)))
