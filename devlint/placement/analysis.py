@@ -23,7 +23,8 @@ from devlint.placement.devices import device_of
 from devlint.placement.domain import CPU, UNKNOWN, Device
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Sink
-from devlint.placement.index import ClassInfo, FileIndex, FunctionInfo, index_file
+from devlint.placement.index import FileIndex, index_file
+from devlint.placement.infos import ClassInfo, FunctionInfo
 from devlint.placement.own_attributes import registered_attributes
 from devlint.placement.parameters import announce, bind_parameters, scope_of
 from devlint.placement.scope import Scope, Setting

@@ -12,7 +12,7 @@ from devlint.placement.domain import CPU, UNKNOWN, Anchor, Known, SameAs, Symbol
 from devlint.placement.events import Loaded
 from devlint.placement.evidence import TENSOR_ONLY
 from devlint.placement.imports import canonical
-from devlint.placement.index import ClassInfo
+from devlint.placement.infos import ClassInfo
 from devlint.placement.known_classes import ClassKind
 from devlint.placement.origin import Origin, Step, StepKind
 from devlint.placement.scope import Setting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from devlint.placement.index import ClassInfo
+from devlint.placement.infos import ClassInfo
 from devlint.placement.origin import Step, StepKind, extend
 from devlint.placement.scope import Scope
 from devlint.placement.values import (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.classes import ClassFacts
-    from devlint.placement.index import ClassInfo
+    from devlint.placement.infos import ClassInfo
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,8 @@ from enum import Enum
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.index import FileIndex, FunctionInfo
+from devlint.placement.index import FileIndex
+from devlint.placement.infos import FunctionInfo
 from devlint.placement.syntax import FunctionNode, code_of, descend, dotted, parameters_of
 from devlint.semantics import Operation
 

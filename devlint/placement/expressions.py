@@ -344,7 +344,7 @@ def yielded(walk: Walk, node: cst.Yield) -> Value:
 
 @evaluates(cst.Lambda)
 def anonymous(walk: Walk, node: cst.Lambda) -> Value:
-    from devlint.placement.index import FunctionInfo
+    from devlint.placement.infos import FunctionInfo
 
     if walk.depth:
         # What it closes over here holds for one call only.

@@ -12,7 +12,8 @@ import libcst as cst
 from devlint.placement.syntax import body_of, code_of, descend, parameters_of, semantic_children
 
 if TYPE_CHECKING:
-    from devlint.placement.index import FileIndex, FunctionInfo
+    from devlint.placement.index import FileIndex
+    from devlint.placement.infos import FunctionInfo
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from devlint.placement.index import ClassInfo
+    from devlint.placement.infos import ClassInfo
 
 _FIRST_WORDS = frozenset({"predict", "encode", "decode", "sample", "rsample", "generate", "score", "infer", "loss"})
 _NAMES = frozenset({"full_sort_predict", "log_prob", "log_likelihood", "calculate_loss", "compute_loss", "get_loss"})

@@ -15,7 +15,7 @@ from devlint.placement.devices import device_of
 from devlint.placement.domain import SOME_INDEX, UNKNOWN, Device, Known
 from devlint.placement.events import Argument, CallSite, DeviceNamed, Sink
 from devlint.placement.host_reads import host_read
-from devlint.placement.index import ClassInfo
+from devlint.placement.infos import ClassInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of, dotted
 from devlint.placement.values import (

@@ -35,7 +35,7 @@ from devlint.placement.values import (
 from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.index import FunctionInfo
+    from devlint.placement.infos import FunctionInfo
     from devlint.placement.walk import Walk
 
 WRAPPERS = {

@@ -11,7 +11,7 @@ from devlint.placement.syntax import FunctionNode, descend
 from devlint.source.outline import REGISTERING, OwnNames
 
 if TYPE_CHECKING:
-    from devlint.placement.index import ClassInfo, FunctionInfo
+    from devlint.placement.infos import ClassInfo, FunctionInfo
 
 
 def own_names(node: FunctionNode) -> OwnNames:

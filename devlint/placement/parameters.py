@@ -13,7 +13,7 @@ from devlint.placement.evidence import Role as Holds
 from devlint.placement.evidence import module_class, roles_of, tensor_names, uses_of
 from devlint.placement.frameworks import ACCELERATOR, made_accelerator
 from devlint.placement.ignored_parameters import ignored_device_parameters
-from devlint.placement.index import FunctionInfo
+from devlint.placement.infos import FunctionInfo
 from devlint.placement.known_classes import ClassKind
 from devlint.placement.origin import StepKind
 from devlint.placement.own_attributes import serves_constructor

@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint.placement.domain import CPU, UNKNOWN, SameAs
 from devlint.placement.events import CallSite
-from devlint.placement.index import ClassInfo, FunctionInfo
+from devlint.placement.infos import ClassInfo, FunctionInfo
 from devlint.placement.known_classes import ClassKind
 from devlint.placement.origin import StepKind
 from devlint.placement.specialised import call_with_values

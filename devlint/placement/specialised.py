@@ -14,7 +14,7 @@ import libcst as cst
 
 from devlint.placement.domain import may_be_cpu
 from devlint.placement.events import CallSite, Met
-from devlint.placement.index import FunctionInfo
+from devlint.placement.infos import FunctionInfo
 from devlint.placement.origin import Origin, Step, StepKind
 from devlint.placement.parameters import bind_parameters, scope_of
 from devlint.placement.summaries import arguments_of

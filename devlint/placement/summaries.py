@@ -20,7 +20,7 @@ from devlint.placement.domain import (
     choose,
 )
 from devlint.placement.events import CallSite
-from devlint.placement.index import FunctionInfo
+from devlint.placement.infos import FunctionInfo
 from devlint.placement.origin import StepKind
 from devlint.placement.syntax import code_of, parameters_of
 from devlint.placement.values import (

@@ -11,7 +11,7 @@ from devlint.placement.syntax import body_of, code_of
 from devlint.placement.values import ClassValue, Reference
 
 if TYPE_CHECKING:
-    from devlint.placement.index import ClassInfo
+    from devlint.placement.infos import ClassInfo
     from devlint.placement.walk import Walk
 
 ITEMS = "[]"

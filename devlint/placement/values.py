@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.events import Argument
-    from devlint.placement.index import ClassInfo, FunctionInfo
+    from devlint.placement.infos import ClassInfo, FunctionInfo
 
 
 class Kind(Enum):

@@ -25,7 +25,7 @@ from devlint.semantics import Factory, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
-    from devlint.placement.index import FunctionInfo
+    from devlint.placement.infos import FunctionInfo
 
 Evaluate = Callable[["Walk", cst.CSTNode], Value]
 Execute = Callable[["Walk", cst.CSTNode], None]

@@ -8,7 +8,8 @@ import libcst as cst
 import pytest
 
 from devlint.placement.imports import canonical, imported_names
-from devlint.placement.index import ClassInfo, FileIndex, index_file
+from devlint.placement.index import FileIndex, index_file
+from devlint.placement.infos import ClassInfo
 from devlint.placement.known_classes import ClassKind
 
 

@@ -10,7 +10,8 @@ from textwrap import dedent
 import libcst as cst
 import pytest
 
-from devlint.placement.index import FileIndex, FunctionInfo, index_file
+from devlint.placement.index import FileIndex, index_file
+from devlint.placement.infos import FunctionInfo
 from devlint.placement.own_attributes import own_names
 from devlint.placement.positions import Positions
 from devlint.placement.syntax import descend

@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.events import Begun, Called, Created, Met, MetOperand, Stored
-    from devlint.placement.index import ClassInfo
+    from devlint.placement.infos import ClassInfo
     from devlint.rules.changes import Change
 
 FOLLOWS_DEFAULT = "torch.Generator(device=torch.get_default_device())"

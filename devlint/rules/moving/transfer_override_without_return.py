@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.events import ClassWalked, Moved, Returned
-    from devlint.placement.index import ClassInfo, FunctionInfo
+    from devlint.placement.infos import ClassInfo, FunctionInfo
 
 OVERRIDES = ("to", "cuda", "cpu")
 

@@ -78,7 +78,7 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.events import Begun, Called
-    from devlint.placement.index import ClassInfo
+    from devlint.placement.infos import ClassInfo
     from devlint.placement.scope import Scope
 
 SETTERS = frozenset(

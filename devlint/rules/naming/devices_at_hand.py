@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.events import Begun
-    from devlint.placement.index import ClassInfo
+    from devlint.placement.infos import ClassInfo
 
 Moves = Sequence[tuple[str, bool]]
 """What is moved to the current accelerator, in the source's words, and whether that is a module."""

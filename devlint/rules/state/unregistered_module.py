@@ -83,7 +83,7 @@ from devlint.rules.wording import called, code_of, device_of, failing, stands, w
 if TYPE_CHECKING:
     from devlint.placement.classes import AttributeFact
     from devlint.placement.events import Called, ClassWalked, Event, Met, Stored
-    from devlint.placement.index import ClassInfo
+    from devlint.placement.infos import ClassInfo
 
 CONSTRUCTOR = "__init__"
 
