@@ -90,10 +90,7 @@ def _index_of_outline(outline: Outline) -> FileIndex:
             stars.append(one.module or "")
         else:
             names.update([names_of(one)])
-    indirect = frozenset(name for name, count in outline.mentions.items() if count > outline.direct[name])
-    index = FileIndex(names, {}, {}, frozenset(outline.mentions), indirect, frozenset(outline.rebound), tuple(stars))
-    index.defined = outline.defined
-    return index
+    return _empty_index(names, stars, outline.rebound, outline.mentions, outline.direct, outline.defined)
 
 
 def _index_of_names(tree: cst.Module) -> FileIndex:
@@ -120,6 +117,18 @@ def _index_of_names(tree: cst.Module) -> FileIndex:
             called = function.attr if isinstance(function, cst.Attribute) else function
             if isinstance(called, cst.Name):
                 direct[called.value] += 1
+    return _empty_index(names, stars, rebound, mentions, direct, defined)
+
+
+def _empty_index(
+    names: dict[str, str],
+    stars: list[str],
+    rebound: set[str],
+    mentions: Counter[str],
+    direct: Counter[str],
+    defined: Counter[str],
+) -> FileIndex:
+    """What is known by names alone: no definition is in it yet."""
     indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
     index = FileIndex(names, {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
     index.defined = defined
@@ -162,6 +171,7 @@ class _Indexing:
             statement = stack.pop()
             if isinstance(statement, cst.FunctionDef):
                 info = FunctionInfo(prefix + statement.name.value, statement, owner, decorator_names(statement))
+                info.home = inside.home if inside is not None else None
                 self._index.functions[id(statement)] = info
                 if owner is not None:
                     _add_method(owner, info)
@@ -190,7 +200,7 @@ class _Indexing:
             for base in node.bases
         ]
         bases = tuple(classes.get(name) or self._index.qualified(name) for name in local if name)
-        info = ClassInfo(prefix + node.name.value, node, bases, {})
+        info = ClassInfo(prefix + node.name.value, node, bases, {}, inside.home if inside is not None else None)
         self._index.classes[id(node)] = info
         self.block(node.body, info.qualname + ".", info, classes, inside)
         return info
@@ -202,12 +212,7 @@ class _Indexing:
             node = self._read(info.outlined.number)
         if node is None or isinstance(node, cst.Lambda):
             return info.header
-        functions, classes = set(self._index.functions), set(self._index.classes)
         self.block(node.body, info.qualname + ".", None, visible, info)
-        for key in self._index.functions.keys() - functions:
-            self._index.functions[key].home = info.home
-        for key in self._index.classes.keys() - classes:
-            self._index.classes[key].home = info.home
         return node
 
 

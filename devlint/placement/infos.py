@@ -11,7 +11,7 @@ import libcst as cst
 from devlint.placement.known_classes import ClassKind, kind_of_base
 from devlint.placement.own_attributes import builders_of, own_names
 from devlint.placement.syntax import FunctionNode, body_of, descend
-from devlint.source.outline import Definition, OwnNames
+from devlint.source.outline import PLACING, Definition, OwnNames
 
 if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
@@ -88,7 +88,7 @@ class FunctionInfo:
                     found.add("yields")
                 elif isinstance(child, (cst.Import, cst.ImportFrom)):
                     imported.update(id(part) for part in descend(child))
-                elif isinstance(child, cst.Attribute) and child.attr.value in ("to", "cuda"):
+                elif isinstance(child, cst.Attribute) and child.attr.value in PLACING:
                     found.update(() if id(child) in imported else ("places",))
             self._signs = frozenset(found)
         return self._signs

@@ -18,7 +18,8 @@ MAX_BYTES = 4 * 1024 * 1024
 NOTEBOOK = ".ipynb"
 """The ending of a file that is no text of Python but holds some."""
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = re.compile(r"\r\n|\r|\n")
+"""Where Python ends a line: not at form feeds or Unicode separators."""
 
 
 class Unreadable(Exception):
@@ -76,7 +77,7 @@ class Source:
         """The line and the column, 1-based and in code points, of a byte offset into ``data``."""
         shift = len(codecs.BOM_UTF8) if self.bom else 0
         before = self.data[shift : max(offset, shift)].decode(self.encoding, "replace")
-        ends = list(_LINE_END.finditer(before))
+        ends = list(LINE_END.finditer(before))
         return len(ends) + 1, len(before) - (ends[-1].end() if ends else 0) + 1
 
 
@@ -85,7 +86,7 @@ def content_digest(data: bytes) -> bytes:
 
 
 def split_lines(text: str) -> list[str]:
-    lines = _LINE_END.split(text)
+    lines = LINE_END.split(text)
     if lines and not lines[-1]:
         lines.pop()
     return lines
@@ -111,7 +112,7 @@ def decode(data: bytes) -> Source:
     try:
         text = body.decode(encoding)
     except UnicodeDecodeError as error:
-        line = len(_LINE_END.findall(body[: error.start].decode("latin-1"))) + 1
+        line = len(LINE_END.findall(body[: error.start].decode("latin-1"))) + 1
         byte = body[error.start]
         raise Unreadable(f"byte 0x{byte:02x} is not valid {encoding}; {_cookie_advice(encoding)}", line) from None
     except (LookupError, UnicodeError, ValueError) as error:

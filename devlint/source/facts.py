@@ -10,6 +10,8 @@ import hashlib
 import re
 import sys
 
+from devlint.source.gate import statements_in
+
 _NOISE = re.compile(
     r"""
       (?P<string> [A-Za-z]{0,2} (?: (?P<triple>\"{3}|'{3}) (?:\\.|(?!(?P=triple)).)* (?P=triple)
@@ -76,10 +78,7 @@ def _docstrings(tree: ast.Module) -> list[tuple[int, int]]:
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                stack += block
+        stack += statements_in(node)
         if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or not node.body:
             continue
         first = node.body[0]

@@ -139,11 +139,7 @@ def _spans(tree: ast.Module) -> Iterator[tuple[int, int]]:
     stack: list[ast.AST] = list(tree.body)
     while stack:
         node = stack.pop()
-        inner: list[ast.AST] = []
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                inner.extend(block)
+        inner = statements_in(node)
         first = getattr(node, "lineno", None)
         if isinstance(node, ast.match_case):
             first = node.pattern.lineno
@@ -153,6 +149,16 @@ def _spans(tree: ast.Module) -> Iterator[tuple[int, int]]:
             last = _first_line_of(inner[0]) if inner else node.end_lineno  # type: ignore[attr-defined]
             yield first, last
         stack.extend(inner)
+
+
+def statements_in(node: ast.AST) -> list[ast.AST]:
+    """The statements, handlers and cases of the blocks of a compound statement; none of an expression."""
+    inner: list[ast.AST] = []
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            inner.extend(block)
+    return inner
 
 
 def _first_line_of(node: ast.AST) -> int:

@@ -14,11 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from devlint.source.decoding import Unreadable
+from devlint.source.decoding import LINE_END, Unreadable
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -48,7 +47,7 @@ def text_of(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = len(_LINE_END.findall(data[: error.start].decode("latin-1"))) + 1
+        line = len(LINE_END.findall(data[: error.start].decode("latin-1"))) + 1
         raise Unreadable(
             f"byte 0x{data[error.start]:02x} is not valid utf-8, which notebooks are written in", line
         ) from None

@@ -20,7 +20,7 @@ REGISTERING = frozenset(
 )  # fmt: skip
 """Calls that make a module know what they are given."""
 
-_PLACING = frozenset({"to", "cuda"})
+PLACING = frozenset({"to", "cuda"})
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -150,7 +150,7 @@ class _Reading:
                 continue
             if kind is ast.Attribute:
                 mentions.append(node.attr)  # type: ignore[attr-defined]
-                self.signs = self.signs or node.attr in _PLACING  # type: ignore[attr-defined]
+                self.signs = self.signs or node.attr in PLACING  # type: ignore[attr-defined]
                 self.attributes.append(node)  # type: ignore[arg-type]
                 push(node.value)  # type: ignore[attr-defined]
                 continue
@@ -263,7 +263,7 @@ def _signs(node: _Function) -> tuple[bool, bool]:
             continue
         if kind is ast.Yield or kind is ast.YieldFrom:
             yields = True
-        elif kind is ast.Attribute and child.attr in _PLACING:  # type: ignore[attr-defined]
+        elif kind is ast.Attribute and child.attr in PLACING:  # type: ignore[attr-defined]
             places = True
         if yields and places:
             break

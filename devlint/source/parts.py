@@ -1,8 +1,8 @@
 """A file's text parsed in parts: its skeleton at once, the bodies of definitions when somebody asks for them.
 
-In the skeleton the body of a definition that was not asked for is its number, an integer alone on a line: LibCST reads
-signatures, class bodies and the module level, and of the rest nothing but how many there are. What is parsed later
-keeps its columns, and each part knows which lines of the file its own are.
+In the skeleton the body of a definition is its number, an integer alone on a line: LibCST reads signatures, bodies of
+classes and the module level, and of the rest nothing but how many there are. What is parsed later keeps its columns,
+and each part knows which lines of the file its own are.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from devlint.source.decoding import LINE_END
 from devlint.source.gate import Refusal, parse_tree
 from devlint.source.part import Part
 
@@ -18,18 +19,19 @@ if TYPE_CHECKING:
 
     from devlint.source.outline import Definition, Outline
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANKS = re.compile(r"[ \t\f]*")
 
 
 class Parts:
-    """The parts of one file that were parsed so far."""
+    """The parts of one file that were parsed so far.
 
-    """``outline`` is None for a text that :mod:`ast` does not know: that is parsed whole."""
+    ``outline`` is None for a text that :mod:`ast` does not know: that is parsed whole.
+    """
 
     def __init__(self, text: str, outline: Outline | None) -> None:
         self._text = text
         self._definitions = outline.definitions if outline is not None else []
-        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self._starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         self.parsed: list[Part] = []
         """The skeleton, then the others in the order in which they were asked for."""
 
@@ -78,7 +80,7 @@ class Parts:
     def _indent(self, definition: Definition) -> str:
         """Deeper than the header, whatever it is indented by."""
         start = self._starts[definition.first - 1]
-        found = re.compile(r"[ \t\f]*").match(self._text, start)
+        found = _BLANKS.match(self._text, start)
         return (found[0] if found else "") + " "
 
     def _lines(self, first: int, last: int) -> str:
@@ -90,5 +92,5 @@ class Parts:
     def _end(self, line: int) -> str:
         """The line end of a line of the file."""
         after = self._starts[line] if line < len(self._starts) else len(self._text)
-        found = _LINE_END.search(self._text, self._starts[line - 1], after)
+        found = LINE_END.search(self._text, self._starts[line - 1], after)
         return found[0] if found else "\n"

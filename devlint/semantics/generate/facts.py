@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from devlint.semantics.generate.labels import tensors_in
 from devlint.semantics.generate.samples import Sample
 from devlint.semantics.operation import Parameter
+from devlint.semantics.record.row import tensors_in
 
 Row = dict[str, Any]
 

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from devlint.semantics.meeting import meet
 from devlint.semantics.operand import Clash, Meets, Operand, Relation
 from devlint.semantics.operation import Dim, DType, Elements, Operation
+from devlint.semantics.record.row import tensors_in
 
 C, H, ANY = "cuda", "cpu", "any"
 
@@ -107,15 +108,3 @@ def operand(role: str, tensor: torch.Tensor, device: str) -> Operand[str]:
         Elements.ONE if tensor.numel() == 1 else Elements.MANY,
         kind,
     )
-
-
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors of an argument: itself, or those of nested lists and tuples."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from tensors_in(item)

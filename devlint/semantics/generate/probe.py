@@ -10,9 +10,10 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from devlint.semantics.generate.labels import C, Clashed, H, Labels, Lookup, tensors_in
+from devlint.semantics.generate.labels import C, Clashed, H, Labels, Lookup
 from devlint.semantics.generate.samples import Sample
 from devlint.semantics.operation import Operation, Parameter, Rule
+from devlint.semantics.record.row import tensors_in
 
 Row = dict[str, Any]
 Key = int | str

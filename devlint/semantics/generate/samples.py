@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from devlint.semantics.generate.labels import tensors_in
 from devlint.semantics.generate.names import lookup
+from devlint.semantics.record.row import tensors_in
 
 MOST = 10
 """Samples tried for one function, spread over those op_db offers."""

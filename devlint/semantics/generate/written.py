@@ -15,10 +15,10 @@ import torch.nn.functional
 import torch.nn.init
 import torch.nn.utils.rnn
 
-from devlint.semantics.generate.labels import tensors_in
 from devlint.semantics.generate.names import lookup
 from devlint.semantics.generate.samples import Sample
 from devlint.semantics.operation import Parameter
+from devlint.semantics.record.row import tensors_in
 
 TORCH = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist"),
