@@ -34,9 +34,11 @@ def index_read(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
 def index_write(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
     """Both `x[i] = v` and `x.index_put_((i,), v)`; the operation's rule tells which."""
     subject, index, value = _split(case, indices)
-    # With ints and slices alone the assignment is a copy_ or a fill_, which cross devices.
-    tensors = [i for i in index if not _read_with_item(case, i)]
-    maybe = bool(tensors) and all(_may_be_read_with_item(case, i) for i in tensors)
+    tensors, maybe = index, False
+    if case.operation.rule is Rule.INDEX_WRITE:
+        # With ints and slices alone the assignment is a copy_ or a fill_, which cross devices.
+        tensors = [i for i in index if not _read_with_item(case, i)]
+        maybe = bool(tensors) and all(_may_be_read_with_item(case, i) for i in tensors)
     verdicts: list[Verdict[D]] = []
     if tensors:
         verdicts = [_value(case, subject, i, tensors, maybe) for i in value]
@@ -76,7 +78,7 @@ def _value(case: Case[D], subject: int, i: int, index: list[int], maybe_copy: bo
         return Meets(device)
     if case.related(subject, i) is Relation.UNKNOWN or operand.dim is Dim.UNKNOWN:
         return Unclear("the assigned value may be 0-dim or on the same device")
-    filled = _fills_one_mask(case, i, index)
+    filled = _fills_one_mask(case, subject, i, index)
     if filled is True:
         return Meets(device)
     if filled is None or maybe_copy:
@@ -84,15 +86,21 @@ def _value(case: Case[D], subject: int, i: int, index: list[int], maybe_copy: bo
     return case.clash(i, subject)
 
 
-def _fills_one_mask(case: Case[D], value: int, index: list[int]) -> bool | None:
-    """`x[mask] = v` with a one-element CPU v, whatever its rank, becomes `masked_fill_` (index_put's fast path)."""
+def _fills_one_mask(case: Case[D], subject: int, value: int, index: list[int]) -> bool | None:
+    """`x[mask] = v` with a one-element CPU v, whatever its rank, becomes `masked_fill_` (index_put's fast path).
+
+    The mask must lie beside x (ATen's IndexingUtils.h, canDispatchToMaskedFill); the statement moves it there first.
+    """
     operand = case.operands[value]
     dtype = case.operands[index[0]].dtype
     away = case.on_cpu(value) is Relation.DIFFERENT
     if len(index) > 1 or dtype in (DType.INT, DType.OTHER) or operand.elements is Elements.MANY or away:
         return False
+    beside = case.related(index[0], subject) if case.operation.rule is Rule.INDEX_PUT else Relation.SAME
+    if beside is Relation.DIFFERENT:
+        return False
     known = dtype is DType.BOOL and operand.elements is Elements.ONE and case.on_cpu(value) is Relation.SAME
-    return True if known else None
+    return True if known and beside is Relation.SAME else None
 
 
 def masked_fill(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:

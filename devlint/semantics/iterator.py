@@ -42,12 +42,17 @@ def tensor_iterator(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
 def where(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
     """Judge `torch.where`: the first operand that is not on the CPU says where, 0-dim ones are moved there."""
     inputs = [i for i in ordered if not case.is_output(i)]
-    target = next((i for i in inputs if case.on_cpu(i) is Relation.DIFFERENT), inputs[0])
-    unclear: Unclear | None = None
+    first = next((at for at, i in enumerate(inputs) if case.on_cpu(i) is Relation.DIFFERENT), None)
+    target = inputs[first or 0]
+    # Before that one, an operand of unknown place may be off the CPU as well: then it says where.
+    rivals = [i for i in inputs[:first] if case.on_cpu(i) is Relation.UNKNOWN]
+    contested = any(case.related(i, target) is not Relation.SAME for i in rivals)
+    unclear = Unclear("another operand may be the first that is not on the CPU") if contested else None
     for i in (i for i in ordered if i != target):
         dim = Dim.NONZERO if case.is_output(i) else case.operands[i].dim
         relation = case.related(i, target)
-        if relation is Relation.DIFFERENT and dim is Dim.NONZERO:
+        settled = not contested or case.on_cpu(i) is Relation.SAME
+        if relation is Relation.DIFFERENT and dim is Dim.NONZERO and settled:
             return case.clash(*case.stray_first(i, target))
         if relation is not Relation.SAME and dim is not Dim.ZERO:
             unclear = Unclear("an operand may be 0-dim or elsewhere")
@@ -112,7 +117,10 @@ def pairwise(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
         return _pairs(case, [first, *others], longest)
     without = _pairs(case, [first, *others[:-1]], longest)
     match case.operands[others[-1][0]].dim:
-        case Dim.ZERO if longest > 1:
+        case Dim.NONZERO if longest > 1:
+            return Unclear("the lists are not of one length")
+        case _ if longest > 1:
+            # One tensor beside a list of several can only be a number.
             return without
         case Dim.ZERO:
             within = _pairs(case, [first, *others], longest)

@@ -107,6 +107,19 @@ def test_one_element_put_through_one_mask_is_a_fill(dtype: DType, elements: Elem
     assert isinstance(judge(method("index_put_"), *operands), expected)
 
 
+def test_a_mask_put_through_from_elsewhere_is_no_fill() -> None:
+    values = Operand("values", "cpu", Dim.NONZERO, Elements.ONE)
+    for mask, expected in (("cpu", Clash), ("?", Unclear), ("cuda:0", Meets)):
+        operands = [at("cuda:0"), index(mask, dtype=DType.BOOL), values]
+        assert isinstance(judge(method("index_put_"), *operands), expected)
+
+
+def test_index_put_reads_no_index_on_the_host() -> None:
+    put = method("index_put_")
+    assert isinstance(judge(put, at("cuda:0"), index("cpu", Dim.ZERO), at("cpu", "values")), Clash)
+    assert isinstance(judge(put, at("cuda:0"), index("cpu", Dim.UNKNOWN), at("cpu", "values")), Clash)
+
+
 def test_one_element_from_another_accelerator_is_no_fill() -> None:
     values = Operand("values", "cuda:1", Dim.NONZERO, Elements.ONE)
     assert isinstance(judge(method("index_put_"), at("cuda:0"), index("cuda:0", dtype=DType.BOOL), values), Clash)

@@ -49,12 +49,17 @@ def relate(a: str, b: str) -> Relation:
 def calls(draw: st.DrawFn) -> tuple[Operation, list[Operand[str]]]:
     operation = draw(st.one_of(st.sampled_from(SPECIAL), st.sampled_from(OPERATIONS)))
     operands = []
-    for parameter in operation.parameters:
-        if parameter.kind == "other":
-            continue
-        for _ in range(draw(st.integers(1, 2)) if parameter.kind == "tensors" else 1):
+    parameters = [p for p in operation.parameters if p.kind != "other"]
+    pairwise = operation.rule is Rule.PAIRWISE
+    length = draw(st.integers(1, 2))
+    for parameter in parameters:
+        count = draw(st.integers(1, 2))
+        if pairwise:  # lists of one length, the last of them perhaps one number for all
+            count = draw(st.sampled_from([length, 1])) if parameter is parameters[-1] else length
+        dims = [Dim.ZERO] if pairwise and count < length else [Dim.ZERO, Dim.NONZERO]
+        for _ in range(count if parameter.kind == "tensors" else 1):
             device = draw(st.sampled_from(["cpu", "cuda:0", "cuda:1"]))
-            dim = draw(st.sampled_from([Dim.ZERO, Dim.NONZERO]))
+            dim = draw(st.sampled_from(dims))
             one = Elements.ONE if dim is Dim.ZERO else draw(st.sampled_from([Elements.ONE, Elements.MANY]))
             dtype = draw(st.sampled_from([DType.BOOL, DType.INT, DType.OTHER]))
             operands.append(Operand(parameter.name, device, dim, one, dtype))
@@ -63,6 +68,17 @@ def calls(draw: st.DrawFn) -> tuple[Operation, list[Operand[str]]]:
 
 def judge(operation: Operation, operands: list[Operand[str]]) -> Verdict[str]:
     return meet(operation, operands, relate, "cpu")
+
+
+def presumed(operation: Operation, operand: Operand[str]) -> bool:
+    """Whether the judge, where it does not know the size, goes by what is usual and so may differ from the truth.
+
+    Two cases, both of `x[i]`: a bool index of unknown dim is a mask, and an assigned value of one dim or more has
+    many elements. Without them hardly a mask and hardly an assignment of real code could be judged.
+    """
+    mask = operation.rule in (Rule.INDEX_READ, Rule.INDEX_WRITE) and operand.dtype is DType.BOOL
+    value = operation.rule is Rule.INDEX_WRITE and operand.role in ("value", "values")
+    return (mask and operand.dim is Dim.ZERO) or (value and operand.elements is Elements.ONE)
 
 
 @settings(max_examples=600, deadline=None)
@@ -75,9 +91,9 @@ def test_forgetting_a_fact_keeps_the_verdict_or_makes_it_unclear(
     less = list(operands)
     for i, operand in enumerate(less):
         if data.draw(st.booleans()):
-            operand = replace(operand, dim=Dim.UNKNOWN)
+            operand = replace(operand, dim=operand.dim if presumed(operation, operand) else Dim.UNKNOWN)
         if data.draw(st.booleans()):
-            operand = replace(operand, elements=Elements.UNKNOWN)
+            operand = replace(operand, elements=operand.elements if presumed(operation, operand) else Elements.UNKNOWN)
         if data.draw(st.booleans()):
             operand = replace(operand, dtype=DType.UNKNOWN)
         if data.draw(st.integers(0, 4)) == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from devlint.semantics import (
@@ -116,6 +118,24 @@ def test_two_cpu_scalars_are_one_too_many() -> None:
     )
     assert isinstance(verdict, Clash)
     assert (verdict.kind, verdict.operand, verdict.other) == ("too_many_cpu_scalars", 2, 0)
+
+
+@pytest.mark.parametrize("order", [("condition", "input", "other"), ("input", "other", "condition")])
+def test_an_operand_of_unknown_place_may_be_the_one_that_says_where(order: tuple[str, str, str]) -> None:
+    first, second, third = (at("?" if name == order[1] else "cpu", name, Dim.ZERO) for name in order)
+    assert isinstance(judge(function("torch.where"), first, second, third), Unclear)
+    assert judge(function("torch.where"), replace(first, device="cuda:0"), second, third) == Meets("cuda:0")
+    wide = replace(third, dim=Dim.NONZERO, device="cuda:0")
+    assert isinstance(judge(function("torch.where"), replace(first, dim=Dim.NONZERO), second, wide), Clash)
+    assert isinstance(judge(function("torch.where"), first, second, wide), Unclear)
+
+
+def test_one_0_dim_tensor_beside_a_list_of_several_is_a_number() -> None:
+    listed = [at("cpu", "input", Dim.ZERO), at("cpu", "input", Dim.ZERO)]
+    for dim in (Dim.ZERO, Dim.UNKNOWN):
+        assert judge(function("torch._foreach_maximum"), *listed, at("cuda:0", "other", dim)) == Meets("cpu")
+    wide = at("cuda:0", "other", Dim.NONZERO)
+    assert isinstance(judge(function("torch._foreach_maximum"), *listed, wide), Unclear)
 
 
 def test_where_takes_any_number_of_cpu_scalars() -> None:
