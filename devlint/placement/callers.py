@@ -28,7 +28,9 @@ class Callers:
         self._arguments.setdefault(key, []).append(value)
 
     def forget(self) -> None:
+        """Lets go of the calls, and of the analysis that ``only_used_here`` is of: the two hold each other."""
         self._arguments.clear()
+        self._only_used_here = _nobody_knows
 
     def judged(self, event: Event, scope: Scope) -> Event | None:
         """A clash with an argument in the light of the calls in this file; None where those are all there can be.
@@ -59,6 +61,10 @@ class Callers:
             return False
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
+
+
+def _nobody_knows(_: str) -> bool:
+    return False
 
 
 def _is_placed_nowhere(value: Value) -> bool:

@@ -14,7 +14,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
 from devlint.placement.events import Tested
-from devlint.placement.syntax import code_of, descend, dotted, path_of
+from devlint.placement.syntax import code_of, descend, dotted, path_of, string_value
 from devlint.placement.values import NOTHING, Constant, Container, DeviceName, Host, Opaque, Tensor, Truth, Value
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _known_of_tensor(walk: Walk, node: cst.Call) -> bool | None:
         return None
     asked = node.args[1].value
     if name == "hasattr":
-        known = isinstance(asked, cst.SimpleString) and semantics.method(str(asked.evaluated_value)) is not None
+        known = isinstance(asked, cst.SimpleString) and semantics.method(str(string_value(asked.value))) is not None
         return True if known else None
     if value.origin is not None and isinstance(value.origin.step.node, cst.Param):
         # An argument may be what its annotation does not say; that is why the code asks.

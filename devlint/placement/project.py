@@ -58,6 +58,9 @@ class Files(Protocol):
     def shown(self, file: Path) -> str:
         """The path by which reports call a file."""
 
+    def forget(self) -> None:
+        """Nothing more will be asked: what the answers were found with may go."""
+
 
 class Project:
     """The files around one file."""
@@ -88,6 +91,7 @@ class Project:
         self._analyses.clear()
         self._opened.clear()
         self._resolved.clear()
+        self._files.forget()
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.evidence import Role, annotated
-from devlint.placement.syntax import body_of, code_of
+from devlint.placement.syntax import body_of, code_of, string_value
 from devlint.placement.values import ClassValue, Reference
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def tensor_fields(walk: Walk, parameter: cst.Param) -> tuple[frozenset[str], Cla
         return frozenset(), None
     node = _class_of(parameter.annotation.annotation)
     if isinstance(node, cst.SimpleString):
-        text = str(node.evaluated_value)
+        text = str(string_value(node.value))
         value = walk.lookup(text) if text.isidentifier() else None
     else:
         value = walk.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None

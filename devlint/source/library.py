@@ -104,6 +104,10 @@ class Surroundings(Generic[Index]):
         self.watched = False
         """Whether something was asked that the tree it is compared with may answer otherwise."""
 
+    def forget(self) -> None:
+        """Lets go of the finders, which hold these surroundings in turn."""
+        self._finders.clear()
+
     def ask(self, file: Path) -> None:
         """Note that the answer depends on a file: on its content, and on where its project and its package begin."""
         self._ask(str(file))
