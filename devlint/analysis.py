@@ -7,30 +7,24 @@ import sys
 import traceback
 from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
+from devlint.linting import Said, budget, lint_text, refused
 from devlint.silencing import silence
 from devlint.source.asked import Asked
 from devlint.source.decoding import NOTEBOOK, Source, Unreadable, content_digest, decode
-from devlint.source.gate import Refusal, check_syntax, too_deep
+from devlint.source.gate import Refusal
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions, speak_of_devlint
 from devlint.source.tree import WORKING_TREE, Tree
-from devlint.symbols import shown, symbol_of, symbolic
+from devlint.symbols import shown, symbolic
 from devlint.task import FileReport, FileTask, Gate, Record
 
 if TYPE_CHECKING:
-    import libcst as cst
-
-    from devlint.placement.index import FileIndex
-    from devlint.source.library import Library, Surroundings
     from devlint.source.notebook import Notebook
-    from devlint.source.outline import Outline
-    from devlint.source.parts import Parts
 
 
 def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
@@ -71,19 +65,22 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
         refusal = Refusal(False, error.message, error.line, 1)
         return replace(report, record=Record(content_digest(data).hex(), (), refusal, False, asked, 0, report))
     try:
-        around = _surroundings(task, tree, asked) if may_hold_findings(source) else None
-        raw, refused = _findings(source, task, around)
+        screened = not may_hold_findings(source)
+        said = Said(refusal=refused(source.text)) if screened else lint_text(source.text, task, tree, asked)
+        raw = list(said.findings)
         if (notebook := _notebook(source)) is not None:
             raw += (
                 _own_finding(SYNTAX_ERROR, task.shown_as, cell.message, cell.line, cell.column)
                 for cell in notebook.broken
             )
-        report = replace(_reported(raw, refused, source, task), watched=around is not None and around.watched)
+        report = replace(_reported(raw, said.refusal, source, task), watched=said.watched)
         if asked is None:
             return report
         speaks = speak_of_devlint(read_suppressions(source.text, source.pieces))
-        digest, budget = source.digest.hex(), _budget() if asked.parsed else 0
-        return replace(report, record=Record(digest, tuple(raw), refused, speaks, asked, budget, report))
+        record = Record(
+            source.digest.hex(), tuple(raw), said.refusal, speaks, asked, budget() if asked.parsed else 0, report
+        )
+        return replace(report, record=record)
     except (KeyboardInterrupt, SystemExit):
         raise
     except RecursionError:
@@ -142,81 +139,6 @@ def _read(task: FileTask, tree: Tree = WORKING_TREE) -> bytes:
         return tree.read(task.path)
     except OSError as error:
         raise Unreadable((error.strerror or str(error)).lower()) from None
-
-
-def _findings(
-    source: Source, task: FileTask, around: Surroundings[FileIndex] | None
-) -> tuple[list[Finding], Refusal | None]:
-    """Everything that the rules say of a file, or why they could not be asked; ``around`` if they have to be."""
-    ast_tree, refusal = check_syntax(source.text)
-    if ast_tree is not None and around is None:
-        return [], None
-    if refusal is not None and refusal.final:
-        return [], refusal
-    deep = too_deep(source.text, ast_tree)
-    if deep is not None:
-        return [], deep
-    from devlint.source.outline import outline_of
-    from devlint.source.parts import Parts
-
-    outline = outline_of(ast_tree) if ast_tree is not None else None
-    del ast_tree
-    parts = Parts(source.text, outline)
-    tree = parts.skeleton()
-    if isinstance(tree, Refusal):
-        # Both refuse: ast tells the place and the reason better.
-        return [], refusal if refusal is not None and refusal.syntax and tree.syntax else _as_failure(tree, refusal)
-    if around is None:
-        return [], None
-    from devlint.placement.index import index_file
-    from devlint.placement.project import Project
-    from devlint.rules.engine import lint_module
-    from devlint.source.role import role_of
-
-    index = index_file(tree, outline, parts.definition)
-    role = role_of(PurePath(task.in_project), source.text)
-    project = Project(around)
-    try:
-        found = lint_module(tree, source.text, task.shown_as, role, project, Path(task.path), index, parts.parsed)
-        return found, None
-    finally:
-        project.dissolve()
-
-
-def _surroundings(task: FileTask, tree: Tree, asked: Asked | None) -> Surroundings[FileIndex]:
-    from devlint.source.library import Surroundings
-
-    base = task.base
-    around = Surroundings(_library(tree, task.recorded), lambda path: symbol_of(path, base), task.src, asked)
-    around.ask(Path(task.path))
-    return around
-
-
-def _budget() -> int:
-    from devlint.placement.project import MAX_CHARACTERS
-
-    return MAX_CHARACTERS
-
-
-@lru_cache(1)
-def _library(tree: Tree, recorded: bool) -> Library[FileIndex]:
-    """The syntax trees of other files that this process has parsed."""
-
-    def index(module: cst.Module, outline: Outline | None, parts: Parts) -> FileIndex:
-        from devlint.placement.index import index_file
-
-        return index_file(module, outline, parts.definition)
-
-    from devlint.source.library import Library
-
-    return Library(index, tree=tree, recorded=recorded)
-
-
-def _as_failure(refusal: Refusal, by_ast: Refusal | None) -> Refusal:
-    """LibCST's word where ast has none: a syntax error only if ast gave up for depth, else our own shortcoming."""
-    if by_ast is None and refusal.syntax:
-        return replace(refusal, syntax=False, message="LibCST does not understand its syntax")
-    return refusal
 
 
 def _refused(task: FileTask, refusal: Refusal) -> FileReport:

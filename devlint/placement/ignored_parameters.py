@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.syntax import body_of, code_of, descend, parameters_of, semantic_children
+from devlint.source.bare.nodes import is_bare
 
 if TYPE_CHECKING:
     from devlint.placement.index import FileIndex
@@ -120,7 +121,8 @@ def _does_nothing(statement: cst.CSTNode) -> bool:
 def _owns_up(node: cst.FunctionDef) -> bool:
     """The documentation, or a comment on a line about the device, says that it is not used."""
     docstring = node.get_docstring() or ""
-    lines = cst.Module(body=[]).code_for_node(node).splitlines()
+    # Without layout there are no comments: that the parameter is ignored is then said for the rule to look into.
+    lines = [] if is_bare(node) else cst.Module(body=[]).code_for_node(node).splitlines()
     said = [line for line in (*docstring.splitlines(), *lines) if "device" in line.lower()]
     return any(_SAID_SO.search(line) for line in said)
 

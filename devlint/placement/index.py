@@ -15,7 +15,7 @@ import libcst as cst
 
 from devlint.placement.imports import imported_names, module_of, names_of
 from devlint.placement.infos import ClassInfo, FunctionInfo
-from devlint.placement.syntax import FunctionNode, body_of, decorator_names, descend, dotted
+from devlint.placement.syntax import FunctionNode, body_of, decorator_names, descend, dotted, semantic_children
 from devlint.source.outline import Definition, Outline
 
 
@@ -241,7 +241,7 @@ def _statements(block: cst.CSTNode) -> list[cst.CSTNode]:
 
 def _inner_statements(statement: cst.BaseCompoundStatement) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
-    for child in statement.children:
+    for child in semantic_children(statement):
         if isinstance(child, (cst.IndentedBlock, cst.SimpleStatementSuite)):
             found += _statements(child)
         elif isinstance(child, (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler)):

@@ -14,7 +14,7 @@ from devlint.placement.domain import Guard, GuardKind
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import Fate, LoopEntered, LoopLeft, Returned
 from devlint.placement.expressions import binary_operation
-from devlint.placement.syntax import body_of
+from devlint.placement.syntax import body_of, semantic_children
 from devlint.placement.transfers import METHODS
 from devlint.placement.values import NONE, NOTHING
 from devlint.placement.walk import Loop, Walk, executes
@@ -303,7 +303,7 @@ def _captured(pattern: cst.CSTNode) -> list[str]:
             found.append(node.name.value)
         elif isinstance(node, cst.MatchMapping) and isinstance(node.rest, cst.Name):
             found.append(node.rest.value)
-        stack.extend(node.children)
+        stack.extend(semantic_children(node))
     return found
 
 

@@ -10,6 +10,9 @@ from typing import cast
 
 import libcst as cst
 
+from devlint.placement.rendering import rendered
+from devlint.source.bare.nodes import is_bare
+
 FunctionNode = cst.FunctionDef | cst.Lambda
 
 
@@ -42,8 +45,14 @@ def code_of(node: cst.CSTNode) -> str:
     if found is None:
         if len(_rendered) >= _MOST_RENDERED:
             _rendered.clear()
-        found = _rendered[id(node)] = node, _plain_path(node) or " ".join(_EMPTY.code_for_node(node).split())
+        found = _rendered[id(node)] = node, _render(node)
     return found[1]
+
+
+def _render(node: cst.CSTNode) -> str:
+    if isinstance(node, cst.BaseExpression) and is_bare(node):
+        return rendered(node)
+    return _plain_path(node) or " ".join(_EMPTY.code_for_node(node).split())
 
 
 def _plain_path(node: cst.CSTNode) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,15 @@ def lint_module(
     return sorted(findings, key=lambda finding: finding.sort_key)
 
 
-def _drafts(events: Iterable[Event]) -> list[tuple[Rule, Draft]]:
+def says_something(
+    tree: cst.Module, path: str, role: Role, project: Project | None, file: Path | None, index: FileIndex
+) -> bool:
+    """Whether :func:`lint_module` would find anything; the tree may be bare."""
+    found = _drafts(analyse(tree, path, role, project, file, index))
+    return any(_brought_home(draft, path) for _, draft in found)
+
+
+def _drafts(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
     rules = [cls() for cls in rule_classes()]
     handlers = {rule: _handlers(rule) for rule in rules}
     by_event: dict[str, list[tuple[Rule, Handler]]] = {}
@@ -75,15 +83,13 @@ def _drafts(events: Iterable[Event]) -> list[tuple[Rule, Draft]]:
     by_code = {rule.code: rule for rule in rules}
     causes = [by_code[code] for code in CAUSE_ORDER if code in by_code]
 
-    drafts: list[tuple[Rule, Draft]] = []
     for event in events:
         for rule, handler in by_event.get(_event_name(type(event)), ()):
-            drafts += ((rule, draft) for draft in handler(event))
+            yield from ((rule, draft) for draft in handler(event))
         if isinstance(event, Met):
-            drafts += _claimed(event, causes)
+            yield from _claimed(event, causes)
     for rule in rules:
-        drafts += ((rule, draft) for draft in rule.finish())
-    return drafts
+        yield from ((rule, draft) for draft in rule.finish())
 
 
 def _brought_home(draft: Draft, home: str) -> Draft | None:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
 from devlint.source.asked import Asked, Told
 from devlint.source.decoding import Source, Unreadable, content_digest, decode
@@ -17,7 +17,6 @@ from devlint.source.gate import Refusal, check_syntax, too_deep
 from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
 from devlint.source.outline import Outline, outline_of
 from devlint.source.part import Part
-from devlint.source.parts import Parts
 from devlint.source.project import PROJECT_MARKERS, path_in_project
 from devlint.source.role import Role, role_of
 from devlint.source.tree import WORKING_TREE, Tree
@@ -25,13 +24,18 @@ from devlint.source.tree import WORKING_TREE, Tree
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.source.bare import BareParts
+    from devlint.source.parts import Parts
+
 Index = TypeVar("Index")
 
 MAX_CHARACTERS = 8_000_000
 """Text whose skeletons a process keeps: about 200,000 lines. What it did not keep it would parse again, at a peak."""
 
 
-MakeIndex = Callable[["cst.Module", Outline | None, Parts], Index]
+AnyParts = Union["Parts", "BareParts"]
+
+MakeIndex = Callable[["cst.Module", "Outline | None", AnyParts], Index]
 """What a skeleton says, given the outline of the file and the means to parse the rest."""
 
 
@@ -56,9 +60,11 @@ class Library(Generic[Index]):
         characters: int = MAX_CHARACTERS,
         tree: Tree = WORKING_TREE,
         recorded: bool = False,
+        bare: bool = False,
     ) -> None:
-        """``recorded``: it can say of each file what its answer rests on."""
+        """``recorded``: it can say of each file what its answer rests on. ``bare``: its trees have no layout."""
         self.tree = tree
+        self._bare = bare
         self._told: dict[Path, Told] | None = {} if recorded else None
         self._index = index
         self._limit = characters
@@ -70,7 +76,7 @@ class Library(Generic[Index]):
         if file in self._files:
             self._files.move_to_end(file)
             return self._files[file]
-        found = self._files[file] = _parse(file, self._index, self.tree, self._told)
+        found = self._files[file] = _parse(file, self._index, self.tree, self._bare, self._told)
         self._size += found.size if found is not None else 0
         while self._size > self._limit and len(self._files) > 1:
             _, oldest = self._files.popitem(last=False)
@@ -182,7 +188,7 @@ class Surroundings(Generic[Index]):
 
 
 def _parse(
-    file: Path, index: MakeIndex[Index], files: Tree, told: dict[Path, Told] | None = None
+    file: Path, index: MakeIndex[Index], files: Tree, bare: bool, told: dict[Path, Told] | None = None
 ) -> ParsedFile[Index] | None:
     """A file's tree. ``told`` is told what it was made from."""
     data = None
@@ -194,7 +200,7 @@ def _parse(
             told[file] = Told(content_digest(data).hex() if data is not None else "")
         return None
     tree, refusal = check_syntax(source.text)
-    found = _parsed_text(file, source, tree, refusal, index, files)
+    found = _parsed_text(file, source, tree, refusal, index, files, bare)
     if told is not None:
         where, size = str(path_in_project(file, files)), found.size if found is not None else 0
         told[file] = Told(source.digest.hex(), facts_of(source.text, tree) if found is not None else "", where, size)
@@ -208,6 +214,7 @@ def _parsed_text(
     refusal: Refusal | None,
     index: MakeIndex[Index],
     files: Tree,
+    bare: bool,
 ) -> ParsedFile[Index] | None:
     if (refusal is not None and refusal.final) or too_deep(source.text, tree) is not None:
         return None
@@ -215,14 +222,25 @@ def _parsed_text(
     if tree is not None and "torch" not in text:
         # Whatever it computes, it makes no tensor: the names it hands on are all that counts.
         text = _imports_of(tree)
-        tree = None
+        tree = ast.parse(text)
     outline = outline_of(tree) if tree is not None else None
-    parts = Parts(text, outline)
+    parts = parts_of(text, tree, outline, bare)
     parsed = parts.skeleton()
     if isinstance(parsed, Refusal):
         return None
     role = role_of(path_in_project(file, files), source.text)
     return ParsedFile(parsed, parts.parsed, index(parsed, outline, parts), role, len(text))
+
+
+def parts_of(text: str, tree: ast.Module | None, outline: Outline | None, bare: bool) -> AnyParts:
+    """A text by its parts: as bare nodes if so wanted and :mod:`ast` knows it, else as LibCST reads it."""
+    if not bare or tree is None or outline is None:
+        from devlint.source.parts import Parts
+
+        return Parts(text, outline)
+    from devlint.source.bare import BareParts
+
+    return BareParts(text, tree, outline)
 
 
 def _imports_of(tree: ast.Module) -> str:

@@ -1,0 +1,176 @@
+"""What the rules say of one text.
+
+They are asked twice: over bare trees, which cost a fraction of LibCST's own, to learn whether there is anything to say
+at all; and where there is, over LibCST's, which know every place and blank. Both passes are the same analysis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from devlint.source.gate import Refusal, check_syntax, too_deep
+from devlint.symbols import symbol_of
+
+if TYPE_CHECKING:
+    import ast
+
+    import libcst as cst
+
+    from devlint.finding import Finding
+    from devlint.placement.index import FileIndex
+    from devlint.placement.project import Project
+    from devlint.source.asked import Asked
+    from devlint.source.library import AnyParts, Library, Surroundings
+    from devlint.source.outline import Outline
+    from devlint.source.role import Role
+    from devlint.source.tree import Tree
+    from devlint.task import FileTask
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Every finding of every rule, unfiltered, or why the rules could not be asked."""
+
+    findings: tuple[Finding, ...] = ()
+    refusal: Refusal | None = None
+    watched: bool = False
+    """Whether something was asked that the tree it is compared with may answer otherwise."""
+
+
+def refused(text: str) -> Refusal | None:
+    """Why a text of which nothing is to be said is no Python, if it is not."""
+    tree, refusal = check_syntax(text)
+    if tree is not None:
+        return None
+    stopped = _stopped(text, None, refusal)
+    if stopped is not None:
+        return stopped
+    from devlint.source.library import parts_of
+
+    skeleton = parts_of(text, None, None, bare=False).skeleton()
+    return _why(skeleton, refusal) if isinstance(skeleton, Refusal) else None
+
+
+def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Said:
+    """What the rules say of a text. What of other files they ask is noted in ``asked``."""
+    ast_tree, refusal = check_syntax(text)
+    stopped = _stopped(text, ast_tree, refusal)
+    if stopped is not None:
+        return Said(refusal=stopped)
+    from devlint.source.outline import outline_of
+
+    outline = outline_of(ast_tree) if ast_tree is not None else None
+    watched = False
+    if ast_tree is not None:
+        first = _surroundings(task, tree, asked, bare=True)
+        if not _says_something(text, ast_tree, outline, task, first):
+            return Said(watched=first.watched)
+        watched = first.watched
+    around = _surroundings(task, tree, asked, bare=False)
+    said = _full_pass(text, outline, refusal, task, around)
+    return replace(said, watched=watched or around.watched)
+
+
+def _stopped(text: str, tree: ast.Module | None, refusal: Refusal | None) -> Refusal | None:
+    """Why LibCST need not, or must not, be asked."""
+    return refusal if refusal is not None and refusal.final else too_deep(text, tree)
+
+
+def _why(by_libcst: Refusal, by_ast: Refusal | None) -> Refusal:
+    """Which of two refusals is told: ast tells the place and the reason better."""
+    if by_ast is not None and by_ast.syntax and by_libcst.syntax:
+        return by_ast
+    if by_ast is None and by_libcst.syntax:
+        # A syntax error only if ast gave up for depth, else our own shortcoming.
+        return replace(by_libcst, syntax=False, message="LibCST does not understand its syntax")
+    return by_libcst
+
+
+def _says_something(
+    text: str, tree: ast.Module, outline: Outline | None, task: FileTask, around: Surroundings[FileIndex]
+) -> bool:
+    """Whether the rules have anything to say, as far as bare trees can tell."""
+    from devlint.rules.engine import says_something
+    from devlint.source.bare import NeedsLayout
+    from devlint.source.library import parts_of
+
+    try:
+        parts = parts_of(text, tree, outline, bare=True)
+        skeleton = parts.skeleton()
+        assert not isinstance(skeleton, Refusal)
+        with _project(around) as project:
+            index = _index(skeleton, outline, parts)
+            return says_something(skeleton, task.shown_as, _role(task, text), project, Path(task.path), index)
+    except (NeedsLayout, AttributeError):
+        # Some rule asks for what only LibCST's own nodes have.
+        return True
+
+
+def _full_pass(
+    text: str, outline: Outline | None, refusal: Refusal | None, task: FileTask, around: Surroundings[FileIndex]
+) -> Said:
+    from devlint.rules.engine import lint_module
+    from devlint.source.library import parts_of
+
+    parts = parts_of(text, None, outline, bare=False)
+    tree = parts.skeleton()
+    if isinstance(tree, Refusal):
+        return Said(refusal=_why(tree, refusal))
+    with _project(around) as project:
+        index = _index(tree, outline, parts)
+        role, file = _role(task, text), Path(task.path)
+        return Said(tuple(lint_module(tree, text, task.shown_as, role, project, file, index, parts.parsed)))
+
+
+def _role(task: FileTask, text: str) -> Role:
+    from devlint.source.role import role_of
+
+    return role_of(PurePath(task.in_project), text)
+
+
+@contextmanager
+def _project(around: Surroundings[FileIndex]) -> Iterator[Project]:
+    """The files around one, let go of at the end."""
+    from devlint.placement.project import Project
+
+    project = Project(around)
+    try:
+        yield project
+    finally:
+        project.dissolve()
+
+
+def _surroundings(task: FileTask, tree: Tree, asked: Asked | None, bare: bool) -> Surroundings[FileIndex]:
+    from devlint.source.library import Surroundings
+
+    base = task.base
+    library = _library(tree, task.recorded, bare)
+    around = Surroundings(library, lambda path: symbol_of(path, base), task.src, asked)
+    around.ask(Path(task.path))
+    return around
+
+
+@lru_cache(2)
+def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
+    """The syntax trees of other files that this process has parsed, bare ones or LibCST's own."""
+    from devlint.source.library import MAX_CHARACTERS, Library
+
+    return Library(_index, MAX_CHARACTERS if bare else MAX_CHARACTERS // 4, tree, recorded, bare)
+
+
+def _index(tree: cst.Module, outline: Outline | None, parts: AnyParts) -> FileIndex:
+    from devlint.placement.index import index_file
+
+    return index_file(tree, outline, parts.definition)
+
+
+def budget() -> int:
+    """Characters of other files beyond which one analysis does not look into further ones."""
+    from devlint.placement.project import MAX_CHARACTERS
+
+    return MAX_CHARACTERS
