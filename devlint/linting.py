@@ -66,13 +66,15 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
 
     outline = outline_of(ast_tree) if ast_tree is not None else None
     watched = False
+    spoken_of: frozenset[str] | None = None
     if ast_tree is not None:
-        first = _surroundings(task, tree, asked, bare=True)
-        if not _says_something(text, ast_tree, outline, task, first):
-            return Said(watched=first.watched)
-        watched = first.watched
-    around = _surroundings(task, tree, asked, bare=False)
-    said = _full_pass(text, outline, refusal, task, around)
+        around = _surroundings(task, tree, asked, frozenset())
+        spoken_of = _first_pass(text, ast_tree, outline, task, around)
+        watched = around.watched
+        if spoken_of is not None and not spoken_of:
+            return Said(watched=watched)
+    around = _surroundings(task, tree, asked, spoken_of)
+    said = _second_pass(text, outline, refusal, task, around)
     return replace(said, watched=watched or around.watched)
 
 
@@ -91,11 +93,11 @@ def _why(by_libcst: Refusal, by_ast: Refusal | None) -> Refusal:
     return by_libcst
 
 
-def _says_something(
+def _first_pass(
     text: str, tree: ast.Module, outline: Outline | None, task: FileTask, around: Surroundings[FileIndex]
-) -> bool:
-    """Whether the rules have anything to say, as far as bare trees can tell."""
-    from devlint.rules.engine import says_something
+) -> frozenset[str] | None:
+    """The files that the rules have anything to say of; None where bare trees do not tell."""
+    from devlint.rules.engine import files_spoken_of
     from devlint.source.bare import NeedsLayout
     from devlint.source.library import parts_of
 
@@ -105,13 +107,13 @@ def _says_something(
         assert not isinstance(skeleton, Refusal)
         with _project(around) as project:
             index = _index(skeleton, outline, parts)
-            return says_something(skeleton, task.shown_as, _role(task, text), project, Path(task.path), index)
+            return files_spoken_of(skeleton, task.shown_as, _role(task, text), project, Path(task.path), index)
     except (NeedsLayout, AttributeError):
         # Some rule asks for what only LibCST's own nodes have.
-        return True
+        return None
 
 
-def _full_pass(
+def _second_pass(
     text: str, outline: Outline | None, refusal: Refusal | None, task: FileTask, around: Surroundings[FileIndex]
 ) -> Said:
     from devlint.rules.engine import lint_module
@@ -145,12 +147,19 @@ def _project(around: Surroundings[FileIndex]) -> Iterator[Project]:
         project.dissolve()
 
 
-def _surroundings(task: FileTask, tree: Tree, asked: Asked | None, bare: bool) -> Surroundings[FileIndex]:
+def _surroundings(
+    task: FileTask, tree: Tree, asked: Asked | None, spoken_of: frozenset[str] | None
+) -> Surroundings[FileIndex]:
+    """The files around one: bare, but for those that are spoken of; None if all may be."""
     from devlint.source.library import Surroundings
 
     base = task.base
-    library = _library(tree, task.recorded, bare)
-    around = Surroundings(library, lambda path: symbol_of(path, base), task.src, asked)
+    quoted = _library(tree, task.recorded, False) if spoken_of != frozenset() else None
+    bare = _library(tree, task.recorded, True) if spoken_of is not None else None
+    library = bare or quoted
+    assert library is not None
+    named = spoken_of or frozenset()
+    around = Surroundings(library, lambda path: symbol_of(path, base), task.src, asked, quoted, named)
     around.ask(Path(task.path))
     return around
 

@@ -43,6 +43,8 @@ class FunctionInfo:
     _node: FunctionNode | None = None
     _own: OwnNames | None = None
     _signs: frozenset[str] | None = None
+    uses: dict[str, frozenset[str]] | None = None
+    """What its body shows of the names in it (:func:`evidence.uses_of`), once that has been asked."""
 
     @property
     def node(self) -> FunctionNode:

@@ -86,7 +86,9 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
         first = parameters.pop(0).name.value
         key = f"{walk.scope.path}:{info.owner.qualname}"
         walk.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
-    uses = uses_of(info.node, walk.index)
+    if info.uses is None:
+        info.uses = uses_of(info.node, walk.index)
+    uses = info.uses
     walk.tensor_names = tensor_names(uses)
     walk.tensor_items = frozenset(name for name in walk.tensor_names if "[" in name)
     walk.placed_items = frozenset(name for name, signs in uses.items() if "[" in name and "placed" in signs)

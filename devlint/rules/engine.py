@@ -65,12 +65,14 @@ def lint_module(
     return sorted(findings, key=lambda finding: finding.sort_key)
 
 
-def says_something(
+def files_spoken_of(
     tree: cst.Module, path: str, role: Role, project: Project | None, file: Path | None, index: FileIndex
-) -> bool:
-    """Whether :func:`lint_module` would find anything; the tree may be bare."""
+) -> frozenset[str]:
+    """The paths of all files that :func:`lint_module` would speak of, empty for none; the trees may be bare."""
     found = _drafts(analyse(tree, path, role, project, file, index))
-    return any(_brought_home(draft, path) for _, draft in found)
+    drafts = [draft for _, draft in found if _brought_home(draft, path)]
+    steps = (step.scope.path for draft in drafts for step in draft.trace)
+    return frozenset((*(draft.scope.path for draft in drafts), *steps))
 
 
 def _drafts(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
@@ -85,11 +87,13 @@ def _drafts(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
 
     for event in events:
         for rule, handler in by_event.get(_event_name(type(event)), ()):
-            yield from ((rule, draft) for draft in handler(event))
+            for draft in handler(event):
+                yield rule, draft
         if isinstance(event, Met):
             yield from _claimed(event, causes)
     for rule in rules:
-        yield from ((rule, draft) for draft in rule.finish())
+        for draft in rule.finish():
+            yield rule, draft
 
 
 def _brought_home(draft: Draft, home: str) -> Draft | None:

@@ -91,7 +91,8 @@ class Library(Generic[Index]):
 class Surroundings(Generic[Index]):
     """The files around one file. ``configured`` are the directories of the ``src`` setting; paths are absolute.
 
-    ``name`` is how findings call a file. What is asked is noted in ``asked``.
+    ``name`` is how findings call a file. What is asked is noted in ``asked``. Files that are ``spoken_of``, by that
+    name, come from a library of their own: ``quoted``.
     """
 
     def __init__(
@@ -100,8 +101,12 @@ class Surroundings(Generic[Index]):
         name: Callable[[str], str],
         configured: tuple[Path, ...] = (),
         asked: Asked | None = None,
+        quoted: Library[Index] | None = None,
+        spoken_of: frozenset[str] = frozenset(),
     ) -> None:
         self._library = library
+        self._quoted = quoted
+        self._spoken_of = spoken_of
         self._name = name
         self._configured = configured
         self._asked = asked
@@ -132,9 +137,12 @@ class Surroundings(Generic[Index]):
 
     def parsed(self, file: Path) -> ParsedFile[Index] | None:
         self.ask(file)
-        found = self._library.parsed(file)
+        library = self._library
+        if self._quoted is not None and self.shown(file) in self._spoken_of:
+            library = self._quoted
+        found = library.parsed(file)
         if self._asked is not None:
-            self._asked.parsed.setdefault(str(file), self._library.told(file))
+            self._asked.parsed.setdefault(str(file), library.told(file))
         return found
 
     def locate(self, importer: Path, name: str) -> Path | None:
