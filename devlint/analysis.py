@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
-import traceback
 from collections import Counter
 from dataclasses import replace
 from pathlib import PurePath
@@ -84,10 +82,12 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
     except (KeyboardInterrupt, SystemExit):
         raise
     except RecursionError:
-        return failed(task, "its code is nested too deeply", detail=traceback.format_exc())
+        return failed(task, "its code is nested too deeply", detail=_detail())
     except MemoryError:
         return failed(task, "there was not enough memory")
     except BaseException as error:  # a panic of native code is no Exception
+        import traceback
+
         kind = traceback.format_exception_only(error)[-1].strip()
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{PurePath(where.filename).name}:{where.lineno}"
@@ -128,6 +128,8 @@ def failed(task: FileTask, message: str, line: int = 1, column: int = 1, detail:
 
 def fingerprint(code: str, identity: str, scope: str, snippet: str, ordinal: int) -> str:
     """The identity of a finding: it survives line shifts, reformatting and another selection of rules."""
+    import hashlib
+
     key = "\0".join((code, identity, scope, snippet, str(ordinal)))
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -258,4 +260,6 @@ def _fingerprinted(findings: list[Finding], identity: str) -> tuple[Finding, ...
 
 
 def _detail() -> str:
+    import traceback
+
     return "".join(traceback.format_exception(*sys.exc_info()))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from devlint.placement.index import FileIndex
     from devlint.placement.project import Project
     from devlint.source.asked import Asked
+    from devlint.source.bare.parts import BareParts
     from devlint.source.library import AnyParts, Library, Surroundings
     from devlint.source.outline import Outline
     from devlint.source.role import Role
@@ -62,20 +63,24 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
     stopped = _stopped(text, ast_tree, refusal)
     if stopped is not None:
         return Said(refusal=stopped)
+    from devlint.source.bare.nodes import NeedsLayout
+    from devlint.source.bare.parts import BareParts
     from devlint.source.outline import outline_of
 
-    outline = outline_of(ast_tree) if ast_tree is not None else None
-    watched = False
-    spoken_of: frozenset[str] | None = None
-    if ast_tree is not None:
-        around = _surroundings(task, tree, asked, frozenset())
-        spoken_of = _first_pass(text, ast_tree, outline, task, around)
-        watched = around.watched
-        if spoken_of is not None and not spoken_of:
-            return Said(watched=watched)
-    around = _surroundings(task, tree, asked, spoken_of)
-    said = _second_pass(text, outline, refusal, task, around)
-    return replace(said, watched=watched or around.watched)
+    if ast_tree is None:
+        return _linted(text, None, refusal, task, _surroundings(task, tree, asked, None))
+    outline = outline_of(ast_tree)
+    around = _surroundings(task, tree, asked, frozenset())
+    spoken = _first_pass(text, ast_tree, outline, task, around)
+    if spoken is not None and not spoken.paths:
+        return Said(watched=around.watched)
+    if spoken is not None:
+        around = _surroundings(task, tree, asked, spoken.paths)
+        try:
+            return _linted(text, outline, refusal, task, around, BareParts(text, ast_tree, outline), spoken.definitions)
+        except (NeedsLayout, AttributeError):
+            pass
+    return _linted(text, outline, refusal, task, _surroundings(task, tree, asked, None))
 
 
 def _stopped(text: str, tree: ast.Module | None, refusal: Refusal | None) -> Refusal | None:
@@ -93,29 +98,57 @@ def _why(by_libcst: Refusal, by_ast: Refusal | None) -> Refusal:
     return by_libcst
 
 
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """What the rules have something to say of."""
+
+    paths: frozenset[str]
+    """Files."""
+    definitions: frozenset[int]
+    """Of the file that is linted, by their numbers: those that hold a node of some finding."""
+
+
 def _first_pass(
-    text: str, tree: ast.Module, outline: Outline | None, task: FileTask, around: Surroundings[FileIndex]
-) -> frozenset[str] | None:
-    """The files that the rules have anything to say of; None where bare trees do not tell."""
-    from devlint.rules.engine import files_spoken_of
-    from devlint.source.bare import NeedsLayout
-    from devlint.source.library import parts_of
+    text: str, tree: ast.Module, outline: Outline, task: FileTask, around: Surroundings[FileIndex]
+) -> _Spoken | None:
+    """What the rules have anything to say of; None where bare trees do not tell."""
+    from devlint.rules.engine import scopes_spoken_of
+    from devlint.source.bare.nodes import NeedsLayout
+    from devlint.source.bare.parts import BareParts
 
     try:
-        parts = parts_of(text, tree, outline, bare=True)
-        skeleton = parts.skeleton()
-        assert not isinstance(skeleton, Refusal)
+        parts = BareParts(text, tree, outline)
         with _project(around) as project:
-            index = _index(skeleton, outline, parts)
-            return files_spoken_of(skeleton, task.shown_as, _role(task, text), project, Path(task.path), index)
+            index = _index(parts.skeleton(), outline, parts)
+            role, file = _role(task, text), Path(task.path)
+            scopes = scopes_spoken_of(parts.skeleton(), task.shown_as, role, project, file, index)
+            names = {name for path, name in scopes if path == task.shown_as}
+            return _Spoken(frozenset(path for path, _ in scopes), frozenset(_definitions(index, names)))
     except (NeedsLayout, AttributeError):
         # Some rule asks for what only LibCST's own nodes have.
         return None
 
 
-def _second_pass(
-    text: str, outline: Outline | None, refusal: Refusal | None, task: FileTask, around: Surroundings[FileIndex]
+def _definitions(index: FileIndex, names: set[str]) -> Iterator[int]:
+    """The numbers of definitions around or inside of the scopes of these names."""
+    for info in index.functions.values():
+        if info.outlined is not None:
+            own = info.qualname
+            if any(f"{name}.".startswith(f"{own}.") or f"{own}.".startswith(f"{name}.") for name in names):
+                yield info.outlined.number
+
+
+def _linted(
+    text: str,
+    outline: Outline | None,
+    refusal: Refusal | None,
+    task: FileTask,
+    around: Surroundings[FileIndex],
+    bare: BareParts | None = None,
+    spoken: frozenset[int] = frozenset(),
 ) -> Said:
+    """What the rules say, with places. Of ``bare`` are the definitions that are not ``spoken`` of."""
+    from devlint.placement.index import index_file
     from devlint.rules.engine import lint_module
     from devlint.source.library import parts_of
 
@@ -123,10 +156,15 @@ def _second_pass(
     tree = parts.skeleton()
     if isinstance(tree, Refusal):
         return Said(refusal=_why(tree, refusal))
+
+    def read(number: int) -> cst.FunctionDef | None:
+        return parts.definition(number) if bare is None or number in spoken else bare.definition(number)
+
     with _project(around) as project:
-        index = _index(tree, outline, parts)
+        index = index_file(tree, outline, read)
         role, file = _role(task, text), Path(task.path)
-        return Said(tuple(lint_module(tree, text, task.shown_as, role, project, file, index, parts.parsed)))
+        found = lint_module(tree, text, task.shown_as, role, project, file, index, parts.parsed)
+    return Said(tuple(found), watched=around.watched)
 
 
 def _role(task: FileTask, text: str) -> Role:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import queue
-import signal
 import sys
 import threading
 from collections import deque
@@ -18,6 +16,7 @@ from devlint.source.tree import Tree, WorkingTree
 from devlint.task import FileReport, FileTask
 
 if TYPE_CHECKING:
+    import queue
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkContext, SpawnContext
     from multiprocessing.process import BaseProcess
@@ -93,6 +92,8 @@ def _started(work: Callable[[], None]) -> threading.Thread:
 
 
 def _run_here(tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
+    import queue
+
     reports: queue.SimpleQueue[FileReport | None] = queue.SimpleQueue()
     stop = threading.Event()
 
@@ -119,10 +120,12 @@ def _run_here(tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
 
 
 def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
+    from queue import Empty
+
     while True:
         try:
             return reports.get(timeout=0.2)  # with a time-out an interrupt gets through on every system
-        except queue.Empty:
+        except Empty:
             continue
 
 
@@ -204,6 +207,8 @@ class _Pool:
 
 def _serve(connection: Connection, inherited: list[Connection], tree: Tree) -> None:
     """A worker's life: receive files, send back a report on each, until the other end closes."""
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process answers an interrupt for all
     for other in inherited:
         other.close()
@@ -257,6 +262,8 @@ def _context() -> ForkContext | SpawnContext:
 
 
 def _how(exitcode: int | None) -> str:
+    import signal
+
     if exitcode is not None and exitcode < 0:
         try:
             return signal.Signals(-exitcode).name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -39,6 +38,8 @@ def width_of(stream: TextIO | None, environment: Mapping[str, str]) -> int | Non
     try:
         return os.get_terminal_size(stream.fileno()).columns or None
     except (OSError, ValueError):
+        import shutil
+
         return shutil.get_terminal_size().columns
 
 

@@ -17,6 +17,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from devlint.finding import Place
 from devlint.placement.snippets import normalised
 from devlint.placement.syntax import descend
+from devlint.source.bare.nodes import NeedsLayout, is_bare
 from devlint.source.part import Part
 
 
@@ -43,7 +44,10 @@ class Positions:
 
     def _placed(self, node: cst.CSTNode) -> _Placed | None:
         """The part that the node is of."""
-        return next((part for part in self._parts if id(node) in part.nodes), None)
+        found = next((part for part in self._parts if id(node) in part.nodes), None)
+        if found is None and is_bare(node):
+            raise NeedsLayout("the place of a node without one")
+        return found
 
     def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
         """The node's region in the file of that path. A node that is none of its text's is placed at its first line."""

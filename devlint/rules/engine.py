@@ -65,14 +65,14 @@ def lint_module(
     return sorted(findings, key=lambda finding: finding.sort_key)
 
 
-def files_spoken_of(
+def scopes_spoken_of(
     tree: cst.Module, path: str, role: Role, project: Project | None, file: Path | None, index: FileIndex
-) -> frozenset[str]:
-    """The paths of all files that :func:`lint_module` would speak of, empty for none; the trees may be bare."""
+) -> frozenset[tuple[str, str]]:
+    """Path and qualified name of all scopes that :func:`lint_module` would speak of; the trees may be bare."""
     found = _drafts(analyse(tree, path, role, project, file, index))
     drafts = [draft for _, draft in found if _brought_home(draft, path)]
-    steps = (step.scope.path for draft in drafts for step in draft.trace)
-    return frozenset((*(draft.scope.path for draft in drafts), *steps))
+    scopes = {scope for draft in drafts for scope in (draft.scope, *(step.scope for step in draft.trace))}
+    return frozenset((scope.path, scope.qualname) for scope in scopes)
 
 
 def _drafts(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:

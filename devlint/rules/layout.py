@@ -10,6 +10,7 @@ import libcst as cst
 
 from devlint.placement.positions import Positions
 from devlint.placement.syntax import descend, semantic_children
+from devlint.source.bare.nodes import NeedsLayout, is_bare
 
 Whole = Callable[[cst.FunctionDef], cst.FunctionDef]
 
@@ -30,11 +31,20 @@ class Layout:
     def __init__(self, text: str, positions: Positions, whole: Whole | None = None) -> None:
         self._text = text
         self._positions = positions
-        self.whole: Whole = whole or (lambda function: function)
+        self._whole: Whole = whole or (lambda function: function)
+
+    def whole(self, function: cst.FunctionDef) -> cst.FunctionDef:
+        """The definition in full."""
+        found = self._whole(function)
+        if is_bare(found):
+            raise NeedsLayout("the body of a definition without places")
+        return found
 
     def enclosing(self, node: cst.CSTNode, *kinds: type) -> cst.CSTNode | None:
         """The innermost node of a kind around this one."""
         parent = self.parents.get(node)
+        if parent is None and is_bare(node):
+            raise NeedsLayout("what is around a node without a place")
         while parent is not None and not isinstance(parent, kinds):
             parent = self.parents.get(parent)
         return parent

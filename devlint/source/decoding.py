@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 import io
 import re
 import tokenize
@@ -82,6 +81,8 @@ class Source:
 
 
 def content_digest(data: bytes) -> bytes:
+    import hashlib
+
     return hashlib.blake2b(data, digest_size=16).digest()
 
 

@@ -6,7 +6,6 @@ Two texts with the same facts tell every other file the same, as long as it name
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 import sys
 
@@ -38,6 +37,8 @@ def facts_of(text: str, tree: ast.Module | None) -> str:
     if tree is not None and not (NESTED_QUOTES and any(map(_is_cut, _NOISE.finditer(text)))):
         program = _NOISE.sub(_kept, "\n" + _without_docstrings(text, tree))
     about_torch = "torch" in text
+    import hashlib
+
     return hashlib.blake2b(f"{about_torch}\0{program}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -24,8 +24,7 @@ MAX_NESTING = 200
 MAX_CHAIN = 8000
 """Tokens of one expression between two commas. A sum of 3,000 names has 5,999; LibCST needs 3 s for the longest."""
 
-_TOKEN = re.compile(
-    r"""
+_TOKEN = r"""
       (?P<comment> \#[^\r\n]*)
     | (?P<string> [A-Za-z]{0,2} (?: (?P<triple>\"{3}|'{3}) (?:\\.|(?!(?P=triple)).)* (?P=triple)
                   | "(?:\\.|[^"\\\r\n])*" | '(?:\\.|[^'\\\r\n])*' ))
@@ -35,9 +34,8 @@ _TOKEN = re.compile(
     | (?P<close> [\])}])
     | (?P<separator> [,;])
     | (?P<other> \w+ | [^\s\w])
-    """,
-    re.X | re.S,
-)
+    """
+"""Compiled where it is used, which is seldom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def too_deep(text: str, tree: ast.Module | None) -> Refusal | None:
 def scan_depth(text: str) -> Refusal | None:
     """Measure bracket depth and expression length over the tokens, without recursion."""
     chains = [0]
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text, re.X | re.S):
         kind = match.lastgroup
         if kind in ("comment", "joined"):
             continue

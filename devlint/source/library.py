@@ -24,7 +24,7 @@ from devlint.source.tree import WORKING_TREE, Tree
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.source.bare import BareParts
+    from devlint.source.bare.parts import BareParts
     from devlint.source.parts import Parts
 
 Index = TypeVar("Index")
@@ -246,7 +246,7 @@ def parts_of(text: str, tree: ast.Module | None, outline: Outline | None, bare: 
         from devlint.source.parts import Parts
 
         return Parts(text, outline)
-    from devlint.source.bare import BareParts
+    from devlint.source.bare.parts import BareParts
 
     return BareParts(text, tree, outline)
 

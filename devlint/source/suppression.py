@@ -14,13 +14,12 @@ import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_MAY_SUPPRESS = re.compile(r"#[^\r\n]*(?:noqa|devlint\s*:)", re.I)
+# Compiled by their first use: most runs see no such comment.
+_MAY_SUPPRESS = r"#[^\r\n]*(?:noqa|devlint\s*:)"
 
 _CODE = r"[A-Za-z]+[0-9]*"
-_NOQA = re.compile(rf"#\s*noqa(?:\s*:\s*(?P<codes>{_CODE}[0-9]+(?:(?:\s*,\s*|\s+){_CODE}[0-9]+)*))?(?![\w:])", re.I)
-_DEVLINT = re.compile(
-    r"#\s*devlint\s*:\s*(?P<kind>file-ignore|ignore)\b\s*(?:\[(?P<codes>[^\]\r\n]*)\])?(?P<reason>[^#\r\n]*)", re.I
-)
+_NOQA = rf"#\s*noqa(?:\s*:\s*(?P<codes>{_CODE}[0-9]+(?:(?:\s*,\s*|\s+){_CODE}[0-9]+)*))?(?![\w:])"
+_DEVLINT = r"#\s*devlint\s*:\s*(?P<kind>file-ignore|ignore)\b\s*(?:\[(?P<codes>[^\]\r\n]*)\])?(?P<reason>[^#\r\n]*)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def read_suppressions(text: str, pieces: Sequence[int] = (0,)) -> list[Suppressi
 
     ``pieces`` are the character offsets of the lines at which pieces begin: the cells of a notebook.
     """
-    if _MAY_SUPPRESS.search(text) is None:
+    if re.search(_MAY_SUPPRESS, text, re.I) is None:
         return []
     starts = [0]
     starts.extend(match.end() for match in re.finditer(r"\r\n|\r|\n", text))
@@ -130,10 +129,10 @@ def _with_newlines(text: str) -> str:
 
 def _parse(comment: _Comment, offset: int) -> list[Suppression]:
     found: list[Suppression] = []
-    for match in _NOQA.finditer(comment.text):
+    for match in re.finditer(_NOQA, comment.text, re.I):
         if not comment.own_line:
             found.append(_suppression("noqa", comment, match, offset))
-    for match in _DEVLINT.finditer(comment.text):
+    for match in re.finditer(_DEVLINT, comment.text, re.I):
         found.append(_suppression(match["kind"].lower(), comment, match, offset))
     return found
 

@@ -84,7 +84,11 @@ def optional(node: ast.AST | None) -> Any:
 def _constant(node: ast.Constant) -> cst.BaseExpression:
     value: Any = node.value
     kind = type(value)
-    if kind is str or kind is bytes:
+    if kind is str:
+        # As most people write it, who quote by formatters.
+        plain = value.isprintable() and '"' not in value and "\\" not in value
+        return string(f'"{value}"' if plain else repr(value))
+    if kind is bytes:
         return string(repr(value))
     if kind is int:
         # Long ones are not written out: Python limits the digits of that.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -18,24 +20,75 @@ def maker(cls: type[Node], *fields: str) -> Callable[..., Node]:
     """A function that makes a node of these fields, given in this order, none of them checked.
 
     LibCST's own constructors cost five times as much: they fill in white space and validate it. An expression is made
-    as one without parentheses. Composed as text, as :func:`collections.namedtuple` does, since each call counts.
+    as one without parentheses.
     """
-    given = {field: getattr(cls, field).__set__ for field in fields}
-    lines = [f"    set_{field}(node, {field})" for field in fields]
+    setters: list[Any] = [getattr(cls, field).__set__ for field in fields]
+    new: Any = object.__new__
     if issubclass(cls, cst.BaseExpression):
-        given["lpar"] = cls.lpar.__set__  # type: ignore[attr-defined]
-        lines.append("    set_lpar(node, ())")
-    names: dict[str, Any] = {f"set_{field}": setter for field, setter in given.items()}
-    names.update(new=object.__new__, cls=cls)
-    header = f"def make({', '.join(fields)}):\n    node = new(cls)\n"
-    exec("\n".join([header.rstrip("\n"), *lines, "    return node"]), names)
-    made: Callable[..., Node] = names["make"]
-    return made
+        # Most nodes are names, attributes, calls and their like, so these are made without a loop.
+        made = _expression_maker(cls, setters, cls.lpar.__set__)  # type: ignore[attr-defined]
+        if made is not None:
+            return made
+        setters.append(cls.lpar.__set__)  # type: ignore[attr-defined]
+
+        def make_expression(*values: Any) -> Node:
+            node: Node = new(cls)
+            for set_field, value in zip(setters, (*values, ()), strict=True):
+                set_field(node, value)
+            return node
+
+        return make_expression
+
+    def make(*values: Any) -> Node:
+        node: Node = new(cls)
+        for set_field, value in zip(setters, values, strict=True):
+            set_field(node, value)
+        return node
+
+    return make
+
+
+def _expression_maker(cls: type[Node], setters: list[Any], set_lpar: Any) -> Callable[..., Node] | None:
+    """One for one or two fields; None for other numbers."""
+    new: Any = object.__new__
+    if len(setters) == 1:
+        set_only = setters[0]
+
+        def make_of_one(value: Any) -> Node:
+            node: Node = new(cls)
+            set_only(node, value)
+            set_lpar(node, ())
+            return node
+
+        return make_of_one
+    if len(setters) == 2:
+        set_first, set_second = setters
+
+        def make_of_two(first: Any, second: Any) -> Node:
+            node: Node = new(cls)
+            set_first(node, first)
+            set_second(node, second)
+            set_lpar(node, ())
+            return node
+
+        return make_of_two
+    return None
 
 
 def is_bare(node: cst.CSTNode) -> bool:
-    """Whether an expression or a statement was made here."""
-    return not hasattr(node, "rpar" if isinstance(node, cst.BaseExpression) else "leading_lines")
+    """Whether a node was made here."""
+    field = _layout_of(type(node))
+    return field is not None and not hasattr(node, field)
+
+
+@cache
+def _layout_of(cls: type[cst.CSTNode]) -> str | None:
+    """A field that tells of layout alone; None for a type that has none."""
+    names = [field.name for field in fields(cls)]
+    return next((name for name in names if name in _LAYOUT or name.startswith("whitespace_")), None)
+
+
+_LAYOUT = frozenset({"rpar", "comma", "leading_lines", "header"})
 
 
 name = maker(cst.Name, "value")
