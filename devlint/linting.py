@@ -77,7 +77,8 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
     if spoken is not None:
         around = _surroundings(task, tree, asked, spoken.paths)
         try:
-            return _linted(text, outline, refusal, task, around, BareParts(text, ast_tree, outline), spoken.definitions)
+            bare = BareParts(text, ast_tree, outline, keeps=True)
+            return _linted(text, outline, refusal, task, around, bare, spoken.definitions)
         except (NeedsLayout, AttributeError):
             pass
     return _linted(text, outline, refusal, task, _surroundings(task, tree, asked, None))
@@ -117,7 +118,7 @@ def _first_pass(
     from devlint.source.bare.parts import BareParts
 
     try:
-        parts = BareParts(text, tree, outline)
+        parts = BareParts(text, tree, outline, keeps=True)
         with _project(around) as project:
             index = _index(parts.skeleton(), outline, parts)
             role, file = _role(task, text), Path(task.path)

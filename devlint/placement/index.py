@@ -141,10 +141,14 @@ def _bound_names(tree: cst.Module) -> Iterator[str]:
         if isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
             continue
         for node in descend(statement, into_definitions=False):
-            if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For)):
-                yield from (child.value for child in descend(node.target) if isinstance(child, cst.Name))
-            elif isinstance(node, cst.AsName):
-                yield from (child.value for child in descend(node.name) if isinstance(child, cst.Name))
+            kind = type(node)
+            if kind in _BINDING:
+                yield from (child.value for child in descend(node.target) if type(child) is cst.Name)  # type: ignore[attr-defined]
+            elif kind is cst.AsName:
+                yield from (child.value for child in descend(node.name) if type(child) is cst.Name)  # type: ignore[attr-defined]
+
+
+_BINDING = frozenset({cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For})
 
 
 class _Indexing:

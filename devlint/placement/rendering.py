@@ -28,6 +28,7 @@ _PRECEDENCE: dict[type, int] = {
     cst.MatrixMultiply: 10, cst.Plus: 11, cst.Minus: 11, cst.BitInvert: 11, cst.Power: 12,
 }  # fmt: skip
 _COMPARISON = 4
+_AWAIT = 13
 _ATOM = 14
 _LOOSE = 0
 
@@ -47,6 +48,8 @@ def _binding(node: Any) -> int:
         return _PRECEDENCE[type(node.operator)]
     if kind is cst.Comparison:
         return _COMPARISON
+    if kind is cst.Await:
+        return _AWAIT
     return _LOOSE if kind in (cst.IfExp, cst.Lambda, cst.NamedExpr, cst.Yield, cst.GeneratorExp) else _ATOM
 
 
@@ -59,7 +62,11 @@ def _inside(node: Any, least: int) -> str:
 
 def _operation(node: Any) -> str:
     own = _binding(node)
-    return f"{_inside(node.left, own)} {_OPERATORS[type(node.operator)]} {_inside(node.right, own + 1)}"
+    left, right = own, own + 1
+    if type(node.operator) is cst.Power:
+        # It groups from the right, and a sign may stand behind it.
+        left, right = own + 1, _PRECEDENCE[cst.Minus]
+    return f"{_inside(node.left, left)} {_OPERATORS[type(node.operator)]} {_inside(node.right, right)}"
 
 
 def _comparison(node: Any) -> str:
@@ -102,7 +109,9 @@ def _pair(node: Any) -> str:
 
 
 def _loops(node: Any) -> str:
-    found = f" for {rendered(node.target)} in {_inside(node.iter, 1)}"
+    target = node.target
+    targets = _elements(target) if type(target) is cst.Tuple and len(target.elements) > 1 else rendered(target)
+    found = f" for {targets} in {_inside(node.iter, 1)}"
     found += "".join(f" if {_inside(one.test, 1)}" for one in node.ifs)
     return found + (_loops(node.inner_for_in) if node.inner_for_in is not None else "")
 
@@ -118,7 +127,8 @@ def _lambda(node: Any) -> str:
     if isinstance(params.star_arg, cst.Param):
         listed.append(params.star_arg)
     listed += [*params.kwonly_params, *([params.star_kwarg] if params.star_kwarg is not None else [])]
-    return f"lambda {', '.join(_parameter(one) for one in listed)}: {rendered(node.body)}"
+    names = ", ".join(_parameter(one) for one in listed)
+    return f"lambda{' ' * bool(names)}{names}: {rendered(node.body)}"
 
 
 def _formatted(node: Any) -> str:

@@ -18,10 +18,10 @@ FunctionNode = cst.FunctionDef | cst.Lambda
 def dotted(node: cst.BaseExpression) -> str | None:
     """``a.b.c`` for a chain of names, else None."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return None
     parts.append(node.value)
     return ".".join(reversed(parts))
@@ -81,9 +81,9 @@ def path_of(node: cst.BaseExpression) -> str | None:
 
     None when the place depends on something that is not written out.
     """
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return node.value
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         base = path_of(node.value)
         return None if base is None else f"{base}.{node.attr.value}"
     if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
@@ -96,6 +96,10 @@ def path_of(node: cst.BaseExpression) -> str | None:
 
 def literal(node: cst.BaseExpression) -> object:
     """The value of a literal; raises ValueError where the text is none."""
+    if type(node) is cst.Name:
+        if node.value in _NAMED:
+            return _NAMED[node.value]
+        raise ValueError(f"not a literal: {node.value}")
     if isinstance(node, cst.SimpleString):
         return string_value(node.value)
     if isinstance(node, cst.ConcatenatedString):
@@ -104,8 +108,6 @@ def literal(node: cst.BaseExpression) -> object:
         return int(node.value.replace("_", ""), 0)
     if isinstance(node, cst.Float):
         return float(node.value.replace("_", ""))
-    if isinstance(node, cst.Name) and node.value in _NAMED:
-        return _NAMED[node.value]
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         number = literal(node.expression)
         if isinstance(number, (int, float)):
@@ -195,7 +197,7 @@ def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> tuple[str, ...]:
 def body_of(block: cst.BaseSuite | cst.Module) -> Iterator[cst.CSTNode]:
     """The statements of a block, small statements of one line apart."""
     for statement in block.body:
-        if isinstance(statement, cst.SimpleStatementLine):
+        if type(statement) is cst.SimpleStatementLine:
             yield from statement.body
         else:
             yield statement

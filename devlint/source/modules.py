@@ -100,7 +100,9 @@ def mentioned_elsewhere(package: Path, file: Path, name: str, tree: Tree = WORKI
 def has_word(path: str, name: str, tree: Tree = WORKING_TREE) -> bool:
     """Whether a file has the word ``name`` anywhere in its text."""
     try:
-        return re.search(rb"\b" + name.encode() + rb"\b", tree.read(path)) is not None
+        data, word = tree.read(path), name.encode()
+        # Most files do not have it: to look for the bytes alone is ten times as fast.
+        return word in data and re.search(rb"\b" + word + rb"\b", data) is not None
     except FileNotFoundError:
         return False
     except OSError:

@@ -279,9 +279,9 @@ def _models(node: cst.BaseExpression, known: dict[str, frozenset[str]]) -> froze
 
     found: set[str] = set()
     for child in descend(node):
-        if isinstance(child, cst.Name) and child.value in known:
-            found |= known[child.value]
-        elif isinstance(child, cst.Call) and isinstance(child.func, cst.Attribute) and _gives_parameters(child.func):
+        if type(child) is cst.Name:
+            found |= known.get(child.value, frozenset())
+        elif type(child) is cst.Call and isinstance(child.func, cst.Attribute) and _gives_parameters(child.func):
             found.add(code_of(child.func.value))
     return frozenset(found)
 

@@ -141,7 +141,8 @@ class SubmoduleAfterMove(Rule):
             # `net = Net().to(device)`: known by this name from here on.
             self._moved[scope, target] = move
             return ()
-        if event.value_node is not None and not mentions(event.value_node, target):
+        known = self._moved or self._added
+        if known and event.value_node is not None and not mentions(event.value_node, target):
             self._forget(scope, target)
         owner = target.rsplit(".", 1)[0]
         if event.attribute is not None and owner != target:

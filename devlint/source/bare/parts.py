@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 class BareParts:
     """What :class:`devlint.source.parts.Parts` is for LibCST's own trees. It has no parts that have places."""
 
-    def __init__(self, text: str, tree: ast.Module, outline: Outline) -> None:
+    def __init__(self, text: str, tree: ast.Module, outline: Outline, keeps: bool = False) -> None:
+        """``keeps``: what :mod:`ast` made is kept, in several times the memory of the text, for a short life."""
         self._text = text
         self._definitions = outline.definitions
         self._starts: list[int] = []
-        self._skeleton = module(tree.body, {found.first: found.number for found in outline.definitions})
+        met: dict[int, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._skeleton = module(tree.body, {found.first: found.number for found in outline.definitions}, met)
+        self._kept = met if keeps else {}
         self.parsed: list[Part] = []
 
     def skeleton(self) -> cst.Module:
@@ -32,7 +35,10 @@ class BareParts:
         return self._skeleton
 
     def definition(self, number: int) -> cst.FunctionDef:
-        """One definition in full. Parsed again: to keep what :mod:`ast` made would take several times the memory."""
+        """One definition in full, parsed again if it was not kept."""
+        kept = self._kept.get(number)
+        if kept is not None:
+            return definition(kept)
         found = self._definitions[number]
         if not self._starts:
             self._starts = [0, *(match.end() for match in LINE_END.finditer(self._text)), len(self._text)]

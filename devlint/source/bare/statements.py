@@ -64,21 +64,42 @@ _NODES_OF_ASSIGNING: dict[type, Any] = {
 }  # fmt: skip
 _ASSIGNING: dict[type, cst.CSTNode] = {kind: maker(cls)() for kind, cls in _NODES_OF_ASSIGNING.items()}
 
-Numbers = Mapping[int, int]
-"""The line at which a definition begins to the number that stands for its body."""
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def module(body: Sequence[ast.stmt], numbers: Numbers) -> cst.Module:
-    """A module. The definitions whose first line is in ``numbers`` have their number as a body, none is read."""
+class Numbers:
+    """The definitions whose bodies are numbers instead."""
+
+    def __init__(self, by_line: Mapping[int, int], met: dict[int, Function]) -> None:
+        self._by_line = by_line
+        self._met = met
+
+    def of(self, node: Function) -> int | None:
+        """The number that stands for this one's body; None if it is read."""
+        number = self._by_line.get(first_line(node))
+        if number is not None:
+            self._met[number] = node
+        return number
+
+
+_NOBODY = Numbers({}, {})
+
+
+def module(body: Sequence[ast.stmt], by_line: Mapping[int, int], met: dict[int, Function]) -> cst.Module:
+    """A module. The definitions that begin at a line of ``by_line`` have the number there as a body, none is read.
+
+    They are put into ``met`` by their numbers.
+    """
+    numbers = Numbers(by_line, met)
     return _module([_statement(node, numbers) for node in body])
 
 
-def definition(node: ast.FunctionDef | ast.AsyncFunctionDef) -> cst.FunctionDef:
+def definition(node: Function) -> cst.FunctionDef:
     """One definition in full."""
-    return _defined(node, {})
+    return _defined(node, _NOBODY)
 
 
-def first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def first_line(node: Function) -> int:
     """Where a definition begins, its decorators included."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
@@ -101,8 +122,8 @@ def _otherwise(body: Sequence[ast.stmt], numbers: Numbers) -> cst.Else | None:
     return _else(_suite(body, numbers)) if body else None
 
 
-def _defined(node: ast.FunctionDef | ast.AsyncFunctionDef, numbers: Numbers) -> cst.FunctionDef:
-    number = numbers.get(first_line(node)) if numbers else None
+def _defined(node: Function, numbers: Numbers) -> cst.FunctionDef:
+    number = numbers.of(node)
     body = _suite(node.body, numbers) if number is None else _block([_line([_expr(integer(str(number)))])])
     decorators = _decorators(node.decorator_list)
     return _function(name(node.name), parameters(node.args), body, decorators, annotation(node.returns), None)

@@ -1,0 +1,91 @@
+"""Two passes over a file: the first alone decides that nothing is said, the second says what one would say alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from devlint import linting
+from devlint.codes import all_codes
+from devlint.linting import lint_text
+from devlint.source.tree import WorkingTree
+from devlint.task import FileTask, Gate
+from tests.fixture_expectations import FIXTURES
+
+CLEAN = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x + torch.ones(3, device=x.device)
+"""
+FLAGGED = CLEAN.replace(", device=x.device", "")
+
+
+def task(path: Path) -> FileTask:
+    return FileTask(str(path), path.name, path.name, path.name, Gate(frozenset(all_codes())))
+
+
+def test_the_passes_say_what_libcst_alone_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    flagged = 0
+    for path in sorted(FIXTURES.rglob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        both = lint_text(text, task(path), WorkingTree(), None)
+        with monkeypatch.context() as alone:
+            alone.setattr(linting, "_first_pass", lambda *_: None)
+            assert lint_text(text, task(path), WorkingTree(), None) == both, path
+        flagged += bool(both.findings)
+    assert flagged > 100
+
+
+def test_what_has_nothing_to_say_is_never_read_by_libcst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(_: str) -> cst.Module:
+        raise AssertionError("LibCST was asked")
+
+    monkeypatch.setattr(cst, "parse_module", refuses)
+    net = tmp_path / "net.py"
+    net.write_text(CLEAN)
+    assert lint_text(CLEAN, task(net), WorkingTree(), None).findings == ()
+    refusal = lint_text(FLAGGED, task(net), WorkingTree(), None).refusal
+    assert refusal is not None
+    assert "LibCST was asked" in refusal.message
+
+
+def test_only_definitions_that_are_spoken_of_are_read_by_libcst(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    parse = cst.parse_module
+
+    def noted(text: str) -> cst.Module:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(cst, "parse_module", noted)
+    text = FLAGGED + "\n\ndef other(y):\n    return y * torch.pi\n"
+    net = tmp_path / "net.py"
+    net.write_text(text)
+    assert [finding.code for finding in lint_text(text, task(net), WorkingTree(), None).findings] == ["DEV101"]
+    assert any("torch.ones" in part for part in parsed)
+    assert not any("torch.pi" in part for part in parsed)
+
+
+def test_a_rule_that_asks_for_layout_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from devlint.rules.creating.creation_without_device import CreationWithoutDevice
+
+    claim = CreationWithoutDevice.claim
+
+    def curious(rule: CreationWithoutDevice, event: object) -> object:
+        assert event.node.rpar is not None  # type: ignore[attr-defined]
+        return claim(rule, event)  # type: ignore[arg-type]
+
+    net = tmp_path / "net.py"
+    net.write_text(FLAGGED)
+    expected = lint_text(FLAGGED, task(net), WorkingTree(), None)
+    monkeypatch.setattr(CreationWithoutDevice, "claim", curious)
+    assert expected.findings
+    assert lint_text(FLAGGED, task(net), WorkingTree(), None) == expected
