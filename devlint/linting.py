@@ -67,21 +67,26 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
     from devlint.source.bare.parts import BareParts
     from devlint.source.outline import outline_of
 
-    if ast_tree is None:
-        return _linted(text, None, refusal, task, _surroundings(task, tree, asked, None))
-    outline = outline_of(ast_tree)
-    around = _surroundings(task, tree, asked, frozenset())
-    spoken = _first_pass(text, ast_tree, outline, task, around)
-    if spoken is not None and not spoken.paths:
-        return Said(watched=around.watched)
-    if spoken is not None:
-        around = _surroundings(task, tree, asked, spoken.paths)
+    outline = outline_of(ast_tree) if ast_tree is not None else None
+    if ast_tree is not None and outline is not None:
         try:
-            bare = BareParts(text, ast_tree, outline, keeps=True)
-            return _linted(text, outline, refusal, task, around, bare, spoken.definitions)
+            return _in_two_passes(text, BareParts(text, ast_tree, outline, keeps=True), outline, task, tree, asked)
         except (NeedsLayout, AttributeError):
+            # Some rule asks for what only LibCST's own nodes have.
             pass
     return _linted(text, outline, refusal, task, _surroundings(task, tree, asked, None))
+
+
+def _in_two_passes(
+    text: str, bare: BareParts, outline: Outline, task: FileTask, tree: Tree, asked: Asked | None
+) -> Said:
+    """Raises NeedsLayout or AttributeError where bare trees do not tell."""
+    around = _surroundings(task, tree, asked, frozenset())
+    spoken = _first_pass(text, bare, outline, task, around)
+    if not spoken.paths:
+        return Said(watched=around.watched)
+    around = _surroundings(task, tree, asked, spoken.paths)
+    return _linted(text, outline, None, task, around, bare, spoken.definitions)
 
 
 def _stopped(text: str, tree: ast.Module | None, refusal: Refusal | None) -> Refusal | None:
@@ -110,24 +115,17 @@ class _Spoken:
 
 
 def _first_pass(
-    text: str, tree: ast.Module, outline: Outline, task: FileTask, around: Surroundings[FileIndex]
-) -> _Spoken | None:
-    """What the rules have anything to say of; None where bare trees do not tell."""
+    text: str, bare: BareParts, outline: Outline, task: FileTask, around: Surroundings[FileIndex]
+) -> _Spoken:
+    """What the rules have anything to say of."""
     from devlint.rules.engine import scopes_spoken_of
-    from devlint.source.bare.nodes import NeedsLayout
-    from devlint.source.bare.parts import BareParts
 
-    try:
-        parts = BareParts(text, tree, outline, keeps=True)
-        with _project(around) as project:
-            index = _index(parts.skeleton(), outline, parts)
-            role, file = _role(task, text), Path(task.path)
-            scopes = scopes_spoken_of(parts.skeleton(), task.shown_as, role, project, file, index)
-            names = {name for path, name in scopes if path == task.shown_as}
-            return _Spoken(frozenset(path for path, _ in scopes), frozenset(_definitions(index, names)))
-    except (NeedsLayout, AttributeError):
-        # Some rule asks for what only LibCST's own nodes have.
-        return None
+    with _project(around) as project:
+        index = _index(bare.skeleton(), outline, bare)
+        role, file = _role(task, text), Path(task.path)
+        scopes = scopes_spoken_of(bare.skeleton(), task.shown_as, role, project, file, index)
+        names = {name for path, name in scopes if path == task.shown_as}
+        return _Spoken(frozenset(path for path, _ in scopes), frozenset(_definitions(index, names)))
 
 
 def _definitions(index: FileIndex, names: set[str]) -> Iterator[int]:

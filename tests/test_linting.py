@@ -9,7 +9,8 @@ import pytest
 
 from devlint import linting
 from devlint.codes import all_codes
-from devlint.linting import lint_text
+from devlint.linting import Said, lint_text
+from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.tree import WorkingTree
 from devlint.task import FileTask, Gate
 from tests.fixture_expectations import FIXTURES
@@ -30,13 +31,17 @@ def task(path: Path) -> FileTask:
     return FileTask(str(path), path.name, path.name, path.name, Gate(frozenset(all_codes())))
 
 
+def refuse(*_: object) -> Said:
+    raise NeedsLayout
+
+
 def test_the_passes_say_what_libcst_alone_says(monkeypatch: pytest.MonkeyPatch) -> None:
     flagged = 0
     for path in sorted(FIXTURES.rglob("*.py")):
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         both = lint_text(text, task(path), WorkingTree(), None)
         with monkeypatch.context() as alone:
-            alone.setattr(linting, "_first_pass", lambda *_: None)
+            alone.setattr(linting, "_in_two_passes", refuse)
             assert lint_text(text, task(path), WorkingTree(), None) == both, path
         flagged += bool(both.findings)
     assert flagged > 100

@@ -1,4 +1,4 @@
-"""The text of an expression that has no layout of its own, written as a formatter would write it.
+"""The text of a node that has no layout of its own, written as a formatter would write it.
 
 It serves where texts are compared: as the name of what a test asks, of an item, of what is called. Findings quote the
 source instead.
@@ -34,7 +34,7 @@ _LOOSE = 0
 
 
 def rendered(node: Any) -> str:
-    """The text of a bare expression; raises :class:`NeedsLayout` for what is none."""
+    """The text of a bare expression or a simple statement; raises :class:`NeedsLayout` for anything else."""
     render = _RENDERERS.get(type(node))
     if render is None:
         raise NeedsLayout(type(node).__name__)
@@ -153,6 +153,26 @@ def _yielded(node: Any) -> str:
     return "yield" if node.value is None else f"yield {rendered(node.value)}"
 
 
+def _assignment(node: Any) -> str:
+    return "".join(f"{rendered(one.target)} = " for one in node.targets) + rendered(node.value)
+
+
+def _annotated(node: Any) -> str:
+    value = f" = {rendered(node.value)}" if node.value is not None else ""
+    return f"{rendered(node.target)}: {rendered(node.annotation.annotation)}{value}"
+
+
+def _augmented(node: Any) -> str:
+    return f"{rendered(node.target)} {_AUGMENTED[type(node.operator)]} {rendered(node.value)}"
+
+
+_AUGMENTED: dict[type, str] = {
+    cst.AddAssign: "+=", cst.SubtractAssign: "-=", cst.MultiplyAssign: "*=", cst.DivideAssign: "/=",
+    cst.ModuloAssign: "%=", cst.FloorDivideAssign: "//=", cst.PowerAssign: "**=", cst.MatrixMultiplyAssign: "@=",
+    cst.LeftShiftAssign: "<<=", cst.RightShiftAssign: ">>=", cst.BitAndAssign: "&=", cst.BitOrAssign: "|=",
+    cst.BitXorAssign: "^=",
+}  # fmt: skip
+
 _RENDERERS: dict[type, Callable[[Any], str]] = {
     cst.Name: lambda node: node.value,
     cst.Integer: lambda node: node.value,
@@ -179,6 +199,18 @@ _RENDERERS: dict[type, Callable[[Any], str]] = {
     cst.Await: _awaited,
     cst.Yield: _yielded,
     cst.FormattedString: _formatted,
+    cst.Arg: _argument,
+    cst.Param: _parameter,
+    cst.Annotation: lambda node: rendered(node.annotation),
+    cst.Index: _slice,
+    cst.Slice: _slice,
+    cst.SubscriptElement: lambda node: _slice(node.slice),
+    cst.AssignTarget: lambda node: rendered(node.target),
+    cst.Assign: _assignment,
+    cst.AnnAssign: _annotated,
+    cst.AugAssign: _augmented,
+    cst.Expr: lambda node: rendered(node.value),
+    cst.Return: lambda node: "return" if node.value is None else f"return {rendered(node.value)}",
     cst.GeneratorExp: lambda node: f"({rendered(node.elt)}{_loops(node.for_in)})",
     cst.ListComp: lambda node: f"[{rendered(node.elt)}{_loops(node.for_in)}]",
     cst.SetComp: lambda node: f"{{{rendered(node.elt)}{_loops(node.for_in)}}}",

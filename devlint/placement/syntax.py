@@ -49,7 +49,7 @@ def code_of(node: cst.CSTNode) -> str:
 
 
 def _render(node: cst.CSTNode) -> str:
-    if isinstance(node, cst.BaseExpression) and is_bare(node):
+    if is_bare(node):
         return rendered(node)
     return _plain_path(node) or " ".join(_EMPTY.code_for_node(node).split())
 

@@ -1,4 +1,7 @@
-"""Whether findings are the same however they are made: with and without cache, screen and worker processes."""
+"""Whether findings are the same however they are made.
+
+With and without cache, screen, the first pass over bare trees, and worker processes.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,19 @@ devlint.analysis.may_hold_findings = lambda source: True
 main(sys.argv[1:])
 """
 
+_BY_LIBCST = """
+import sys
+import devlint.linting
+import devlint.source.bare.nodes
+from devlint.cli.main import main
+
+def refuse(*arguments):
+    raise devlint.source.bare.nodes.NeedsLayout
+
+devlint.linting._in_two_passes = refuse
+main(sys.argv[1:])
+"""
+
 
 def _findings(directory: Path, program: list[str], *arguments: str) -> list[Finding]:
     command = [sys.executable, "-P", *program, *_OPTIONS, *arguments, "."]
@@ -44,6 +60,7 @@ def report_same(directory: Path, jobs: int) -> bool:
         ways = {
             "several processes": (program, "--no-cache", *several),
             "without the screen": (["-c", _UNSCREENED], "--no-cache", *several),
+            "read by LibCST alone": (["-c", _BY_LIBCST], "--no-cache", *several),
             "filling a cache": (program, "--cache-dir", cache, *several),
             "from the cache": (program, "--cache-dir", cache, *several),
             "from the cache, one process": (program, "--cache-dir", cache, "-j", "1"),

@@ -207,6 +207,11 @@ def test_an_expression_is_written_as_a_formatter_would(code: str) -> None:
     assert code_of(statement.value) == code
 
 
+@pytest.mark.parametrize("code", ["x = y = f(1)", "x[0] += 1", "x: int = 1", "x: int", "return x", "return", "f(x)"])
+def test_a_simple_statement_is_written_as_a_formatter_would(code: str) -> None:
+    assert code_of(next(iter(body_of(bare(code))))) == code
+
+
 @pytest.mark.parametrize("code", EXPRESSIONS)
 def test_what_is_written_means_the_same(code: str) -> None:
     statement = next(iter(body_of(bare(f"f({code})"))))

@@ -88,7 +88,7 @@ def _layout_of(cls: type[cst.CSTNode]) -> str | None:
     return next((name for name in names if name in _LAYOUT or name.startswith("whitespace_")), None)
 
 
-_LAYOUT = frozenset({"rpar", "comma", "leading_lines", "header"})
+_LAYOUT = frozenset({"rpar", "comma", "leading_lines", "header", "semicolon"})
 
 
 name = maker(cst.Name, "value")

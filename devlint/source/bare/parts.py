@@ -21,13 +21,14 @@ class BareParts:
     """What :class:`devlint.source.parts.Parts` is for LibCST's own trees. It has no parts that have places."""
 
     def __init__(self, text: str, tree: ast.Module, outline: Outline, keeps: bool = False) -> None:
-        """``keeps``: what :mod:`ast` made is kept, in several times the memory of the text, for a short life."""
+        """``keeps``: all that was made is kept, in many times the memory of the text, for a short life."""
         self._text = text
         self._definitions = outline.definitions
         self._starts: list[int] = []
         met: dict[int, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self._skeleton = module(tree.body, {found.first: found.number for found in outline.definitions}, met)
-        self._kept = met if keeps else {}
+        self._met = met if keeps else {}
+        self._made: dict[int, cst.FunctionDef] | None = {} if keeps else None
         self.parsed: list[Part] = []
 
     def skeleton(self) -> cst.Module:
@@ -35,10 +36,15 @@ class BareParts:
         return self._skeleton
 
     def definition(self, number: int) -> cst.FunctionDef:
-        """One definition in full, parsed again if it was not kept."""
-        kept = self._kept.get(number)
-        if kept is not None:
-            return definition(kept)
+        """One definition in full."""
+        made = None if self._made is None else self._made.get(number)
+        if made is None:
+            made = definition(self._met.get(number) or self._parsed_again(number))
+            if self._made is not None:
+                self._made[number] = made
+        return made
+
+    def _parsed_again(self, number: int) -> ast.FunctionDef | ast.AsyncFunctionDef:
         found = self._definitions[number]
         if not self._starts:
             self._starts = [0, *(match.end() for match in LINE_END.finditer(self._text)), len(self._text)]
@@ -49,4 +55,4 @@ class BareParts:
             statement = statement.body[0]
         if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             raise NeedsLayout("a definition that does not stand alone")
-        return definition(statement)
+        return statement
