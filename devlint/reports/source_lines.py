@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from devlint.finding import Edit, Place
-from devlint.source.decoding import Source, Unreadable, decode
-from devlint.source.notebook import Notebook, read_source
+from devlint.source.decoding import NOTEBOOK, Source, Unreadable, decode
 
 
 class SourceLines:
@@ -22,9 +21,11 @@ class SourceLines:
     def of(self, place: Place) -> Sequence[str]:
         """All lines of the file, or of the notebook's cell, that a place is in."""
         source = self.source(place.path)
-        if isinstance(source, Notebook):
-            return source.lines_of(place.cell)
-        return source.lines if source is not None else ()
+        if source is None or type(source) is Source:
+            return source.lines if source is not None else ()
+        from devlint.source.notebook import Notebook
+
+        return source.lines_of(place.cell) if isinstance(source, Notebook) else source.lines
 
     def source(self, path: str) -> Source | None:
         """The Python behind a path, if it can be read."""
@@ -60,6 +61,10 @@ class SourceLines:
     def _read(self, path: str, notebooks: bool) -> Source | None:
         data = self.data(path)
         try:
-            return None if data is None else read_source(path, data) if notebooks else decode(data)
+            if data is None or not notebooks or not path.endswith(NOTEBOOK):
+                return None if data is None else decode(data)
+            from devlint.source.notebook import read_notebook
+
+            return read_notebook(data)
         except Unreadable:
             return None

@@ -24,7 +24,7 @@ def maker(cls: type[Node], *fields: str) -> Callable[..., Node]:
     """
     setters: list[Any] = [getattr(cls, field).__set__ for field in fields]
     new: Any = object.__new__
-    if issubclass(cls, cst.BaseExpression):
+    if cst.BaseExpression in cls.__mro__:  # asked a hundred times at the start, where an abstract class answers slowly
         # Most nodes are names, attributes, calls and their like, so these are made without a loop.
         made = _expression_maker(cls, setters, cls.lpar.__set__)  # type: ignore[attr-defined]
         if made is not None:
