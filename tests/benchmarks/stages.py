@@ -28,7 +28,9 @@ STAGES: dict[str, tuple[str, ...]] = {
     "screen": ("devlint.source.screen:may_hold_findings",),
     "ast gate": ("devlint.source.gate:check_syntax", "devlint.source.gate:too_deep"),
     "outline": ("devlint.source.outline:outline_of",),
-    "parse": ("devlint.source.gate:parse_tree",),
+    "bare trees": ("devlint.source.bare.statements:module", "devlint.source.bare.statements:definition"),
+    "LibCST trees": ("devlint.source.gate:parse_tree",),
+    "imports": ("devlint.source.modules:ModuleFinder.locate",),
     "index": ("devlint.placement.index:index_file",),
     "walk": ("devlint.placement.analysis:analyse",),
     "rules": ("devlint.rules.engine:_drafts", "devlint.rules.engine:_settle"),
@@ -134,6 +136,7 @@ def _main() -> None:
     import devlint.placement.project
     import devlint.rules.engine
     import devlint.semantics.rulebook  # what a run imports when it first needs it counts as start
+    import devlint.source.bare.parts
 
     start = time.process_time() - before
     _install(clock)
