@@ -6,23 +6,19 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
 from devlint.linting import Said, budget, lint_text, refused
 from devlint.silencing import silence
 from devlint.source.asked import Asked
-from devlint.source.decoding import NOTEBOOK, Source, Unreadable, content_digest, decode
+from devlint.source.decoding import Source, Unreadable, as_notebook, content_digest, read_source
 from devlint.source.gate import Refusal
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions, speak_of_devlint
 from devlint.source.tree import WORKING_TREE, Tree
 from devlint.symbols import shown, symbolic
 from devlint.task import FileReport, FileTask, Gate, Record
-
-if TYPE_CHECKING:
-    from devlint.source.notebook import Notebook
 
 
 def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
@@ -42,7 +38,7 @@ def recorded_report(findings: list[Finding], refusal: Refusal | None, digest: st
     if refusal is not None:
         return _refused(inner, refusal)
     try:
-        source = _source(task, _read(task))
+        source = read_source(task.path, _read(task))
     except Unreadable as error:
         raise ValueError(error.message) from None
     if source.digest.hex() != digest:
@@ -55,7 +51,7 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
     data = source = None
     try:
         data = _read(task, tree)
-        source = _source(task, data)
+        source = read_source(task.path, data)
     except Unreadable as error:
         report = failed(task, error.message, error.line)
         if asked is None or data is None:
@@ -66,7 +62,7 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
         screened = not may_hold_findings(source)
         said = Said(refusal=refused(source.text)) if screened else lint_text(source.text, task, tree, asked)
         raw = list(said.findings)
-        if (notebook := _notebook(source)) is not None:
+        if (notebook := as_notebook(source)) is not None:
             raw += (
                 _own_finding(SYNTAX_ERROR, task.shown_as, cell.message, cell.line, cell.column)
                 for cell in notebook.broken
@@ -103,7 +99,7 @@ def _reported(raw: list[Finding], refusal: Refusal | None, source: Source, task:
 def silence_findings(findings: list[Finding], task: FileTask) -> FileReport:
     """Findings made elsewhere, held to the comments, the selection and the thresholds of their one file."""
     try:
-        source = _source(task, _read(task))
+        source = read_source(task.path, _read(task))
     except Unreadable:
         return FileReport(task.shown_as, tuple(findings))
     lines = source.text.splitlines()
@@ -156,26 +152,9 @@ def _own_finding(code: str, path: str, message: str, line: int, column: int) -> 
     return Finding(code, about.name, about.severity, Confidence.HIGH, message, place)
 
 
-def _source(task: FileTask, data: bytes) -> Source:
-    """Raises :class:`Unreadable`."""
-    if not task.path.endswith(NOTEBOOK):
-        return decode(data)
-    from devlint.source.notebook import read_notebook
-
-    return read_notebook(data)
-
-
-def _notebook(source: Source) -> Notebook | None:
-    if type(source) is Source:
-        return None
-    from devlint.source.notebook import Notebook
-
-    return source if isinstance(source, Notebook) else None
-
-
 def _placed(report: FileReport, source: Source) -> FileReport:
     """The report with its places in this file as people tell them: by cell in a notebook."""
-    notebook = _notebook(source)
+    notebook = as_notebook(source)
     if notebook is None:
         return report
 

@@ -51,9 +51,9 @@ def refused(text: str) -> Refusal | None:
     stopped = _stopped(text, None, refusal)
     if stopped is not None:
         return stopped
-    from devlint.source.library import parts_of
+    from devlint.source.parts import Parts
 
-    skeleton = parts_of(text, None, None, bare=False).skeleton()
+    skeleton = Parts(text, None).skeleton()
     return _why(skeleton, refusal) if isinstance(skeleton, Refusal) else None
 
 
@@ -74,18 +74,18 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
         except (NeedsLayout, AttributeError):
             # Some rule asks for what only LibCST's own nodes have.
             pass
-    return _linted(text, outline, refusal, task, _surroundings(task, tree, asked, None))
+    return _linted(text, outline, refusal, task, _surroundings(task, tree, asked, bare=False))
 
 
 def _in_two_passes(
     text: str, bare: BareParts, outline: Outline, task: FileTask, tree: Tree, asked: Asked | None
 ) -> Said:
     """Raises NeedsLayout or AttributeError where bare trees do not tell."""
-    around = _surroundings(task, tree, asked, frozenset())
+    around = _surroundings(task, tree, asked)
     spoken = _first_pass(text, bare, outline, task, around)
     if not spoken.paths:
         return Said(watched=around.watched)
-    around = _surroundings(task, tree, asked, spoken.paths)
+    around = _surroundings(task, tree, asked, spoken_of=spoken.paths)
     return _linted(text, outline, None, task, around, bare, spoken.definitions)
 
 
@@ -149,9 +149,9 @@ def _linted(
     """What the rules say, with places. Of ``bare`` are the definitions that are not ``spoken`` of."""
     from devlint.placement.index import index_file
     from devlint.rules.engine import lint_module
-    from devlint.source.library import parts_of
+    from devlint.source.parts import Parts
 
-    parts = parts_of(text, None, outline, bare=False)
+    parts = Parts(text, outline)
     tree = parts.skeleton()
     if isinstance(tree, Refusal):
         return Said(refusal=_why(tree, refusal))
@@ -185,18 +185,14 @@ def _project(around: Surroundings[FileIndex]) -> Iterator[Project]:
 
 
 def _surroundings(
-    task: FileTask, tree: Tree, asked: Asked | None, spoken_of: frozenset[str] | None
+    task: FileTask, tree: Tree, asked: Asked | None, bare: bool = True, spoken_of: frozenset[str] = frozenset()
 ) -> Surroundings[FileIndex]:
-    """The files around one: bare, but for those that are spoken of; None if all may be."""
+    """The files around one, as bare trees if so wanted, except for those that are spoken of."""
     from devlint.source.library import Surroundings
 
     base = task.base
-    quoted = _library(tree, task.recorded, False) if spoken_of != frozenset() else None
-    bare = _library(tree, task.recorded, True) if spoken_of is not None else None
-    library = bare or quoted
-    assert library is not None
-    named = spoken_of or frozenset()
-    around = Surroundings(library, lambda path: symbol_of(path, base), task.src, asked, quoted, named)
+    library, quoted = (_library(tree, task.recorded, kind) for kind in (bare, False))
+    around = Surroundings(library, lambda path: symbol_of(path, base), task.src, asked, quoted, spoken_of)
     around.ask(Path(task.path))
     return around
 

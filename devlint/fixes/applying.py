@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from devlint.finding import Edit
-from devlint.source.decoding import Source, Unreadable
+from devlint.source.decoding import Source, Unreadable, read_source
 from devlint.source.gate import Refusal, check_syntax, parse_tree
-from devlint.source.notebook import Notebook, read_source
+from devlint.source.notebook import Notebook
 
 
 class Refused(Exception):

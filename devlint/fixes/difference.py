@@ -6,8 +6,8 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from devlint.source.decoding import Unreadable
-from devlint.source.notebook import Notebook, read_source
+from devlint.source.decoding import Unreadable, read_source
+from devlint.source.notebook import Notebook
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 

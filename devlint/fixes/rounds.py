@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from devlint.finding import Finding
 from devlint.fixes.applying import Refused, fixed
 from devlint.fixes.choosing import chosen
-from devlint.source.decoding import Unreadable, content_digest
-from devlint.source.notebook import read_source
+from devlint.source.decoding import Unreadable, content_digest, read_source
 from devlint.task import FileReport, FileTask
 
 MAX_ROUNDS = 50

@@ -10,6 +10,7 @@ from devlint import semantics
 from devlint.placement.events import Compared
 from devlint.placement.meetings import perform
 from devlint.placement.operands import operator_operands
+from devlint.placement.operators import COMPARISON
 from devlint.placement.values import (
     Constant,
     DeviceName,
@@ -25,11 +26,6 @@ from devlint.placement.walk import evaluates
 if TYPE_CHECKING:
     from devlint.placement.walk import Walk
 
-_COMPARISON = {
-    cst.Equal: "==", cst.NotEqual: "!=", cst.LessThan: "<", cst.LessThanEqual: "<=", cst.GreaterThan: ">",
-    cst.GreaterThanEqual: ">=", cst.Is: "is", cst.IsNot: "is not", cst.In: "in", cst.NotIn: "not in",
-}  # fmt: skip
-
 
 @evaluates(cst.Comparison)
 def comparison(walk: Walk, node: cst.Comparison) -> Value:
@@ -38,7 +34,7 @@ def comparison(walk: Walk, node: cst.Comparison) -> Value:
     result: Value = Host()
     for target in node.comparisons:
         right = walk.evaluate(target.comparator)
-        symbol = _COMPARISON[type(target.operator)]
+        symbol = COMPARISON[type(target.operator)]
         walk.emit(Compared(node, walk.scope, left, left_node, symbol, right, target.comparator))
         result = _compared(walk, node, symbol, (left, left_node), (right, target.comparator))
         left, left_node = right, target.comparator

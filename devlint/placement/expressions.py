@@ -16,6 +16,7 @@ from devlint.placement.environment import join_values
 from devlint.placement.events import GlobalRead, Tested
 from devlint.placement.meetings import perform
 from devlint.placement.operands import operator_operands
+from devlint.placement.operators import BINARY
 from devlint.placement.subscripts import read_item
 from devlint.placement.syntax import code_of, literal, path_of
 from devlint.placement.typed_fields import ITEMS
@@ -136,16 +137,9 @@ def binary(walk: Walk, node: cst.BinaryOperation) -> Value:
     value = walk.evaluate(left)
     for operation in reversed(spine):
         right = walk.evaluate(operation.right)
-        symbol = _BINARY[type(operation.operator)]
+        symbol = BINARY[type(operation.operator)]
         value = binary_operation(walk, operation, symbol, (value, operation.left), (right, operation.right))
     return value
-
-
-_BINARY = {
-    cst.Add: "+", cst.Subtract: "-", cst.Multiply: "*", cst.Divide: "/", cst.FloorDivide: "//", cst.Modulo: "%",
-    cst.Power: "**", cst.MatrixMultiply: "@", cst.BitAnd: "&", cst.BitOr: "|", cst.BitXor: "^",
-    cst.LeftShift: "<<", cst.RightShift: ">>",
-}  # fmt: skip
 
 
 def binary_operation(

@@ -11,15 +11,11 @@ from typing import Any
 
 import libcst as cst
 
+from devlint.placement.operators import AUGMENTED, BINARY, COMPARISON
 from devlint.source.bare.nodes import NeedsLayout
 
-_OPERATORS: dict[type, str] = {
-    cst.Add: "+", cst.Subtract: "-", cst.Multiply: "*", cst.Divide: "/", cst.Modulo: "%", cst.FloorDivide: "//",
-    cst.Power: "**", cst.MatrixMultiply: "@", cst.LeftShift: "<<", cst.RightShift: ">>", cst.BitAnd: "&",
-    cst.BitOr: "|", cst.BitXor: "^", cst.And: "and", cst.Or: "or", cst.Not: "not ", cst.Plus: "+", cst.Minus: "-",
-    cst.BitInvert: "~", cst.Equal: "==", cst.NotEqual: "!=", cst.LessThan: "<", cst.LessThanEqual: "<=",
-    cst.GreaterThan: ">", cst.GreaterThanEqual: ">=", cst.Is: "is", cst.IsNot: "is not", cst.In: "in",
-    cst.NotIn: "not in",
+_OPERATORS: dict[type, str] = BINARY | COMPARISON | {
+    cst.And: "and", cst.Or: "or", cst.Not: "not ", cst.Plus: "+", cst.Minus: "-", cst.BitInvert: "~",
 }  # fmt: skip
 
 _PRECEDENCE: dict[type, int] = {
@@ -163,15 +159,8 @@ def _annotated(node: Any) -> str:
 
 
 def _augmented(node: Any) -> str:
-    return f"{rendered(node.target)} {_AUGMENTED[type(node.operator)]} {rendered(node.value)}"
+    return f"{rendered(node.target)} {AUGMENTED[type(node.operator)]} {rendered(node.value)}"
 
-
-_AUGMENTED: dict[type, str] = {
-    cst.AddAssign: "+=", cst.SubtractAssign: "-=", cst.MultiplyAssign: "*=", cst.DivideAssign: "/=",
-    cst.ModuloAssign: "%=", cst.FloorDivideAssign: "//=", cst.PowerAssign: "**=", cst.MatrixMultiplyAssign: "@=",
-    cst.LeftShiftAssign: "<<=", cst.RightShiftAssign: ">>=", cst.BitAndAssign: "&=", cst.BitOrAssign: "|=",
-    cst.BitXorAssign: "^=",
-}  # fmt: skip
 
 _RENDERERS: dict[type, Callable[[Any], str]] = {
     cst.Name: lambda node: node.value,

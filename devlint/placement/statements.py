@@ -14,6 +14,7 @@ from devlint.placement.domain import Guard, GuardKind
 from devlint.placement.environment import Environment, join
 from devlint.placement.events import Fate, LoopEntered, LoopLeft, Returned
 from devlint.placement.expressions import binary_operation
+from devlint.placement.operators import AUGMENTED
 from devlint.placement.syntax import body_of, semantic_children
 from devlint.placement.transfers import METHODS
 from devlint.placement.values import NONE, NOTHING
@@ -57,19 +58,11 @@ def annotated_assignment(walk: Walk, node: cst.AnnAssign) -> None:
         assign(walk, node.target, value, node.value)
 
 
-_AUGMENTED = {
-    cst.AddAssign: "+=", cst.SubtractAssign: "-=", cst.MultiplyAssign: "*=", cst.DivideAssign: "/=",
-    cst.FloorDivideAssign: "//=", cst.ModuloAssign: "%=", cst.PowerAssign: "**=", cst.MatrixMultiplyAssign: "@=",
-    cst.BitAndAssign: "&=", cst.BitOrAssign: "|=", cst.BitXorAssign: "^=", cst.LeftShiftAssign: "<<=",
-    cst.RightShiftAssign: ">>=",
-}  # fmt: skip
-
-
 @executes(cst.AugAssign)
 def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
     target = walk.evaluate(node.target)
     value = walk.evaluate(node.value)
-    symbol = _AUGMENTED[type(node.operator)]
+    symbol = AUGMENTED[type(node.operator)]
     result = binary_operation(walk, node, symbol, (target, node.target), (value, node.value))
     assign(walk, node.target, result, node.value)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from devlint.finding import Edit, Place
-from devlint.source.decoding import NOTEBOOK, Source, Unreadable, decode
+from devlint.source.decoding import Source, Unreadable, as_notebook, decode, read_source
 
 
 class SourceLines:
@@ -21,11 +21,10 @@ class SourceLines:
     def of(self, place: Place) -> Sequence[str]:
         """All lines of the file, or of the notebook's cell, that a place is in."""
         source = self.source(place.path)
-        if source is None or type(source) is Source:
-            return source.lines if source is not None else ()
-        from devlint.source.notebook import Notebook
-
-        return source.lines_of(place.cell) if isinstance(source, Notebook) else source.lines
+        notebook = as_notebook(source)
+        if notebook is not None:
+            return notebook.lines_of(place.cell)
+        return source.lines if source is not None else ()
 
     def source(self, path: str) -> Source | None:
         """The Python behind a path, if it can be read."""
@@ -61,10 +60,6 @@ class SourceLines:
     def _read(self, path: str, notebooks: bool) -> Source | None:
         data = self.data(path)
         try:
-            if data is None or not notebooks or not path.endswith(NOTEBOOK):
-                return None if data is None else decode(data)
-            from devlint.source.notebook import read_notebook
-
-            return read_notebook(data)
+            return None if data is None else read_source(path, data) if notebooks else decode(data)
         except Unreadable:
             return None

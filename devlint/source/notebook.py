@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from devlint.finding import Edit, Place
-from devlint.source.decoding import MAX_BYTES, NOTEBOOK, Source, Unreadable, decode, split_lines
+from devlint.source.decoding import MAX_BYTES, Source, Unreadable, split_lines
 from devlint.source.gate import Refusal, check_syntax, parse_tree, scan_depth
 from devlint.source.magics import python_of
 from devlint.source.notebook_file import read_cells, source_lines, source_spans, text_of, write_sources
@@ -96,11 +96,6 @@ class Notebook(Source):
 
     def _cell_at_line(self, line: int) -> Cell:
         return self.cells[max(bisect.bisect_right([cell.line for cell in self.cells], line) - 1, 0)]
-
-
-def read_source(path: str, data: bytes) -> Source:
-    """The Python of a file, by its name a notebook or a text. Raises :class:`Unreadable`."""
-    return read_notebook(data) if path.endswith(NOTEBOOK) else decode(data)
 
 
 def read_notebook(data: bytes) -> Notebook:

@@ -22,7 +22,7 @@ REGISTERING = frozenset(
 
 PLACING = frozenset({"to", "cuda"})
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def outline_of(tree: ast.Module) -> Outline:
     stack: list[ast.AST] = list(reversed(tree.body))
     while stack:
         node = stack.pop()
-        if isinstance(node, _Function):
+        if isinstance(node, Function):
             found = _Reading(outline, imports)
             found.read(node)
             outline.definitions.append(_definition(node, len(outline.definitions), found))
@@ -243,16 +243,20 @@ def _children(kind: type[ast.AST]) -> tuple[str, ...]:
     return found
 
 
-def _definition(node: _Function, number: int, reading: _Reading) -> Definition:
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+def first_line(node: Function) -> int:
+    """Where a definition begins, its decorators included."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _definition(node: Function, number: int, reading: _Reading) -> Definition:
     statement = node.body[0]
     body = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
     last = node.end_lineno or body
     yields, places = _signs(node) if reading.signs else (False, False)
-    return Definition(number, first, body, statement.col_offset, last, _own(node, reading), yields, places)
+    return Definition(number, first_line(node), body, statement.col_offset, last, _own(node, reading), yields, places)
 
 
-def _signs(node: _Function) -> tuple[bool, bool]:
+def _signs(node: Function) -> tuple[bool, bool]:
     """Whether the body yields, and whether it calls ``.to`` or ``.cuda``; not in definitions inside of it."""
     yields = places = False
     stack: list[ast.AST] = list(node.body)
@@ -279,7 +283,7 @@ def _signs(node: _Function) -> tuple[bool, bool]:
 _DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 
 
-def _own(node: _Function, reading: _Reading) -> OwnNames:
+def _own(node: Function, reading: _Reading) -> OwnNames:
     if not node.args.args:
         return OwnNames()
     me = node.args.args[0].arg

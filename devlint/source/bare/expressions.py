@@ -148,6 +148,15 @@ def _elements(nodes: Sequence[ast.expr]) -> list[cst.BaseElement]:
     ]
 
 
+def tuple_of(nodes: Sequence[ast.expr]) -> cst.Tuple:
+    return _tuple(_elements(nodes))
+
+
+def origin(node: ast.expr | None) -> cst.From | None:
+    """What follows ``from``."""
+    return None if node is None else _from(expression(node))
+
+
 def _dictionary(node: ast.Dict) -> cst.Dict:
     return _dict(
         [
@@ -241,7 +250,7 @@ _EXPRESSIONS: dict[type, Callable[[Any], cst.CSTNode]] = {
     ast.UnaryOp: lambda node: _unary(_OPERATORS[type(node.op)], expression(node.operand)),
     ast.Compare: _compare,
     ast.IfExp: lambda node: _conditional(expression(node.test), expression(node.body), expression(node.orelse)),
-    ast.Tuple: lambda node: _tuple(_elements(node.elts)),
+    ast.Tuple: lambda node: tuple_of(node.elts),
     ast.List: lambda node: _list(_elements(node.elts)),
     ast.Set: lambda node: _set(_elements(node.elts)),
     ast.Dict: _dictionary,
@@ -251,7 +260,7 @@ _EXPRESSIONS: dict[type, Callable[[Any], cst.CSTNode]] = {
     ast.Lambda: lambda node: _lambda(parameters(node.args), expression(node.body)),
     ast.Await: lambda node: _await(expression(node.value)),
     ast.Yield: lambda node: _yield(optional(node.value)),
-    ast.YieldFrom: lambda node: _yield(_from(expression(node.value))),
+    ast.YieldFrom: lambda node: _yield(origin(node.value)),
     ast.GeneratorExp: _comprehended(_generator),
     ast.ListComp: _comprehended(_list_comp),
     ast.SetComp: _comprehended(_set_comp),

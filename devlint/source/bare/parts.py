@@ -13,7 +13,7 @@ from devlint.source.gate import check_syntax
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.source.outline import Outline
+    from devlint.source.outline import Function, Outline
     from devlint.source.part import Part
 
 
@@ -25,7 +25,7 @@ class BareParts:
         self._text = text
         self._definitions = outline.definitions
         self._starts: list[int] = []
-        met: dict[int, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        met: dict[int, Function] = {}
         self._skeleton = module(tree.body, {found.first: found.number for found in outline.definitions}, met)
         self._met = met if keeps else {}
         self._made: dict[int, cst.FunctionDef] | None = {} if keeps else None
@@ -44,7 +44,7 @@ class BareParts:
                 self._made[number] = made
         return made
 
-    def _parsed_again(self, number: int) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    def _parsed_again(self, number: int) -> Function:
         found = self._definitions[number]
         if not self._starts:
             self._starts = [0, *(match.end() for match in LINE_END.finditer(self._text)), len(self._text)]

@@ -8,9 +8,10 @@ from typing import Any
 
 import libcst as cst
 
-from devlint.source.bare.expressions import annotation, arguments, expression, optional, parameters
+from devlint.source.bare.expressions import annotation, arguments, expression, optional, origin, parameters, tuple_of
 from devlint.source.bare.nodes import NeedsLayout, dotted, integer, maker, name, optional_name
 from devlint.source.bare.patterns import pattern
+from devlint.source.outline import Function, first_line
 
 _module = maker(cst.Module, "body")
 _block = maker(cst.IndentedBlock, "body")
@@ -25,7 +26,6 @@ _ann_assign = maker(cst.AnnAssign, "target", "annotation", "value")
 _aug_assign = maker(cst.AugAssign, "target", "operator", "value")
 _return = maker(cst.Return, "value")
 _raise = maker(cst.Raise, "exc", "cause")
-_from = maker(cst.From, "item")
 _assert = maker(cst.Assert, "test", "msg")
 _del = maker(cst.Del, "target")
 _pass = maker(cst.Pass)
@@ -53,8 +53,6 @@ _star_handler = maker(cst.ExceptStarHandler, "body", "type", "name")
 _finally = maker(cst.Finally, "body")
 _match = maker(cst.Match, "subject", "cases")
 _match_case = maker(cst.MatchCase, "pattern", "body", "guard")
-_tuple = maker(cst.Tuple, "elements")
-_element = maker(cst.Element, "value")
 
 _NODES_OF_ASSIGNING: dict[type, Any] = {
     ast.Add: cst.AddAssign, ast.Sub: cst.SubtractAssign, ast.Mult: cst.MultiplyAssign, ast.Div: cst.DivideAssign,
@@ -63,8 +61,6 @@ _NODES_OF_ASSIGNING: dict[type, Any] = {
     ast.BitAnd: cst.BitAndAssign, ast.BitOr: cst.BitOrAssign, ast.BitXor: cst.BitXorAssign,
 }  # fmt: skip
 _ASSIGNING: dict[type, cst.CSTNode] = {kind: maker(cls)() for kind, cls in _NODES_OF_ASSIGNING.items()}
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Numbers:
@@ -97,11 +93,6 @@ def module(body: Sequence[ast.stmt], by_line: Mapping[int, int], met: dict[int, 
 def definition(node: Function) -> cst.FunctionDef:
     """One definition in full."""
     return _defined(node, _NOBODY)
-
-
-def first_line(node: Function) -> int:
-    """Where a definition begins, its decorators included."""
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 def _statement(node: ast.AST, numbers: Numbers) -> cst.CSTNode:
@@ -190,7 +181,7 @@ def _assigned(node: ast.Assign) -> cst.Assign:
 def _deleted(node: ast.Delete) -> cst.Del:
     if len(node.targets) == 1:
         return _del(expression(node.targets[0]))
-    return _del(_tuple([_element(expression(target)) for target in node.targets]))
+    return _del(tuple_of(node.targets))
 
 
 def _aliases(names: Sequence[ast.alias]) -> list[cst.ImportAlias]:
@@ -211,7 +202,7 @@ _SIMPLE: dict[type, Callable[[Any], cst.CSTNode]] = {
     ast.AnnAssign: lambda node: _ann_assign(expression(node.target), annotation(node.annotation), optional(node.value)),
     ast.AugAssign: lambda node: _aug_assign(expression(node.target), _ASSIGNING[type(node.op)], expression(node.value)),
     ast.Return: lambda node: _return(optional(node.value)),
-    ast.Raise: lambda node: _raise(optional(node.exc), None if node.cause is None else _from(expression(node.cause))),
+    ast.Raise: lambda node: _raise(optional(node.exc), origin(node.cause)),
     ast.Assert: lambda node: _assert(expression(node.test), optional(node.msg)),
     ast.Delete: _deleted,
     ast.Pass: lambda node: _pass(),
