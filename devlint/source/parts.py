@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from devlint.source.decoding import LINE_END
 from devlint.source.gate import Refusal, parse_tree
+from devlint.source.lines import Lines
 from devlint.source.part import Part
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Parts:
     def __init__(self, text: str, outline: Outline | None) -> None:
         self._text = text
         self._definitions = outline.definitions if outline is not None else []
-        self._starts = [0, *(match.end() for match in LINE_END.finditer(text))]
+        self._lines = Lines(text)
         self.parsed: list[Part] = []
         """The skeleton, then the others in the order in which they were asked for."""
 
@@ -43,12 +44,12 @@ class Parts:
         for definition in self._definitions:
             if not self._stands_alone(definition):
                 continue
-            pieces.append(self._lines(at, definition.body - 1))
+            pieces.append(self._lines.between(at, definition.body - 1))
             lines.extend(range(at, definition.body + 1))
             pieces.append(f"{self._indent(definition)}{definition.number}{self._end(definition.last)}")
             at = definition.last + 1
-        pieces.append(self._lines(at, len(self._starts)))
-        lines.extend(range(at, len(self._starts) + 1))
+        pieces.append(self._lines.between(at, len(self._lines.starts)))
+        lines.extend(range(at, len(self._lines.starts) + 1))
         # pieces are whole lines, so that what is parsed has the columns of the file
         tree = parse_tree("".join(pieces))
         if not isinstance(tree, Refusal):
@@ -60,9 +61,8 @@ class Parts:
         import libcst as cst
 
         found = self._definitions[number]
-        text = self._lines(found.first, found.last)
-        indented = text[:1] in (" ", "\t", "\f")
-        tree = parse_tree(f"if 1:\n{text}" if indented else text)
+        text, indented = self._lines.statement(found.first, found.last)
+        tree = parse_tree(text)
         if isinstance(tree, Refusal):
             return None
         lines = range(found.first, found.last + 1)
@@ -74,23 +74,17 @@ class Parts:
 
     def _stands_alone(self, definition: Definition) -> bool:
         """Whether the body begins on a line of its own."""
-        start = self._starts[definition.body - 1]
+        start = self._lines.starts[definition.body - 1]
         return not self._text[start : start + definition.column].strip(" \t\f")
 
     def _indent(self, definition: Definition) -> str:
         """Deeper than the header, whatever it is indented by."""
-        start = self._starts[definition.first - 1]
+        start = self._lines.starts[definition.first - 1]
         found = _BLANKS.match(self._text, start)
         return (found[0] if found else "") + " "
 
-    def _lines(self, first: int, last: int) -> str:
-        if first > len(self._starts):
-            return ""
-        end = self._starts[last] if last < len(self._starts) else len(self._text)
-        return self._text[self._starts[first - 1] : end]
-
     def _end(self, line: int) -> str:
         """The line end of a line of the file."""
-        after = self._starts[line] if line < len(self._starts) else len(self._text)
-        found = LINE_END.search(self._text, self._starts[line - 1], after)
+        after = self._lines.starts[line] if line < len(self._lines.starts) else len(self._text)
+        found = LINE_END.search(self._text, self._lines.starts[line - 1], after)
         return found[0] if found else "\n"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.bare.statements import definition, module
-from devlint.source.decoding import LINE_END
 from devlint.source.gate import check_syntax
+from devlint.source.lines import Lines
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -22,9 +22,8 @@ class BareParts:
 
     def __init__(self, text: str, tree: ast.Module, outline: Outline, keeps: bool = False) -> None:
         """``keeps``: all that was made is kept, in many times the memory of the text, for a short life."""
-        self._text = text
         self._definitions = outline.definitions
-        self._starts: list[int] = []
+        self._lines = Lines(text)
         met: dict[int, Function] = {}
         self._skeleton = module(tree.body, {found.first: found.number for found in outline.definitions}, met)
         self._met = met if keeps else {}
@@ -46,10 +45,8 @@ class BareParts:
 
     def _parsed_again(self, number: int) -> Function:
         found = self._definitions[number]
-        if not self._starts:
-            self._starts = [0, *(match.end() for match in LINE_END.finditer(self._text)), len(self._text)]
-        text = self._text[self._starts[found.first - 1] : self._starts[min(found.last, len(self._starts) - 1)]]
-        tree, _ = check_syntax(f"if 1:\n{text}" if text[:1] in (" ", "\t", "\f") else text)
+        text, _ = self._lines.statement(found.first, found.last)
+        tree, _ = check_syntax(text)
         statement = tree.body[0] if tree is not None else None
         if isinstance(statement, ast.If):
             statement = statement.body[0]

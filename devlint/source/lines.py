@@ -1,0 +1,32 @@
+"""The lines of one text by their numbers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from devlint.source.decoding import LINE_END
+
+
+class Lines:
+    """Lines are 1-based and keep their ends."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each begins, in characters."""
+        return [0, *(match.end() for match in LINE_END.finditer(self._text))]
+
+    def between(self, first: int, last: int) -> str:
+        """The text of these lines, both included."""
+        if first > len(self.starts):
+            return ""
+        end = self.starts[last] if last < len(self.starts) else len(self._text)
+        return self._text[self.starts[first - 1] : end]
+
+    def statement(self, first: int, last: int) -> tuple[str, bool]:
+        """The statement on these lines as a text that parses, and whether a line that holds it was put before."""
+        text = self.between(first, last)
+        indented = text[:1] in (" ", "\t", "\f")
+        return (f"if 1:\n{text}" if indented else text), indented
