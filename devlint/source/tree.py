@@ -37,16 +37,24 @@ class Tree(Protocol):
 
 
 class WorkingTree:
-    """The disk."""
+    """The disk. What is a file or a directory there is asked once: every file of a package looks for the same ones."""
 
     def __init__(self, compared_with: EarlierTree | None = None) -> None:
         self.compared_with = compared_with
+        self._files: dict[str, bool] = {}
+        self._directories: dict[str, bool] = {}
 
     def is_file(self, path: str) -> bool:
-        return os.path.isfile(path)
+        found = self._files.get(path)
+        if found is None:
+            found = self._files[path] = os.path.isfile(path)
+        return found
 
     def is_dir(self, path: str) -> bool:
-        return os.path.isdir(path)
+        found = self._directories.get(path)
+        if found is None:
+            found = self._directories[path] = os.path.isdir(path)
+        return found
 
     def read(self, path: str) -> bytes:
         with open(path, "rb") as file:
