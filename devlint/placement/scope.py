@@ -32,6 +32,10 @@ class Scope:
     setting: Setting
     class_name: str | None = None
 
+    def __hash__(self) -> int:
+        # Rules keep what they learn by scope, and enums take long to hash.
+        return hash((self.path, self.qualname))
+
     @property
     def is_nested(self) -> bool:
         """A function inside another one; a lambda is one too."""

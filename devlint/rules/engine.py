@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Finding, Fix, TraceStep
@@ -77,11 +78,10 @@ def scopes_spoken_of(
 
 def _drafts(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
     rules = [cls() for cls in rule_classes()]
-    handlers = {rule: _handlers(rule) for rule in rules}
     by_event: dict[str, list[tuple[Rule, Handler]]] = {}
-    for rule, found in handlers.items():
-        for name, handler in found.items():
-            by_event.setdefault(name, []).append((rule, handler))
+    for rule in rules:
+        for name in _handled(type(rule)):
+            by_event.setdefault(name, []).append((rule, getattr(rule, name)))
     by_code = {rule.code: rule for rule in rules}
     causes = [by_code[code] for code in CAUSE_ORDER if code in by_code]
 
@@ -119,24 +119,18 @@ def _claimed(event: Met, causes: list[Rule]) -> list[tuple[Rule, Draft]]:
     return []
 
 
-_event_names: dict[type, str] = {}
-
-
-def _event_name(event_type: type) -> str:
+@cache
+def _event_name(event_type: type[Event]) -> str:
     """``DeviceNamed`` is handled by ``device_named``."""
-    name = _event_names.get(event_type)
-    if name is None:
-        name = _event_names[event_type] = re.sub(r"(?<!^)(?=[A-Z])", "_", event_type.__name__).lower()
-    return name
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event_type.__name__).lower()
 
 
-def _handlers(rule: Rule) -> dict[str, Handler]:
+@cache
+def _handled(rule: type[Rule]) -> tuple[str, ...]:
+    """The names of the events that a rule handles."""
     base = set(dir(Rule))
-    return {
-        name: getattr(rule, name)
-        for name in dir(rule)
-        if name not in base and not name.startswith("_") and callable(getattr(rule, name))
-    }
+    own = [name for name in dir(rule) if name not in base and not name.startswith("_")]
+    return tuple(name for name in own if callable(getattr(rule, name)))
 
 
 def _settle(drafts: list[tuple[Rule, Draft]]) -> list[tuple[Rule, Draft]]:

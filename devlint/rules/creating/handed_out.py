@@ -51,6 +51,8 @@ class HandedOut:
     def called(self, event: Called) -> None:
         if isinstance(event.result, Module) and event.result.info is not None:
             self._built.add(event.result.info.qualname)
+        if event.scope.qualname in self._placed:
+            return
         arguments = [argument.value for argument in event.call.arguments]
         values = [event.receiver, event.result, *arguments]
         if event.scope.setting is not Setting.FORWARD:

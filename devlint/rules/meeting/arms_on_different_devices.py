@@ -146,7 +146,8 @@ class ArmsOnDifferentDevices(Rule):
                 self._collected.setdefault((event.scope.qualname, _receiver(event)), []).append(arm)
         elif not event.name.startswith("."):
             self._judge_joined(event)
-        if _is_submodule_call(event):
+        chosen = any(isinstance(device_of(argument.value), Choice) for argument in event.call.arguments)
+        if chosen and _is_submodule_call(event):
             self._found += _handed_in(event)
         return ()
 

@@ -203,9 +203,10 @@ class CpuTensorInCollective(Rule):
 def _collective(event: Called) -> Collective | None:
     if not event.name.startswith("."):
         return collective(event.name)
+    found = collective(ACCELERATOR + event.name)
     receiver = event.receiver
     known = isinstance(receiver, Instance) and receiver.type_name == ACCELERATOR
-    return collective(ACCELERATOR + event.name) if known or _is_named_accelerator(event) else None
+    return found if found is not None and (known or _is_named_accelerator(event)) else None
 
 
 def _is_named_accelerator(event: Called) -> bool:
@@ -231,12 +232,11 @@ def _parts(value: Value) -> tuple[Value, ...]:
 
 def _on_cpu(value: Value) -> Step | None:
     """Where a tensor was made or put that is on the CPU for certain."""
-    origin = origin_of(value)
-    if not isinstance(value, Tensor) or value.device != CPU or origin is None:
+    if not isinstance(value, Tensor) or value.device != CPU or value.origin is None:
         return None
     step = bare_creation(value)
     # Read from an attribute, it may have been replaced since.
-    return step if step is not None and origin.find(StepKind.STORED) is None else _placed(value)
+    return step if step is not None and value.origin.find(StepKind.STORED) is None else _placed(value)
 
 
 def _placed(value: Tensor) -> Step | None:

@@ -107,8 +107,8 @@ class OptimizerBeforeMove(Rule):
     def __init__(self) -> None:
         self._built: dict[str, list[_Built]] = {}
         """By definition: the optimizers to watch."""
-        self._parameters: dict[tuple[str, str], frozenset[str]] = {}
-        """By definition and name: whose parameters a local name holds."""
+        self._bound: dict[str, list[tuple[str, cst.BaseExpression]]] = {}
+        """By definition: what its names were bound to, in that order."""
         self._placed: set[tuple[str, str]] = set()
         """Definitions and the models that were moved to an accelerator there."""
         self._moves: dict[int, Moved] = {}
@@ -129,9 +129,8 @@ class OptimizerBeforeMove(Rule):
                 built.name = target
         if event.value_node is not None and event.value_node is not self._last_call(scope):
             self._forget(scope, target, event.value_node)
-        models = _models(event.value_node, self._known(scope)) if event.value_node is not None else frozenset()
-        if models:
-            self._parameters[scope, target] = models
+        if event.value_node is not None:
+            self._bound.setdefault(scope, []).append((target, event.value_node))
         return ()
 
     def _last_call(self, scope: str) -> cst.Call | None:
@@ -152,7 +151,11 @@ class OptimizerBeforeMove(Rule):
         ]
 
     def _known(self, scope: str) -> dict[str, frozenset[str]]:
-        return {name: models for (where, name), models in self._parameters.items() if where == scope}
+        """Whose parameters the local names hold. Few definitions build an optimizer, so only these are gone through."""
+        known: dict[str, frozenset[str]] = {}
+        for name, value in self._bound.get(scope, ()):
+            known[name] = _models(value, known) or known.get(name, frozenset())
+        return known
 
     def called(self, event: Called) -> Iterable[Draft]:
         scope = event.scope.qualname

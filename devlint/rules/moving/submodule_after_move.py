@@ -103,7 +103,7 @@ class SubmoduleAfterMove(Rule):
     severity = Severity.ERROR
 
     def __init__(self) -> None:
-        self._moved: dict[tuple[str, str], Called] = {}
+        self._moved: dict[str, dict[str, Called]] = {}
         """By definition and name: the move that put the module on an accelerator."""
         self._added: dict[str, list[_Added]] = {}
         """By definition."""
@@ -126,7 +126,7 @@ class SubmoduleAfterMove(Rule):
         for name in names:
             self._forget(scope, name)
             if not goes_to_cpu(event, transfer):
-                self._moved[scope, name] = event
+                self._moved.setdefault(scope, {})[name] = event
         if names:
             self._calls[id(event.node)] = event
         elif event.name in ADDING:
@@ -139,9 +139,9 @@ class SubmoduleAfterMove(Rule):
         move = self._calls.get(id(event.value_node))
         if move is not None and isinstance(event.value, (Module, Opaque)):
             # `net = Net().to(device)`: known by this name from here on.
-            self._moved[scope, target] = move
+            self._moved.setdefault(scope, {})[target] = move
             return ()
-        known = self._moved or self._added
+        known = self._moved.get(scope) or self._added.get(scope)
         if known and event.value_node is not None and not mentions(event.value_node, target):
             self._forget(scope, target)
         owner = target.rsplit(".", 1)[0]
@@ -151,7 +151,7 @@ class SubmoduleAfterMove(Rule):
 
     def _forget(self, scope: str, name: str) -> None:
         """Moved anew, or another object: what was added before needs no word."""
-        self._moved = {key: m for key, m in self._moved.items() if key[0] != scope or not is_part(key[1], name)}
+        self._moved[scope] = {known: m for known, m in self._moved.get(scope, {}).items() if not is_part(known, name)}
         if scope in self._added:
             self._added[scope] = [part for part in self._added[scope] if not is_part(part.name, name)]
 
@@ -172,11 +172,12 @@ class SubmoduleAfterMove(Rule):
 
     def _add(self, event: Event, owner: str, name: str, value: Value, arms: tuple[Decided, ...]) -> None:
         scope = event.scope.qualname
-        step = _left_on_the_cpu(value)
-        if step is None or step.scope.qualname != scope:
+        known = self._moved.get(scope)
+        step = _left_on_the_cpu(value) if known else None
+        if not known or step is None or step.scope.qualname != scope:
             return
-        for (where, moved), move in self._moved.items():
-            if where == scope and is_part(owner, moved) and not exclude(move.arms, arms):
+        for moved, move in known.items():
+            if is_part(owner, moved) and not exclude(move.arms, arms):
                 part = _Added(event, moved, name, step, move, arms)
                 part.changes = self._moves_too(part, value)
                 self._added.setdefault(scope, []).append(part)

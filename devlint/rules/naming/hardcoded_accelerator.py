@@ -155,11 +155,11 @@ class HardcodedAccelerator(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
-        definition = self._in(event.scope)
-        arguments = definition.begun.arguments if definition.begun is not None else ()
-        if event.value_node is not None and any(
-            name == event.target and isinstance(value, DeviceName) for name, value in arguments
-        ):
+        definition = self._definitions.get(event.scope)
+        if definition is None or definition.begun is None or event.value_node is None:
+            return ()
+        arguments = definition.begun.arguments
+        if any(name == event.target and isinstance(value, DeviceName) for name, value in arguments):
             from devlint.placement.syntax import descend
 
             definition.filled_in.update((id(node), event.target) for node in descend(event.value_node))

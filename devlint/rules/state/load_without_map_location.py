@@ -59,6 +59,7 @@ the function speaks of devices.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -167,7 +168,7 @@ class LoadWithoutMapLocation(Rule):
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
 
 
-_STATE = ("state", "checkpoint", "ckpt", "weight", "model", "snapshot")
+_STATE = re.compile("state|checkpoint|ckpt|weight|model|snapshot")
 
 
 def _names_state(event: Called) -> bool:
@@ -178,8 +179,7 @@ def _names_state(event: Called) -> bool:
 
 def _sounds_like_state(name: str) -> bool:
     """Names that only what holds the tensors of a model or an optimizer is given."""
-    lowered = name.lower()
-    return any(word in lowered for word in _STATE)
+    return _STATE.search(name.lower()) is not None
 
 
 def _holds_no_tensor(value: Value) -> bool:
