@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -78,15 +78,15 @@ def scopes_spoken_of(
 
 def _drafts(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
     rules = [cls() for cls in rule_classes()]
-    by_event: dict[str, list[tuple[Rule, Handler]]] = {}
-    for rule in rules:
-        for name in _handled(type(rule)):
-            by_event.setdefault(name, []).append((rule, getattr(rule, name)))
+    by_event: dict[str, list[tuple[Rule, Handler]]] = {
+        name: [(rules[number], getattr(rules[number], name)) for number in numbers]
+        for name, numbers in _handling().items()
+    }
     by_code = {rule.code: rule for rule in rules}
     causes = [by_code[code] for code in CAUSE_ORDER if code in by_code]
 
     for event in events:
-        for rule, handler in by_event.get(_event_name(type(event)), ()):
+        for rule, handler in by_event.get(_handler_name(type(event).__name__), ()):
             for draft in handler(event):
                 yield rule, draft
         if isinstance(event, Met):
@@ -120,17 +120,21 @@ def _claimed(event: Met, causes: list[Rule]) -> list[tuple[Rule, Draft]]:
 
 
 @cache
-def _event_name(event_type: type[Event]) -> str:
+def _handler_name(event_type: str) -> str:
     """``DeviceNamed`` is handled by ``device_named``."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", event_type.__name__).lower()
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event_type).lower()
 
 
 @cache
-def _handled(rule: type[Rule]) -> tuple[str, ...]:
-    """The names of the events that a rule handles."""
+def _handling() -> Mapping[str, Sequence[int]]:
+    """By the name of a handler: which of the rules have it, by their numbers."""
     base = set(dir(Rule))
-    own = [name for name in dir(rule) if name not in base and not name.startswith("_")]
-    return tuple(name for name in own if callable(getattr(rule, name)))
+    found: dict[str, list[int]] = {}
+    for number, rule in enumerate(rule_classes()):
+        for name in dir(rule):
+            if name not in base and not name.startswith("_") and callable(getattr(rule, name)):
+                found.setdefault(name, []).append(number)
+    return found
 
 
 def _settle(drafts: list[tuple[Rule, Draft]]) -> list[tuple[Rule, Draft]]:

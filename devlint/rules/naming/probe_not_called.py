@@ -76,8 +76,8 @@ class ProbeNotCalled(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         """`bool(torch.cuda.is_available)` tests it as well."""
-        argument = event.call.argument("x", 0)
-        if event.name == "bool" and argument is not None:
+        argument = event.call.argument("x", 0) if event.name == "bool" else None
+        if argument is not None:
             yield from _always_true(event, argument.node, argument.value)
 
     def compared(self, event: Compared) -> Iterable[Draft]:

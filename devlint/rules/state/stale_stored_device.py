@@ -198,6 +198,8 @@ class StaleStoredDevice(Rule):
         if event.scope.setting is Setting.CONSTRUCTION:
             self._note_construction(event)
             return ()
+        if not self._uses:
+            return ()
         name = event.scope.class_name
         owner, _, callee = code_of(event.call.node.func).rpartition(".") if name is not None else ("", "", "")
         if name is None or owner != "self":
