@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -20,59 +21,86 @@ def maker(cls: type[Node], *fields: str) -> Callable[..., Node]:
     """A function that makes a node of these fields, given in this order, none of them checked.
 
     LibCST's own constructors cost five times as much: they fill in white space and validate it. An expression is made
-    as one without parentheses.
+    as one without parentheses: these are its last field, which is empty if it is not given.
     """
-    setters: list[Any] = [getattr(cls, field).__set__ for field in fields]
-    new: Any = object.__new__
+    names = list(fields)
     if cst.BaseExpression in cls.__mro__:  # asked a hundred times at the start, where an abstract class answers slowly
-        # Most nodes are names, attributes, calls and their like, so these are made without a loop.
-        made = _expression_maker(cls, setters, cls.lpar.__set__)  # type: ignore[attr-defined]
-        if made is not None:
-            return made
-        setters.append(cls.lpar.__set__)  # type: ignore[attr-defined]
+        names.append("lpar")
+    setters: list[Any] = [getattr(cls, name).__set__ for name in names]
+    match setters:  # nearly all nodes have few fields, and are made without a loop
+        case [only]:
+            return _of_one(cls, only)
+        case [first, second]:
+            return _of_two(cls, first, second)
+        case [first, second, third]:
+            return _of_three(cls, first, second, third)
+        case [first, second, third, fourth]:
+            return _of_four(cls, first, second, third, fourth)
+        case _:
+            return _of_many(cls, *setters)
 
-        def make_expression(*values: Any) -> Node:
-            node: Node = new(cls)
-            for set_field, value in zip(setters, (*values, ()), strict=True):
-                set_field(node, value)
-            return node
 
-        return make_expression
+def _of_one(cls: type[Node], set_only: Any) -> Callable[..., Node]:
+    new: Any = object.__new__
+
+    def make_of_one(only: Any = ()) -> Node:
+        node: Node = new(cls)
+        set_only(node, only)
+        return node
+
+    return make_of_one
+
+
+def _of_two(cls: type[Node], set_first: Any, set_second: Any) -> Callable[..., Node]:
+    new: Any = object.__new__
+
+    def make_of_two(first: Any, second: Any = ()) -> Node:
+        node: Node = new(cls)
+        set_first(node, first)
+        set_second(node, second)
+        return node
+
+    return make_of_two
+
+
+def _of_three(cls: type[Node], set_first: Any, set_second: Any, set_third: Any) -> Callable[..., Node]:
+    new: Any = object.__new__
+
+    def make_of_three(first: Any, second: Any, third: Any = ()) -> Node:
+        node: Node = new(cls)
+        set_first(node, first)
+        set_second(node, second)
+        set_third(node, third)
+        return node
+
+    return make_of_three
+
+
+def _of_four(cls: type[Node], set_first: Any, set_second: Any, set_third: Any, set_fourth: Any) -> Callable[..., Node]:
+    new: Any = object.__new__
+
+    def make_of_four(first: Any, second: Any, third: Any, fourth: Any = ()) -> Node:
+        node: Node = new(cls)
+        set_first(node, first)
+        set_second(node, second)
+        set_third(node, third)
+        set_fourth(node, fourth)
+        return node
+
+    return make_of_four
+
+
+def _of_many(cls: type[Node], *setters: Any) -> Callable[..., Node]:
+    new: Any = object.__new__
+    nothing: Any = ()
 
     def make(*values: Any) -> Node:
         node: Node = new(cls)
-        for set_field, value in zip(setters, values, strict=True):
+        for set_field, value in zip_longest(setters, values, fillvalue=nothing):
             set_field(node, value)
         return node
 
     return make
-
-
-def _expression_maker(cls: type[Node], setters: list[Any], set_lpar: Any) -> Callable[..., Node] | None:
-    """One for one or two fields; None for other numbers."""
-    new: Any = object.__new__
-    if len(setters) == 1:
-        set_only = setters[0]
-
-        def make_of_one(value: Any) -> Node:
-            node: Node = new(cls)
-            set_only(node, value)
-            set_lpar(node, ())
-            return node
-
-        return make_of_one
-    if len(setters) == 2:
-        set_first, set_second = setters
-
-        def make_of_two(first: Any, second: Any) -> Node:
-            node: Node = new(cls)
-            set_first(node, first)
-            set_second(node, second)
-            set_lpar(node, ())
-            return node
-
-        return make_of_two
-    return None
 
 
 def is_bare(node: cst.CSTNode) -> bool:
