@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 
 import libcst as cst
 
@@ -144,7 +145,7 @@ def annotated(text: str, index: FileIndex) -> Role | None:
         return Role.TENSORS_BY_NAME
     if module_class(text, index):
         return Role.MODULE
-    words = set(_words(text))
+    words = _words(text)
     if "device" in words or "Device" in words or "DeviceLikeType" in words:
         return Role.DEVICE
     if "Tensor" in words or words & {"FloatTensor", "LongTensor", "BoolTensor", "IntTensor", "Parameter"}:
@@ -181,15 +182,9 @@ def module_class(text: str, index: FileIndex) -> str:
     return qualified if qualified.startswith("torch.nn.") and semantics.module(qualified) is not None else ""
 
 
-def _words(text: str) -> list[str]:
-    word, found = "", []
-    for character in text + " ":
-        if character.isalnum() or character == "_":
-            word += character
-        elif word:
-            found.append(word)
-            word = ""
-    return found
+@lru_cache(4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
 
 
 def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
