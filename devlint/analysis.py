@@ -70,6 +70,7 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
         report = replace(_reported(raw, said.refusal, source, task), watched=said.watched)
         if asked is None:
             return report
+        asked.settle()
         speaks = speak_of_devlint(read_suppressions(source.text, source.pieces))
         record = Record(
             source.digest.hex(), tuple(raw), said.refusal, speaks, asked, budget() if asked.parsed else 0, report

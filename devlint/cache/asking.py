@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from devlint.cache.contents import Contents
 from devlint.cache.entries import Entry, fits
@@ -11,17 +12,17 @@ from devlint.source.asked import Asked
 from devlint.source.tree import Tree
 from devlint.symbols import absolute
 
-Facts = tuple[str, int]
-"""Of a content: the digest of its program, empty if it is none; its characters, or -1 where no torch is in them."""
+if TYPE_CHECKING:
+    from devlint.source.facts import Facts
 
 
 class Asking:
-    """The tree as it is. ``facts`` are known by the digests of contents, and more become known."""
+    """The tree as it is."""
 
-    def __init__(self, contents: Contents, tree: Tree, facts: dict[str, Facts]) -> None:
+    def __init__(self, contents: Contents, tree: Tree) -> None:
         self._contents = contents
         self._tree = tree
-        self.facts = facts
+        self._facts: dict[str, Facts | None] = {}
         self.asked = Asked()
         """Where answers were looked for."""
         self._located: dict[tuple[str, str, tuple[Path, ...]], str | None] = {}
@@ -52,35 +53,34 @@ class Asking:
             if now != told.digest:
                 if not told.facts or not now or name in entry.exact:
                     return False
-                facts, characters = self.facts_of(path, now)
-                if facts != told.facts:
+                facts = self.facts_of(path, now)
+                if facts is None or facts.of(told.parts) != told.facts:
                     return False
-                size = characters if characters >= 0 else size
+                size = facts.size
             if told.in_project and self._in_project(path) != told.in_project:
                 return False
             sizes.append((told.size, size))
         return fits(sizes, entry.budget)
 
-    def facts_of(self, path: str, digest: str) -> Facts:
-        """What of a file's present content counts for others."""
-        known = self.facts.get(digest)
-        if known is None:
-            known = self.facts[digest] = self._read_facts(path, digest)
-        return known
+    def facts_of(self, path: str, digest: str) -> Facts | None:
+        """What a file's present content tells others; None where there is no program in it."""
+        if digest not in self._facts:
+            self._facts[digest] = self._read_facts(path, digest)
+        return self._facts[digest]
 
-    def _read_facts(self, path: str, digest: str) -> Facts:
+    def _read_facts(self, path: str, digest: str) -> Facts | None:
         from devlint.source.decoding import Unreadable, content_digest, decode
-        from devlint.source.facts import facts_of
-        from devlint.source.gate import check_syntax
+        from devlint.source.facts import Facts
+        from devlint.source.program import program_of
 
         try:
             source = decode(self._tree.read(path))
         except (OSError, Unreadable):
-            return ("", -1)
+            return None
         if content_digest(source.data).hex() != digest:
-            return ("", -1)
-        tree, _ = check_syntax(source.text)
-        return facts_of(source.text, tree), len(source.text) if "torch" in source.text else -1
+            return None
+        program = program_of(source.text)
+        return Facts(program) if program is not None else None
 
     def _in_project(self, path: str) -> str:
         from devlint.source.project import path_in_project

@@ -63,7 +63,10 @@ class Entry:
         """Raises ValueError, TypeError or LookupError for a text that is none of ours."""
         found: dict[str, Any] = json.loads(text)
         return cls(
-            parsed=tuple((file, Told(*told)) for file, *told in found["parsed"]),
+            parsed=tuple(
+                (file, Told(digest, in_project, size, tuple(parts), facts))
+                for file, digest, in_project, size, parts, facts in found["parsed"]
+            ),
             exact=frozenset(found["exact"]),
             budget=found["budget"],
             located=tuple((directory, module, where) for directory, module, where in found["located"]),

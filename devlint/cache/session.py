@@ -101,12 +101,12 @@ class Session:
     def _refresh(self) -> None:
         """Take out of the table what does not hold any more."""
         table, contents = self._table, self._contents
-        altered: dict[str, tuple[str, str]] = {}
+        altered: dict[str, str] = {}
         for name, row in table.files.items():
             stamp = tuple(row[1:])
             digest = contents.file(self._absolute(name), stamp, row[0])
             if digest != row[0]:
-                altered[name] = (row[0], digest)
+                altered[name] = digest
             elif stamp != contents.stamp(self._absolute(name)):
                 self._changed = True
         moved = False
@@ -130,36 +130,24 @@ class Session:
         self._dependencies = Dependencies(None)
         self._changed = True
 
-    def _drop(self, altered: dict[str, tuple[str, str]]) -> None:
-        """Take out the entries that depend on changed files."""
+    def _drop(self, altered: dict[str, str]) -> None:
+        """Take out the entries that depend on what has changed in files, which have these digests now."""
         self._changed = True
         known = self._known_dependencies()
-        real: set[int] = set()
-        sizes: dict[int, int] = {}
-        touched: set[int] = set()
-        for name, (before, now) in altered.items():
-            number = known.number(name)
-            touched.add(number)
-            facts = known.facts.get(before)
-            after = self._ask().facts_of(self._absolute(name), now) if now and facts and facts[0] else None
-            if facts is None or after is None or after[0] != facts[0]:
-                real.add(number)
-            elif after[1] >= 0:
-                sizes[number] = after[1]
+        facts = {
+            number: self._ask().facts_of(self._absolute(name), now) if now else None
+            for name, now in altered.items()
+            if (number := known.files.find(name)) is not None
+        }
+        broken = known.broken(facts)
+        before = list(known.sizes)
+        for number, now in facts.items():
+            known.sizes[number] = now.size if now is not None else 0
         for name in list(self._table.entries):
-            numbers, exact, was, budget, others = known.of[name]
-            depends = touched.intersection(numbers)
-            if others:
-                keeps = False
-            elif not depends:
-                keeps = True
-            elif depends & real or depends.intersection(exact):
-                keeps = False
-            else:
-                new = [sizes.get(number, size) for number, size in zip(numbers, was, strict=True)]
-                keeps = fits(zip(was, new, strict=True), budget)
-                known.of[name][2] = new
-            if not keeps:
+            looks, exact, budget, others = known.of[name]
+            sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
+            changed = not broken.isdisjoint(looks) or not facts.keys().isdisjoint(exact)
+            if others or changed or not fits(sizes, budget):
                 del self._table.entries[name]
                 del known.of[name]
 
@@ -191,19 +179,18 @@ class Session:
             report = record.report
         self._changed = True
         known = self._known_dependencies()
-        numbers: list[int] = []
-        sizes: list[int] = []
+        looks: list[int] = []
         for file, told in entry.parsed:
             path = absolute(file, task.base)
             now = self._contents.file(path)
             if record is not None and now != told.digest:
                 return None  # it changed under our hands: the packs know what belongs together
-            numbers.append(known.number(self._name(path)))
-            if now == told.digest and told.facts:
-                known.facts.setdefault(now, (told.facts, told.size))
-            sizes.append(_size_now(known.facts.get(now), told.size) if now != told.digest else told.size)
-        exact = [n for n, (file, _) in zip(numbers, entry.parsed, strict=True) if file in entry.exact]
-        known.of[name] = [numbers, exact, sizes, entry.budget, bool(entry.used_inside)]
+            facts = self._ask().facts_of(path, now) if now != told.digest else None
+            looks.append(known.look(self._name(path), told, facts.size if facts is not None else told.size))
+        exact = [
+            known.looks.all[n].file for n, (file, _) in zip(looks, entry.parsed, strict=True) if file in entry.exact
+        ]
+        known.of[name] = (looks, exact, entry.budget, bool(entry.used_inside))
         result: Any = 0 if entry.silent else [self._gate(task.gate), task.identity, report_row(report)]
         self._table.entries[name] = (key, result)
         return shown(report, task)
@@ -222,7 +209,9 @@ class Session:
         table, contents = self._table, self._contents
         known = self._known_dependencies()
         wanted = {self._absolute(name) for name in table.entries}
-        wanted.update(self._absolute(known.names[n]) for row in known.of.values() for n in row[0])
+        wanted.update(
+            self._absolute(known.files.all[n]) for n in {n for entry in known.of for n in known.files_of(entry)}
+        )
         asked = self._ask().asked
         probed = {existing(directory) for directory in asked.probed}
         for package in {self._package_of(file) for file, _ in asked.used_inside}:
@@ -241,8 +230,6 @@ class Session:
             name = self._name(directory)
             if name not in table.directories:
                 table.markers[name] = markers(directory)
-        digests = {row[0] for row in rows.values()}
-        known.facts = {digest: facts for digest, facts in known.facts.items() if digest in digests}
         table.save(self._path, known)
 
     # -- by the way -------------------------------------------------------------------------------------------------
@@ -259,7 +246,7 @@ class Session:
 
     def _ask(self) -> Asking:
         if self._asking is None:
-            self._asking = Asking(self._contents, WorkingTree(), self._known_dependencies().facts)
+            self._asking = Asking(self._contents, WorkingTree())
         return self._asking
 
     def _gate(self, gate: Gate) -> str:
@@ -287,7 +274,3 @@ def _report_of(entry: Entry, digest: str, task: FileTask) -> FileReport:
 
     refusal = entry.outcome[1]
     return recorded_report(list(entry.findings()), Refusal(*refusal) if refusal else None, digest, task)
-
-
-def _size_now(facts: tuple[str, int] | None, before: int) -> int:
-    return facts[1] if facts is not None and facts[1] >= 0 else before

@@ -44,6 +44,8 @@ from devlint.placement.values import (
     Value,
 )
 from devlint.placement.walk import Walk
+from devlint.source.asked import MODULE
+from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ class Analysis:
         if project is not None and file is not None:
             project.enter(file, self)
         self._module: Walk | None = None
-        sets_default = bool(self.index.read_names & {"set_default_device", "set_default_tensor_type"})
+        sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
         if not self._asked_only or sets_default:
             self._walk_module()
         if self._default == CPU and sets_default:
@@ -177,7 +179,13 @@ class Analysis:
 
     # -- walks ----------------------------------------------------------------------------------------------------
 
+    def rests_on(self, part: str) -> None:
+        """Note that a part of this file was looked at, if it is another one than that which is analysed."""
+        if self._asked_only and self.project is not None and self.file is not None:
+            self.project.rests_on(self.file, part)
+
     def _walk_module(self) -> Walk:
+        self.rests_on(MODULE)
         if self._module is None:
             walk = self._module = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
             walk.run(iter(list(body_of(self.tree))))
@@ -255,7 +263,7 @@ class Analysis:
         """
         if name in self.index.rebound:
             return NOTHING
-        if self._module is None and name in self.index.bound:
+        if self._module is not None or name in self.index.bound:
             self._walk_module()
         found = self._globals.get(name)
         if found is not None and not (found == NONE and name in self.index.names):

@@ -11,6 +11,7 @@ import libcst as cst
 from devlint.placement.known_classes import ClassKind, kind_of_base
 from devlint.placement.own_attributes import builders_of, own_names
 from devlint.placement.syntax import FunctionNode, body_of, descend
+from devlint.source.asked import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class FunctionInfo:
     @property
     def node(self) -> FunctionNode:
         """The whole definition, parsed on the first question."""
+        if self.home is not None:
+            self.home.rests_on(body_part(self.qualname))
         if self._parse is not None:
             parse, self._parse = self._parse, None
             self._node = parse()
@@ -255,6 +258,7 @@ def _prepares_images(parent: ClassInfo) -> bool:
     """The project's own base of transforms, beside libraries that know images on the host only (not: graphs)."""
     if not parent.name.endswith("Transform") or parent.home is None or parent.is_module:
         return False
+    parent.home.rests_on(IMPORTS)
     return any(name.split(".", 1)[0] in IMAGE_LIBRARIES for name in parent.home.index.names.values())
 
 

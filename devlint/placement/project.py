@@ -16,6 +16,7 @@ import libcst as cst
 
 from devlint.placement.index import FileIndex
 from devlint.placement.values import ProjectModule, Value
+from devlint.source.asked import SIGNS, name_part
 from devlint.source.part import Part
 from devlint.source.role import Role
 
@@ -45,6 +46,9 @@ class Files(Protocol):
 
     def parsed(self, file: Path) -> ParsedFile | None:
         """The tree of a file; None for one that cannot be read or is no Python."""
+
+    def rests_on(self, file: Path, part: str) -> None:
+        """Note that a part of a file was looked at (:mod:`devlint.source.asked`)."""
 
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
@@ -79,6 +83,15 @@ class Project:
         """Whether nobody can be seen to use a definition but the package's own file it stands in."""
         return self._files.only_used_inside(file, name)
 
+    def rests_on(self, file: Path, part: str) -> None:
+        """Note that the findings depend on a part of another file (:mod:`devlint.source.asked`).
+
+        It is said at each look, and there are few doors to look through: :meth:`analysis_of` and :meth:`member` of
+        this class, the module level and the imports of an :class:`Analysis`, and ``FunctionInfo.node``. What is met
+        behind them in the same file is a part of what was asked for.
+        """
+        self._files.rests_on(file, part)
+
     def enter(self, file: Path, analysis: Analysis) -> None:
         """The file that is analysed, so that imports that lead back to it find it."""
         self._analyses[file] = analysis
@@ -100,10 +113,11 @@ class Project:
 
     def analysis_of(self, file: Path) -> Analysis | None:
         """The analysis of another file; None for what cannot be read, and beyond :data:`MAX_CHARACTERS`."""
+        if file.suffix != ".py":
+            return self._analyses.get(file)
+        self.rests_on(file, SIGNS)
         if file in self._analyses:
             return self._analyses[file]
-        if file.suffix != ".py":
-            return None
         from devlint.placement.analysis import Analysis
 
         self._analyses[file] = None
@@ -157,6 +171,8 @@ class Project:
     def member(self, module: Path, name: str) -> Value | None:
         """An attribute of a module: a name it binds or imports, a module inside the package, what a star brings in."""
         analysis = self.analysis_of(module)
+        if analysis is not None:
+            self.rests_on(module, name_part(name))
         found = analysis.exported(name) if analysis is not None else None
         if found is not None:
             return found

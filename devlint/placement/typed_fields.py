@@ -64,7 +64,10 @@ def _class_of(node: cst.BaseExpression) -> cst.BaseExpression:
 def declared(walk: Walk, info: ClassInfo) -> frozenset[str]:
     """The fields of a dataclass, a NamedTuple or a class like them that are annotated as one tensor."""
     return frozenset(
-        name for one in info.order for name, text in fields_of(one) if annotated(text, walk.index) is Role.TENSOR
+        name
+        for one in info.order
+        for name, text in fields_of(one)
+        if annotated(text, (one.home or walk.analysis).index) is Role.TENSOR
     )
 
 

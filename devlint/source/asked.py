@@ -1,10 +1,38 @@
-"""What an analysis asked of the tree around its file and what it was told: plain data, for whoever asks it again."""
+"""What an analysis asked of the tree around its file and what it was told: plain data, for whoever asks it again.
+
+Of other files it looks at *parts*, each named by a plain string; :mod:`devlint.source.facts` tells what they say.
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from devlint.source.facts import Facts
+
+SIGNS = ""
+"""What the whole file shows by a sign. It is a part of each other part."""
+
+IMPORTS = "imports"
+"""Where all imports of the file lead."""
+
+MODULE = "module"
+"""What running the module level comes to."""
+
+PROGRAM = "program"
+"""All of it."""
+
+
+def name_part(name: str) -> str:
+    """What a name of the module level stands for, or that it stands for nothing."""
+    return f"name:{name}"
+
+
+def body_part(qualname: str) -> str:
+    """The body of a definition, or of the one that it stands in."""
+    return f"body:{qualname}"
 
 
 class Told(NamedTuple):
@@ -12,11 +40,13 @@ class Told(NamedTuple):
 
     digest: str
     """Of its content; empty for a file that could not be read."""
-    facts: str = ""
-    """Of its program (:mod:`devlint.source.facts`); empty where there is none."""
     in_project: str = ""
     size: int = 0
     """Characters."""
+    parts: tuple[str, ...] = ()
+    """What of it was looked at, in order."""
+    facts: str = ""
+    """Of these parts; empty where there is no program."""
 
 
 @dataclass(slots=True)
@@ -25,6 +55,10 @@ class Asked:
 
     parsed: dict[str, Told] = field(default_factory=dict)
     """The files whose programs were asked for, in that order."""
+    facts: dict[str, Facts] = field(default_factory=dict)
+    """Of those that have a program, until everything has been asked."""
+    looked: dict[str, set[str]] = field(default_factory=dict)
+    """The parts of files that were looked at, until everything has been asked."""
     located: dict[tuple[str, str], str | None] = field(default_factory=dict)
     """The directory of an importing file and a module's name: the file or directory it means there."""
     packages: dict[str, bool] = field(default_factory=dict)
@@ -34,6 +68,18 @@ class Asked:
     """The directories in which something was looked for by its name."""
     rooted: set[str] = field(default_factory=set)
     """The directories that were asked whether a project or a package begins there."""
+
+    def rests_on(self, path: str, part: str) -> None:
+        """Note that a part of a file was looked at."""
+        self.looked.setdefault(path, set()).add(part)
+
+    def settle(self) -> None:
+        """Everything has been asked: what was looked at is told with the files."""
+        for path, facts in self.facts.items():
+            parts = tuple(sorted(self.looked.get(path, ())))
+            self.parsed[path] = self.parsed[path]._replace(parts=parts, facts=facts.of(parts))
+        self.facts.clear()
+        self.looked.clear()
 
     def probe(self, path: str) -> None:
         self.probed.add(os.path.dirname(path))

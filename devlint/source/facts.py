@@ -1,92 +1,118 @@
-"""What of a file another one can depend on: its program, without comments, docstrings and blank lines.
+"""What of a file another one can rest on, by parts: two texts that agree in a part tell others the same of it.
 
-Two texts with the same facts tell every other file the same, as long as it names no line of theirs.
+A part comes with all that it speaks of inside of its file: a name of the module level is followed to every statement
+that binds it, and the names in those are followed in turn. So who asks of a file says where he begins to look, and not
+each step that he takes there. Bodies of definitions alone are not followed: of each one that is read it is said so.
+Lines do not count, for whoever tells none of them.
 """
 
 from __future__ import annotations
 
-import ast
+import hashlib
 import re
-import sys
+import unicodedata
+from collections.abc import Iterable
 
-from devlint.source.gate import statements_in
+from devlint.source.asked import IMPORTS, MODULE, SIGNS
+from devlint.source.outline import DEFAULTING, Import
+from devlint.source.pieces import Pieces, pieces_of
+from devlint.source.program import Program, Sense
 
-_NOISE = re.compile(
-    r"""
-      (?P<string> [A-Za-z]{0,2} (?: (?P<triple>\"{3}|'{3}) (?:\\.|(?!(?P=triple)).)* (?P=triple)
-                  | "(?:\\.|[^"\\\r\n])*" | '(?:\\.|[^'\\\r\n])*' ))
-    | (?: [ \t\f]* (?:\#[^\r\n]*)? (?:\r\n|\r|\n) )+
-    | [ \t\f]* \#[^\r\n]* \Z
-    """,
-    re.X | re.S,
-)
-"""Strings, which are kept, and what ends a line: trailing blanks, a comment, the end itself, and empty lines after."""
-
-NESTED_QUOTES = sys.version_info >= (3, 12)
-"""Whether a formatted string may hold others in quotes of its own kind, at which the expression takes it to end."""
-
-_DOCSTRING = re.compile(r"[ \t\f]*[rRuU]?['\"]")
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
-def facts_of(text: str, tree: ast.Module | None) -> str:
-    """Tells the program of ``text`` from any other. ``tree`` is what :mod:`ast` makes of it, None if it refuses.
+class Facts:
+    """A program by its parts, each read when it is asked for."""
 
-    Whether the text speaks of torch at all decides how a file is read, and counts even in a comment.
-    """
-    program = text
-    if tree is not None and not (NESTED_QUOTES and any(map(_is_cut, _NOISE.finditer(text)))):
-        program = _NOISE.sub(_kept, "\n" + _without_docstrings(text, tree))
-    about_torch = "torch" in text
-    import hashlib
+    def __init__(self, program: Program) -> None:
+        self.size = len(program.text)
+        """Characters."""
+        self._text = program.text
+        self._sense: Sense | None = None
+        self._pieces = Pieces()
+        self._imports: dict[str, str] = {}
+        self._rebound: frozenset[str] = frozenset()
+        self._read: dict[int, tuple[bytes, frozenset[str]]] = {}
+        signs: tuple[object, ...] = (program.about_torch, program.is_main)
+        if program.tree is not None and program.outline is not None:
+            outline = program.outline
+            self._sense = Sense(program.text, program.tree)
+            self._pieces = pieces_of(program.text, program.tree, outline)
+            self._imports = dict(_leading(one) for one in outline.imports if one.name != "*")
+            self._rebound = frozenset(outline.rebound)
+            stars = [one.module for one in outline.imports if one.name == "*"]
+            signs = (*signs, not DEFAULTING.isdisjoint(outline.mentions), stars)
+        self._signs = repr(signs)
+        self._names = frozenset((*self._pieces.binding, *self._imports, *self._rebound))
 
-    return hashlib.blake2b(f"{about_torch}\0{program}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    def of(self, parts: Iterable[str]) -> str:
+        """Tells what these parts say from anything else that they could say."""
+        said = [self._signs.encode()]
+        if self._sense is None:
+            return _digest([*said, _bytes(self._text)]).hex()
+        names: set[str] = set()
+        numbers: set[int] = set()
+        for part in sorted(parts):
+            kind, _, name = part.partition(":")
+            if kind == "name":
+                names.add(name)
+            elif kind == "body":
+                numbers.update(self._around(name))
+            elif part == MODULE:
+                numbers.update(number for number, piece in enumerate(self._pieces.all) if piece.acts)
+            elif part == IMPORTS:
+                said.append(_bytes(repr(sorted(self._imports.items()))))
+            elif part != SIGNS:
+                said.append(_bytes(self._sense.whole()))
+        names, numbers = self._followed(names, numbers)
+        said += (self._piece(number)[0] for number in sorted(numbers))
+        leading = [(name, self._imports.get(name), name in self._rebound) for name in sorted(names & self._names)]
+        return _digest([*said, _bytes(repr([one for one in leading if one[1] or one[2]]))]).hex()
+
+    def _followed(self, names: set[str], numbers: set[int]) -> tuple[set[str], set[int]]:
+        """All names and pieces that these lead to."""
+        read: set[int] = set()
+        while True:
+            for number in numbers - read:
+                names |= self._piece(number)[1]
+            read |= numbers
+            reached = {number for name in names for number in self._pieces.binding.get(name, ())}
+            if reached <= numbers:
+                return names, numbers
+            numbers = numbers | reached
+
+    def _around(self, qualname: str) -> list[int]:
+        """The pieces of the definitions of that name, else of those that it stands in."""
+        while qualname and qualname not in self._pieces.bodies:
+            qualname = qualname.rpartition(".")[0]
+        return self._pieces.bodies.get(qualname, [])
+
+    def _piece(self, number: int) -> tuple[bytes, frozenset[str]]:
+        """A digest of what a piece says, and the names of the module level in it."""
+        known = self._read.get(number)
+        if known is None:
+            assert self._sense is not None
+            piece = self._pieces.all[number]
+            text = "".join(self._sense.of(first, last) for first, last in piece.lines)
+            words = set(_WORD.findall(text))
+            if not text.isascii():
+                words |= {unicodedata.normalize("NFKC", word) for word in words}
+            known = (_digest([_bytes(piece.text), _bytes(text)]), frozenset(words & self._names))
+            self._read[number] = known
+        return known
 
 
-def _kept(match: re.Match[str]) -> str:
-    return match["string"] or "\n"
+def _leading(one: Import) -> tuple[str, str]:
+    """A name that is imported and where it leads."""
+    if one.module is None and one.alias is None:
+        first = one.name.partition(".")[0]
+        return first, first
+    return one.alias or one.name, f"{one.module or ''} {one.name}"
 
 
-def _is_cut(match: re.Match[str]) -> bool:
-    """Whether a string seems to end in the middle of a replacement field, where another one begins in truth."""
-    found = match["string"]
-    if not found or found[0] in "'\"":
-        return False
-    prefix = found[: min(found.find(quote) % len(found) for quote in "'\"")].lower()
-    return ("f" in prefix or "t" in prefix) and found.count("{") != found.count("}")
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
-def _without_docstrings(text: str, tree: ast.Module) -> str:
-    """The text with ``""`` for each docstring that has its lines for itself."""
-    spans = sorted(_docstrings(tree))
-    if not spans:
-        return text
-    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
-    kept: list[str] = []
-    at = 0
-    for first, last in spans:
-        if _DOCSTRING.match(lines[first]) is None:
-            continue
-        kept += lines[at:first]
-        indent = lines[first][: len(lines[first]) - len(lines[first].lstrip(" \t\f"))]
-        kept.append(f'{indent}""\n')
-        at = last + 1
-    return "".join([*kept, *lines[at:]])
-
-
-def _docstrings(tree: ast.Module) -> list[tuple[int, int]]:
-    """First and last line of each docstring, counted from 0."""
-    found: list[tuple[int, int]] = []
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        stack += statements_in(node)
-        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or not node.body:
-            continue
-        first = node.body[0]
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-            last_line = first.end_lineno or first.lineno
-            alone = node.body[1].lineno > last_line if len(node.body) > 1 else True
-            header = getattr(node, "lineno", 0)
-            if alone and first.lineno > header:
-                found.append((first.lineno - 1, last_line - 1))
-    return found
+def _digest(said: Iterable[bytes]) -> bytes:
+    return hashlib.blake2b(b"\0".join(said), digest_size=8).digest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -10,21 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
-from devlint.source.asked import Asked, Told
-from devlint.source.decoding import Source, Unreadable, content_digest, decode
-from devlint.source.facts import facts_of
-from devlint.source.gate import Refusal, check_syntax, too_deep
+from devlint.source.asked import PROGRAM, Asked, Told
+from devlint.source.decoding import Unreadable, content_digest, decode
+from devlint.source.gate import Refusal
 from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
-from devlint.source.outline import Outline, outline_of
+from devlint.source.outline import Outline
 from devlint.source.part import Part
+from devlint.source.program import Program, program_of
 from devlint.source.project import PROJECT_MARKERS, path_in_project
 from devlint.source.role import Role, role_of
 from devlint.source.tree import WORKING_TREE, Tree
 
 if TYPE_CHECKING:
+    import ast
+
     import libcst as cst
 
     from devlint.source.bare.parts import BareParts
+    from devlint.source.facts import Facts
     from devlint.source.parts import Parts
 
 Index = TypeVar("Index")
@@ -51,6 +53,16 @@ class ParsedFile(Generic[Index]):
     """Characters."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known(Generic[Index]):
+    """What a library has of one file."""
+
+    parsed: ParsedFile[Index] | None
+    told: Told
+    facts: Facts | None
+    """None where nothing is parsed, and where nobody wants them."""
+
+
 class Library(Generic[Index]):
     """Parsed files, the most recently used of them, for one process; each with what ``index`` says of its tree."""
 
@@ -64,28 +76,32 @@ class Library(Generic[Index]):
     ) -> None:
         """``recorded``: it can say of each file what its answer rests on. ``bare``: its trees have no layout."""
         self.tree = tree
-        self._bare = bare
-        self._told: dict[Path, Told] | None = {} if recorded else None
+        self.bare = bare
+        self._recorded = recorded
         self._index = index
         self._limit = characters
-        self._files: OrderedDict[Path, ParsedFile[Index] | None] = OrderedDict()
+        self._files: OrderedDict[Path, _Known[Index]] = OrderedDict()
         self._size = 0
 
     def parsed(self, file: Path) -> ParsedFile[Index] | None:
         """The tree of a file; None for one that cannot be read or is no Python."""
+        return self._known(file).parsed
+
+    def told(self, file: Path) -> tuple[Told, Facts | None]:
+        """What the answer to :meth:`parsed` rested on. The library must be one that is recorded."""
+        known = self._known(file)
+        return known.told, known.facts
+
+    def _known(self, file: Path) -> _Known[Index]:
         if file in self._files:
             self._files.move_to_end(file)
             return self._files[file]
-        found = self._files[file] = _parse(file, self._index, self.tree, self._bare, self._told)
-        self._size += found.size if found is not None else 0
+        found = self._files[file] = _parse(file, self._index, self.tree, self.bare, self._recorded)
+        self._size += found.told.size
         while self._size > self._limit and len(self._files) > 1:
             _, oldest = self._files.popitem(last=False)
-            self._size -= oldest.size if oldest is not None else 0
+            self._size -= oldest.told.size
         return found
-
-    def told(self, file: Path) -> Told:
-        """What the answer to :meth:`parsed` rested on. The library must be one that is recorded."""
-        return (self._told or {})[file]
 
 
 class Surroundings(Generic[Index]):
@@ -142,8 +158,19 @@ class Surroundings(Generic[Index]):
             library = self._quoted
         found = library.parsed(file)
         if self._asked is not None:
-            self._asked.parsed.setdefault(str(file), library.told(file))
+            told, facts = library.told(file)
+            self._asked.parsed.setdefault(str(file), told)
+            if facts is not None:
+                self._asked.facts.setdefault(str(file), facts)
+            if not library.bare:
+                # What LibCST makes of a text is known of the whole of it only.
+                self._asked.rests_on(str(file), PROGRAM)
         return found
+
+    def rests_on(self, file: Path, part: str) -> None:
+        """Note that a part of a file was looked at (:mod:`devlint.source.asked`)."""
+        if self._asked is not None:
+            self._asked.rests_on(str(file), part)
 
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
@@ -195,49 +222,32 @@ class Surroundings(Generic[Index]):
         return self._name(str(file))
 
 
-def _parse(
-    file: Path, index: MakeIndex[Index], files: Tree, bare: bool, told: dict[Path, Told] | None = None
-) -> ParsedFile[Index] | None:
-    """A file's tree. ``told`` is told what it was made from."""
+def _parse(file: Path, index: MakeIndex[Index], files: Tree, bare: bool, recorded: bool) -> _Known[Index]:
+    """A file's tree, and what that rests on if it is ``recorded``."""
     data = None
     try:
         data = files.read(str(file))
         source = decode(data)
     except (OSError, Unreadable):
-        if told is not None:
-            told[file] = Told(content_digest(data).hex() if data is not None else "")
-        return None
-    tree, refusal = check_syntax(source.text)
-    found = _parsed_text(file, source, tree, refusal, index, files, bare)
-    if told is not None:
-        where, size = str(path_in_project(file, files)), found.size if found is not None else 0
-        told[file] = Told(source.digest.hex(), facts_of(source.text, tree) if found is not None else "", where, size)
-    return found
+        return _Known(None, Told(content_digest(data).hex() if data is not None else ""), None)
+    program = program_of(source.text)
+    where = path_in_project(file, files)
+    found = _parsed_program(program, role_of(where, source.text), index, bare) if program is not None else None
+    size = found.size if found is not None else 0
+    if not recorded:
+        return _Known(found, Told("", size=size), None)
+    from devlint.source.facts import Facts
+
+    facts = Facts(program) if found is not None and program is not None else None
+    return _Known(found, Told(source.digest.hex(), str(where), size), facts)
 
 
-def _parsed_text(
-    file: Path,
-    source: Source,
-    tree: ast.Module | None,
-    refusal: Refusal | None,
-    index: MakeIndex[Index],
-    files: Tree,
-    bare: bool,
-) -> ParsedFile[Index] | None:
-    if (refusal is not None and refusal.final) or too_deep(source.text, tree) is not None:
-        return None
-    text = source.text
-    if tree is not None and "torch" not in text:
-        # Whatever it computes, it makes no tensor: the names it hands on are all that counts.
-        text = _imports_of(tree)
-        tree = ast.parse(text)
-    outline = outline_of(tree) if tree is not None else None
-    parts = parts_of(text, tree, outline, bare)
+def _parsed_program(program: Program, role: Role, index: MakeIndex[Index], bare: bool) -> ParsedFile[Index] | None:
+    parts = parts_of(program.text, program.tree, program.outline, bare)
     parsed = parts.skeleton()
     if isinstance(parsed, Refusal):
         return None
-    role = role_of(path_in_project(file, files), source.text)
-    return ParsedFile(parsed, parts.parsed, index(parsed, outline, parts), role, len(text))
+    return ParsedFile(parsed, parts.parsed, index(parsed, program.outline, parts), role, len(program.text))
 
 
 def parts_of(text: str, tree: ast.Module | None, outline: Outline | None, bare: bool) -> AnyParts:
@@ -249,8 +259,3 @@ def parts_of(text: str, tree: ast.Module | None, outline: Outline | None, bare: 
     from devlint.source.bare.parts import BareParts
 
     return BareParts(text, tree, outline)
-
-
-def _imports_of(tree: ast.Module) -> str:
-    statements = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    return "".join(ast.unparse(statement) + "\n" for statement in statements)

@@ -22,6 +22,9 @@ REGISTERING = frozenset(
 
 PLACING = frozenset({"to", "cuda"})
 
+DEFAULTING = frozenset({"set_default_device", "set_default_tensor_type"})
+"""A file that mentions one may set where tensors are made."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
