@@ -7,14 +7,12 @@ at all; and where there is, over LibCST's, which know every place and blank. Bot
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from devlint.around import Around
 from devlint.source.gate import Refusal, check_syntax, too_deep
-from devlint.symbols import symbol_of
 
 if TYPE_CHECKING:
     import ast
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from devlint.placement.project import Project
     from devlint.source.asked import Asked
     from devlint.source.bare.parts import BareParts
-    from devlint.source.library import AnyParts, Library, Surroundings
     from devlint.source.outline import Outline
     from devlint.source.role import Role
     from devlint.source.tree import Tree
@@ -68,25 +65,36 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
     from devlint.source.outline import outline_of
 
     outline = outline_of(ast_tree) if ast_tree is not None else None
+    around = Around(task, tree, asked)
     if ast_tree is not None and outline is not None:
         try:
-            return _in_two_passes(text, BareParts(text, ast_tree, outline, keeps=True), outline, task, tree, asked)
+            return _in_two_passes(text, BareParts(text, ast_tree, outline, keeps=True), outline, task, around)
         except (NeedsLayout, AttributeError):
             # Some rule asks for what only LibCST's own nodes have.
             pass
-    return _linted(text, outline, refusal, task, _surroundings(task, tree, asked, bare=False))
+    with around.project(bare=False) as project:
+        findings = _linted(text, outline, refusal, task, project)
+    return _said(findings, around)
 
 
-def _in_two_passes(
-    text: str, bare: BareParts, outline: Outline, task: FileTask, tree: Tree, asked: Asked | None
-) -> Said:
+def _in_two_passes(text: str, bare: BareParts, outline: Outline, task: FileTask, around: Around) -> Said:
     """Raises NeedsLayout or AttributeError where bare trees do not tell."""
-    around = _surroundings(task, tree, asked)
-    spoken = _first_pass(text, bare, outline, task, around)
+    with around.project() as project:
+        spoken, alone = _first_pass(text, bare, outline, task, project), project.leads_back
+    if alone:
+        with around.project(alone) as project:
+            spoken = _first_pass(text, bare, outline, task, project)
     if not spoken.paths:
         return Said(watched=around.watched)
-    around = _surroundings(task, tree, asked, spoken_of=spoken.paths)
-    return _linted(text, outline, None, task, around, bare, spoken.definitions)
+    with around.project(alone, spoken_of=spoken.paths) as project:
+        findings = _linted(text, outline, None, task, project, bare, spoken.definitions)
+    return _said(findings, around)
+
+
+def _said(findings: tuple[Finding, ...] | Refusal, around: Around) -> Said:
+    if isinstance(findings, tuple):
+        return Said(findings, watched=around.watched)
+    return Said(refusal=findings)
 
 
 def _stopped(text: str, tree: ast.Module | None, refusal: Refusal | None) -> Refusal | None:
@@ -114,18 +122,16 @@ class _Spoken:
     """Of the file that is linted, by their numbers: those that hold a node of some finding."""
 
 
-def _first_pass(
-    text: str, bare: BareParts, outline: Outline, task: FileTask, around: Surroundings[FileIndex]
-) -> _Spoken:
+def _first_pass(text: str, bare: BareParts, outline: Outline, task: FileTask, project: Project) -> _Spoken:
     """What the rules have anything to say of."""
+    from devlint.placement.index import index_file
     from devlint.rules.engine import scopes_spoken_of
 
-    with _project(around) as project:
-        index = _index(bare.skeleton(), outline, bare)
-        role, file = _role(task, text), Path(task.path)
-        scopes = scopes_spoken_of(bare.skeleton(), task.shown_as, role, project, file, index)
-        names = {name for path, name in scopes if path == task.shown_as}
-        return _Spoken(frozenset(path for path, _ in scopes), frozenset(_definitions(index, names)))
+    index = index_file(bare.skeleton(), outline, bare.definition)
+    role, file = _role(task, text), Path(task.path)
+    scopes = scopes_spoken_of(bare.skeleton(), task.shown_as, role, project, file, index)
+    names = {name for path, name in scopes if path == task.shown_as}
+    return _Spoken(frozenset(path for path, _ in scopes), frozenset(_definitions(index, names)))
 
 
 def _definitions(index: FileIndex, names: set[str]) -> Iterator[int]:
@@ -142,10 +148,10 @@ def _linted(
     outline: Outline | None,
     refusal: Refusal | None,
     task: FileTask,
-    around: Surroundings[FileIndex],
+    project: Project,
     bare: BareParts | None = None,
     spoken: frozenset[int] = frozenset(),
-) -> Said:
+) -> tuple[Finding, ...] | Refusal:
     """What the rules say, with places. Of ``bare`` are the definitions that are not ``spoken`` of."""
     from devlint.placement.index import index_file
     from devlint.rules.engine import lint_module
@@ -154,65 +160,17 @@ def _linted(
     parts = Parts(text, outline)
     tree = parts.skeleton()
     if isinstance(tree, Refusal):
-        return Said(refusal=_why(tree, refusal))
+        return _why(tree, refusal)
 
     def read(number: int) -> cst.FunctionDef | None:
         return parts.definition(number) if bare is None or number in spoken else bare.definition(number)
 
-    with _project(around) as project:
-        index = index_file(tree, outline, read)
-        role, file = _role(task, text), Path(task.path)
-        found = lint_module(tree, text, task.shown_as, role, project, file, index, parts.parsed)
-    return Said(tuple(found), watched=around.watched)
+    index = index_file(tree, outline, read)
+    role, file = _role(task, text), Path(task.path)
+    return tuple(lint_module(tree, text, task.shown_as, role, project, file, index, parts.parsed))
 
 
 def _role(task: FileTask, text: str) -> Role:
     from devlint.source.role import role_of
 
     return role_of(PurePath(task.in_project), text)
-
-
-@contextmanager
-def _project(around: Surroundings[FileIndex]) -> Iterator[Project]:
-    """The files around one, let go of at the end."""
-    from devlint.placement.project import Project
-
-    project = Project(around)
-    try:
-        yield project
-    finally:
-        project.dissolve()
-
-
-def _surroundings(
-    task: FileTask, tree: Tree, asked: Asked | None, bare: bool = True, spoken_of: frozenset[str] = frozenset()
-) -> Surroundings[FileIndex]:
-    """The files around one, as bare trees if so wanted, except for those that are spoken of."""
-    from devlint.source.library import Surroundings
-
-    base = task.base
-    library, quoted = (_library(tree, task.recorded, kind) for kind in (bare, False))
-    around = Surroundings(library, lambda path: symbol_of(path, base), task.src, asked, quoted, spoken_of)
-    around.ask(Path(task.path))
-    return around
-
-
-@lru_cache(2)
-def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
-    """The syntax trees of other files that this process has parsed, bare ones or LibCST's own."""
-    from devlint.source.library import MAX_CHARACTERS, Library
-
-    return Library(_index, MAX_CHARACTERS if bare else MAX_CHARACTERS // 4, tree, recorded, bare)
-
-
-def _index(tree: cst.Module, outline: Outline | None, parts: AnyParts) -> FileIndex:
-    from devlint.placement.index import index_file
-
-    return index_file(tree, outline, parts.definition)
-
-
-def budget() -> int:
-    """Characters of other files beyond which one analysis does not look into further ones."""
-    from devlint.placement.project import MAX_CHARACTERS
-
-    return MAX_CHARACTERS

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
@@ -18,15 +19,16 @@ from devlint.placement import definitions as _definitions  # noqa: F401  (regist
 from devlint.placement import statements as _statements  # noqa: F401  (registers the statements)
 from devlint.placement.attributes import module_symbol
 from devlint.placement.callers import Callers
-from devlint.placement.classes import AttributeFact, ClassFacts, is_registered, kept, kind_of
+from devlint.placement.class_facts import add_own_facts
+from devlint.placement.classes import ClassFacts
 from devlint.placement.devices import device_of
 from devlint.placement.domain import CPU, UNKNOWN, Device
-from devlint.placement.environment import Environment, join
-from devlint.placement.events import CallSite, ClassWalked, Event, Loaded, Sink
+from devlint.placement.events import ClassWalked, Event, Loaded, Sink
 from devlint.placement.index import FileIndex, index_file
 from devlint.placement.infos import ClassInfo, FunctionInfo
 from devlint.placement.own_attributes import registered_attributes
 from devlint.placement.parameters import announce, bind_parameters, scope_of
+from devlint.placement.questions import Memory, Notebook
 from devlint.placement.scope import Scope, Setting
 from devlint.placement.summaries import Summary, substitute
 from devlint.placement.syntax import body_of, parameters_of
@@ -40,7 +42,6 @@ from devlint.placement.values import (
     ProjectModule,
     Reference,
     Self,
-    UnknownValue,
     Value,
 )
 from devlint.placement.walk import Walk
@@ -49,13 +50,10 @@ from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.project import Project
+    from devlint.placement.project import Project, World
 
 MAX_STARS = 32
 """Modules that a file imports whole; in an index of hundreds of them, looking one name up would read them all."""
-
-MAX_DEPTH = 12
-"""How many definitions deep a question leads; beyond, the answer is unknown."""
 
 
 def analyse(
@@ -70,7 +68,19 @@ def analyse(
 
     With a ``project``, ``file`` is where the text stands, and what it imports from around there is known as well.
     """
-    yield from Analysis(tree, path, role, project, file, index).events()
+    analysis = Analysis(tree, path, role, project, file, index)
+    if project is not None:
+        project.enter(analysis)
+    yield from analysis.events()
+
+
+class _ModuleLevel(NamedTuple):
+    """What the statements of a module's level do."""
+
+    events: list[Event]
+    names: dict[str, Value]
+    default: Device
+    """Where factories make their tensors afterwards."""
 
 
 class Analysis:
@@ -81,58 +91,47 @@ class Analysis:
         tree: cst.Module,
         path: str,
         role: Role,
-        project: Project | None = None,
+        project: Project | World | None = None,
         file: Path | None = None,
         index: FileIndex | None = None,
-        asked_only: bool = False,
+        memory: Memory | None = None,
     ) -> None:
-        """``index`` is that of the file; one that is ``asked_only`` has its module level walked if a name wants it."""
+        """``index`` is that of the file. With a ``memory`` of others it is asked about some names only, and keeps in
+        it what it finds out: its module level is walked if a name wants it."""
         self.tree = tree
-        self._asked_only = asked_only
+        self._asked_only = memory is not None
+        self.memory: Memory = memory if memory is not None else Notebook()
         self.index: FileIndex = index if index is not None else index_file(tree)
         self.path = path
         self.role = role
         self.file = file
         self.project = project
         self._globals: dict[str, Value] = {}
-        self._walks: dict[int, Walk] = {}
-        self._running: list[int] = project.running if project is not None else []
-        self._facts: dict[int, ClassFacts] = {}
-        self._facts_running: set[int] = set()
-        self._noted: dict[int, dict[str, tuple[Value, cst.CSTNode, Scope]]] = {}
-        self._dynamic: set[int] = set()
-        self._buffers: set[tuple[int, str]] = set()
         self._deferred: list[FunctionInfo] = []
-        self.callers = Callers(self.index.indirect, self._only_used_here)
+        self._buffers: set[tuple[ClassInfo, str]] = set()
+        """All that have been seen to be registered."""
+        self.callers = Callers(self.index.indirect, self._only_used_here) if not self._asked_only else None
         self._default: Device = CPU
+        self._sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
         for function in self.index.functions.values():
             function.home = self
         for defined in self.index.classes.values():
             defined.home = self
-        if project is not None and file is not None:
-            project.enter(file, self)
-        self._module: Walk | None = None
-        sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
-        if not self._asked_only or sets_default:
-            self._walk_module()
-        if self._default == CPU and sets_default:
-            # Set inside some function: when it has run is not known here.
-            self._default = UNKNOWN
 
     def dissolve(self) -> None:
         """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
-        self._module = None
-        self._walks.clear()
-        self._facts.clear()
-        self.callers.forget()
-        self._noted.clear()
+        if isinstance(self.memory, Notebook):
+            self.memory.clear()
+        if self.callers is not None:
+            self.callers.forget()
         self._globals.clear()
+        self._buffers.clear()
         self._deferred.clear()
         for function in self.index.functions.values():
             function.home = None
             function.closure = {}
         for info in self.index.classes.values():
-            info.forget()
+            info.home = None
             if not self._asked_only:
                 info.methods.clear()
 
@@ -140,7 +139,8 @@ class Analysis:
 
     def events(self) -> Iterator[Event]:
         loaded: dict[str, dict[str, set[str]]] = {}
-        yield from self._walk_module().events
+        level = self._module_level()
+        yield from level.events if level is not None else ()
         functions = self.index.in_order()
         for info in self.index.classes.values():
             self.facts(info)
@@ -165,7 +165,7 @@ class Analysis:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            judged = self.callers.judged(event, walk.scope)
+            judged = self.callers.judged(event, walk.scope) if self.callers is not None else event
             if judged is not None:
                 yield judged
 
@@ -184,46 +184,49 @@ class Analysis:
         if self._asked_only and self.project is not None and self.file is not None:
             self.project.rests_on(self.file, part)
 
-    def _walk_module(self) -> Walk:
+    def _module_level(self) -> _ModuleLevel | None:
+        """What the statements of the module level do; None while they are walked."""
+        return self.memory.ask(("module", self), self._walk_module, None)
+
+    def _walk_module(self) -> _ModuleLevel:
         self.rests_on(MODULE)
-        if self._module is None:
-            walk = self._module = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
-            walk.run(iter(list(body_of(self.tree))))
-            if walk.env is not None:
-                self._globals = dict(walk.env.values)
-        return self._module
+        self._globals, self._default = {}, CPU
+        walk = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+        walk.run(iter(list(body_of(self.tree))))
+        names = dict(walk.env.values) if walk.env is not None else self._globals
+        # Set inside some function: when it has run is not known here.
+        default = UNKNOWN if self._default == CPU and self._sets_default else self._default
+        return _ModuleLevel([] if self._asked_only else walk.events, names, default)
+
+    @property
+    def _default_device(self) -> Device:
+        level = self._module_level() if self._sets_default else None
+        return self._default if level is None else level.default
 
     def _walked(self, info: FunctionInfo) -> Walk | None:
         """The walk of a definition; None while it runs, or too deep."""
         if info.home is not None and info.home is not self:
             return info.home._walked(info)
-        key = info.key
-        found = self._walks.get(key)
-        if found is not None:
-            return found
-        if self.is_running(info):
-            return None
+        # What one closes over is that of the walk around it.
+        return self.memory.ask(_walk_of(info), partial(self._walk, info), None, True, not info.closure)
+
+    def _walk(self, info: FunctionInfo) -> Walk:
         walk = Walk(self, scope_of(info, self.path, self.role), info)
-        walk.state.default_device = self._default
+        walk.state.default_device = self._default_device
         bind_parameters(walk, info)
         if not self._asked_only:
             announce(walk, info)
-        with self.running(info):
-            walk.run_definition(info.node)
-        self._walks[key] = walk
+        walk.run_definition(info.node)
+        if self._asked_only:
+            walk.keep_results()
         return walk
 
-    @contextmanager
-    def running(self, info: FunctionInfo) -> Iterator[None]:
+    def running(self, info: FunctionInfo) -> AbstractContextManager[None]:
         """While a definition is walked, what is asked of it again has no answer yet."""
-        self._running.append(info.key)
-        try:
-            yield
-        finally:
-            self._running.pop()
+        return self.memory.asking(_walk_of(info))
 
     def is_running(self, info: FunctionInfo) -> bool:
-        return info.key in self._running or len(self._running) >= MAX_DEPTH
+        return self.memory.is_asked(_walk_of(info), True)
 
     def defer(self, info: FunctionInfo) -> None:
         """A definition found inside another, to be walked after it."""
@@ -263,9 +266,7 @@ class Analysis:
         """
         if name in self.index.rebound:
             return NOTHING
-        if self._module is not None or name in self.index.bound:
-            self._walk_module()
-        found = self._globals.get(name)
+        found = self._bound(name)
         if found is not None and not (found == NONE and name in self.index.names):
             return found
         defined = self.index.top_level.get(name) if self._asked_only else None
@@ -278,19 +279,30 @@ class Analysis:
             return self.imported(qualified)
         return None
 
+    def _bound(self, name: str) -> Value | None:
+        """What the statements of the module level leave a name with."""
+        if self._asked_only and name not in self.index.bound:
+            return None
+        level = self._module_level()
+        return (self._globals if level is None else level.names).get(name)
+
     def imported(self, qualified: str) -> Value:
         """What an imported name stands for: a value of the project, or a reference to what is outside."""
-        found = None
-        if self.project is not None and self.file is not None:
-            found = self.project.resolve(self.file, qualified)
+        found = self._resolved(qualified)
         return Reference(qualified) if found is None else found
+
+    def _resolved(self, qualified: str) -> Value | None:
+        """What a qualified name stands for that is imported here; None for what is not the project's."""
+        if self.project is None or self.file is None:
+            return None
+        return self.memory.ask(("import", self, qualified), partial(self.project.look_up, self.file, qualified), None)
 
     def from_star(self, name: str) -> Value | None:
         """A public name that ``from module import *`` brings in; None if none does, or too many might."""
-        if self.project is None or self.file is None or name.startswith("_") or len(self.index.stars) > MAX_STARS:
+        if name.startswith("_") or len(self.index.stars) > MAX_STARS:
             return None
         for module in self.index.stars:
-            found = self.project.resolve(self.file, f"{module}{'' if module.endswith('.') else '.'}{name}")
+            found = self._resolved(f"{module}{'' if module.endswith('.') else '.'}{name}")
             if found is not None:
                 return found
         return None
@@ -325,65 +337,53 @@ class Analysis:
     # -- classes --------------------------------------------------------------------------------------------------
 
     def in_progress(self, info: ClassInfo) -> bool:
-        home = info.home or self
-        return id(info) in home._facts_running
+        return (info.home or self).memory.is_asked(("facts", info))
 
     def facts(self, info: ClassInfo) -> ClassFacts:
         """The attributes of a class by its constructor and its bases in the project."""
         if info.home is not None and info.home is not self:
             return info.home.facts(info)
-        found = self._facts.get(id(info))
-        if found is not None:
-            return found
+        return self.memory.ask(("facts", info), partial(self._find_facts, info), ClassFacts(info))
+
+    def _find_facts(self, info: ClassInfo) -> ClassFacts:
         facts = ClassFacts(info)
-        if id(info) in self._facts_running:
-            return facts
-        self._facts_running.add(id(info))
         for parent in reversed(info.order[1:]):
             facts.attributes.update(self.facts(parent).attributes)
-        init = info.methods.get("__init__")
-        walk = self._walked(init) if init is not None else None
-        if walk is not None:
+        constructor, *builders = self._constructing(info) or (None,)
+        if constructor is not None:
             for method in info.builders:
-                self._walked(method)
                 # Its own walk comes later, when the attributes are known.
-                self._walks.pop(method.key, None)
-            self._collect(info, facts, walk)
-        self._facts_running.discard(id(info))
-        facts.dynamic = id(info) in self._dynamic
-        self._facts[id(info)] = facts
+                self.memory.forget(_walk_of(method))
+            add_own_facts(facts, constructor, builders)
         return facts
 
-    def _collect(self, info: ClassInfo, facts: ClassFacts, walk: Walk) -> None:
-        end: Environment | None = walk.env
-        for state in walk.exits:
-            end = join(None, end, state)
-        me, assigned_later = _self_name(walk), info.assigned_outside_init
-        for name, (value, node, scope) in self._noted.get(id(info), {}).items():
-            final = value if end is None else end.values.get(f"{me}.{name}", value)
-            if isinstance(final, UnknownValue) and is_registered(value):
-                # Made in one arm only: where it is used, that arm was taken.
-                final = value
-            if info.is_module:
-                final = kept(final, name, node, scope)
-            stores = 1 + (name in assigned_later)
-            facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
+    def _constructing(self, info: ClassInfo) -> tuple[Walk, ...]:
+        """The walks of the constructor and of its parts; none while it is walked itself."""
+        init = info.methods.get("__init__")
+        walk = self._walked(init) if init is not None else None
+        if walk is None:
+            return ()
+        return (walk, *(part for method in info.builders if (part := self._walked(method)) is not None))
 
-    def note_attribute(self, walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
-        """An attribute stored on ``self`` in the constructor."""
-        builds = self.in_progress(owner.info) and walk.info in owner.info.builders
-        if builds or (walk.info is not None and walk.info.name == "__init__"):
-            self._noted.setdefault(id(owner.info), {})[name] = (value, node, walk.scope)
+    def builds(self, walk: Walk, info: ClassInfo) -> bool:
+        """Whether what a walk stores on an object is what every object of the class begins with."""
+        if info.home is not None and info.home is not self:
+            return False
+        constructs = walk.info is not None and walk.info.name == "__init__"
+        return constructs or (self.in_progress(info) and walk.info in info.builders)
 
-    def note_buffer(self, owner: Self, name: str) -> None:
+    def is_buffer(self, walk: Walk, info: ClassInfo, name: str) -> bool:
+        return any((c.home or self)._registers(walk, c, name) for c in info.order)
+
+    def _registers(self, walk: Walk, info: ClassInfo, name: str) -> bool:
+        if not self._asked_only:
+            return (info, name) in self._buffers
+        return any((info, name) in one.noted.buffers for one in (walk, *self._constructing(info)))
+
+    def note_buffer(self, walk: Walk, info: ClassInfo, name: str) -> None:
         """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
-        self._buffers.add((id(owner.info), name))
-
-    def is_buffer(self, info: ClassInfo, name: str) -> bool:
-        return any((id(c), name) in (c.home or self)._buffers for c in info.order)
-
-    def note_dynamic_registration(self, owner: Self, site: CallSite) -> None:
-        self._dynamic.add(id(owner.info))
+        walk.noted.buffers.add((info, name))
+        self._buffers.add((info, name))
 
     def _completed(self, info: ClassInfo, loaded: dict[str, dict[str, set[str]]]) -> ClassFacts:
         """The facts with what the whole class does with each attribute."""
@@ -401,7 +401,6 @@ class Analysis:
         return ClassFacts(info, attributes, facts.dynamic)
 
 
-def _self_name(walk: Walk) -> str:
-    assert walk.info is not None
-    parameters = parameters_of(walk.info.header)
-    return parameters[0].name.value if parameters else "self"
+def _walk_of(info: FunctionInfo) -> tuple[str, int]:
+    """The question how a definition is walked."""
+    return "walk", info.key

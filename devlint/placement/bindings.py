@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.classes import note_attribute
 from devlint.placement.domain import CPU, UNKNOWN, Anchor, Choice, SameAs, Symbol, Unknown
 from devlint.placement.events import Stored
 from devlint.placement.origin import StepKind
@@ -61,12 +62,12 @@ def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_nod
     owner = walk.evaluate(target.value)
     path = path_of(target)
     name = target.attr.value
-    if isinstance(owner, Self) and isinstance(value, Tensor) and walk.analysis.is_buffer(owner.info, name):
+    if isinstance(owner, Self) and isinstance(value, Tensor) and walk.analysis.is_buffer(walk, owner.info, name):
         # A Module keeps what is assigned under a buffer's name as that buffer.
         value = replace(value, kind=Kind.BUFFER)
     walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node, walk.arms))
     if isinstance(owner, Self):
-        walk.analysis.note_attribute(walk, owner, name, value, target)
+        note_attribute(walk, owner, name, value, target)
     if path is not None:
         walk.state.store(path, value)
     base = path_of(target.value)

@@ -13,12 +13,15 @@ from devlint.placement.values import (
     DeviceName,
     Kind,
     Module,
+    Self,
     Tensor,
     Value,
 )
 
 if TYPE_CHECKING:
     import libcst as cst
+
+    from devlint.placement.walk import Walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +49,29 @@ class ClassFacts:
     attributes: dict[str, AttributeFact] = field(default_factory=dict)
     dynamic: bool = False
     """Registers under names that are computed, or sets attributes by ``setattr``."""
+
+
+@dataclass(slots=True, eq=False)
+class Noted:
+    """What a walk saw stored on objects."""
+
+    stored: dict[ClassInfo, dict[str, tuple[Value, cst.CSTNode, Scope]]] = field(default_factory=dict)
+    """Attributes that every object of the class begins with: value, node and scope of the last store."""
+    buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
+    dynamic: set[ClassInfo] = field(default_factory=set)
+    """Classes that register under names that are computed."""
+
+    def add(self, other: Noted) -> None:
+        for info, stored in other.stored.items():
+            self.stored.setdefault(info, {}).update(stored)
+        self.buffers |= other.buffers
+        self.dynamic |= other.dynamic
+
+
+def note_attribute(walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
+    """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
+    if walk.analysis.builds(walk, owner.info):
+        walk.noted.stored.setdefault(owner.info, {})[name] = (value, node, walk.scope)
 
 
 def kind_of(value: Value) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
     from devlint.placement.values import Value
 
+
+Found = TypeVar("Found")
 
 MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})
 
@@ -145,19 +148,12 @@ class ClassInfo:
     methods: dict[str, FunctionInfo]
     home: Analysis | None = None
     """The analysis of the file it stands in."""
-    _resolved: tuple[str | ClassInfo, ...] | None = None
-    _kind: ClassKind | None = None
-    _order: tuple[ClassInfo, ...] | None = None
     _builders: tuple[FunctionInfo, ...] | None = None
-    _splits: bool | None = None
 
     @property
     def splits(self) -> bool:
         """The class says that it may be spread over devices: it names the submodules that must stay whole."""
-        if self._splits is None:
-            told = (names for info in self.order if (names := _names_blocks(info.node)) is not None)
-            self._splits = next(told, False)
-        return self._splits
+        return next((names for info in self.order if (names := _names_blocks(info.node)) is not None), False)
 
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
@@ -175,14 +171,8 @@ class ClassInfo:
     @property
     def resolved_bases(self) -> tuple[str | ClassInfo, ...]:
         """The bases, with the classes that other files of the project define in place of their names."""
-        if self._resolved is None:
-            if self.home is None:
-                return self.bases
-            # A base that leads back here while it is looked up stays a name.
-            self._resolved = self.bases
-            home = self.home
-            self._resolved = tuple(home.imported_class(base) if isinstance(base, str) else base for base in self.bases)
-        return self._resolved
+        # A base that leads back here while it is looked up stays a name.
+        return self._asked("bases", _resolved, self.bases)
 
     @property
     def parents(self) -> tuple[ClassInfo, ...]:
@@ -192,18 +182,18 @@ class ClassInfo:
     @property
     def kind(self) -> ClassKind:
         """What it is by its bases: what the tables know of them by name, else what the project's files say."""
-        if self._kind is None:
-            self._kind = ClassKind.UNKNOWN
-            self._kind = _kind(self)
-        return self._kind
+        return self._asked("kind", _kind, ClassKind.UNKNOWN)
 
     @property
     def order(self) -> tuple[ClassInfo, ...]:
         """The class and its ancestors in the order in which methods are looked up (C3, as far as the project shows)."""
-        if self._order is None:
-            self._order = (self,)
-            self._order = (self, *_merged([list(parent.order) for parent in self.parents], list(self.parents)))
-        return self._order
+        return self._asked("order", _order, (self,))
+
+    def _asked(self, what: str, find: Callable[[ClassInfo], Found], meanwhile: Found) -> Found:
+        """What the files around have a say in; the memory of its analysis keeps it."""
+        if self.home is None:
+            return find(self)
+        return self.home.memory.ask((what, self), partial(find, self), meanwhile)
 
     @property
     def name(self) -> str:
@@ -220,15 +210,21 @@ class ClassInfo:
     def defines(self, *names: str) -> bool:
         return any(self.method(name) is not None for name in names)
 
-    def forget(self) -> None:
-        """Drops what one analysis found out about it and its bases."""
-        self.home = self._resolved = self._kind = self._order = None
-        self._builders = self._splits = None
-
     @property
     def complete(self) -> bool:
         """Every base is either in the project or a library's whose attributes the tables know."""
         return self.kind is not ClassKind.UNKNOWN and all(parent.complete for parent in self.parents)
+
+
+def _resolved(info: ClassInfo) -> tuple[str | ClassInfo, ...]:
+    home = info.home
+    if home is None:
+        return info.bases
+    return tuple(home.imported_class(base) if isinstance(base, str) else base for base in info.bases)
+
+
+def _order(info: ClassInfo) -> tuple[ClassInfo, ...]:
+    return (info, *_merged([list(parent.order) for parent in info.parents], list(info.parents)))
 
 
 def _kind(info: ClassInfo) -> ClassKind:

@@ -10,6 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement import factories, frameworks, streams, transfers
 from devlint.placement.bindings import item_of
+from devlint.placement.classes import note_attribute
 from devlint.placement.domain import CPU, SameAs, is_accelerator
 from devlint.placement.environment import join_values
 from devlint.placement.events import CallSite, Fate
@@ -177,16 +178,16 @@ def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallS
     key = site.argument("name", 0)
     value = site.argument(_REGISTERED_AS.get(name, "module"), 1)
     if key is None or value is None or not isinstance(key.value, Constant):
-        walk.analysis.note_dynamic_registration(receiver, site)
+        walk.noted.dynamic.add(receiver.info)
         return NOTHING
     stored = value.value
     if name == "add_state" and not isinstance(stored, Tensor):
         stored = _state_list(walk, receiver, node)
     if name in ("register_buffer", "add_state"):
-        walk.analysis.note_buffer(receiver, str(key.value.value))
+        walk.analysis.note_buffer(walk, receiver.info, str(key.value.value))
     if isinstance(stored, Tensor):
         stored = replace(stored, kind=Kind.PARAMETER if name == "register_parameter" else Kind.BUFFER)
-    walk.analysis.note_attribute(walk, receiver, str(key.value.value), stored, node)
+    note_attribute(walk, receiver, str(key.value.value), stored, node)
     walk.state.store(f"self.{key.value.value}", stored)
     return NOTHING
 

@@ -1,20 +1,21 @@
-"""The other files of the project: found by their imports, analysed when a name of theirs is asked for.
+"""The other files of a project: found by their imports, analysed when a name of theirs is asked for.
 
-A :class:`Project` serves the analysis of one file. What it says of the others is computed afresh from their text, so
-that a file's findings depend on the tree around it and on nothing that was analysed before. Only parsed trees are
-kept from one file to the next, by whoever hands in the :class:`Files`.
+A :class:`World` is what is known of the files around; it serves the analysis of one file after the other, and says to
+each what one that has seen nothing would say (:mod:`devlint.placement.questions`). A :class:`Project` is the world as
+the analysis of one file sees it: how far it looks, and what its answer rests on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import libcst as cst
 
 from devlint.placement.index import FileIndex
+from devlint.placement.questions import Questions
 from devlint.placement.values import ProjectModule, Value
 from devlint.source.asked import SIGNS, name_part
 from devlint.source.part import Part
@@ -23,8 +24,11 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     from devlint.placement.analysis import Analysis
 
-MAX_CHARACTERS = 1_000_000
-"""Text of other files that one analysis looks into, about 25,000 lines; names of further ones are unknown."""
+MAX_CHARACTERS = 4_000_000
+"""Text of other files that one analysis looks into, about 100,000 lines; beyond, further names are unknown."""
+
+PARSED = "parsed"
+"""The kind of fact that a file was read; told is what it was, with its ``size`` in characters."""
 
 
 class ParsedFile(Protocol):
@@ -50,6 +54,16 @@ class Files(Protocol):
     def rests_on(self, file: Path, part: str) -> None:
         """Note that a part of a file was looked at (:mod:`devlint.source.asked`)."""
 
+    @property
+    def watched(self) -> bool:
+        """Whether something was asked that the tree it is compared with may answer otherwise."""
+
+    def ask(self, file: Path) -> None:
+        """An answer rests on a file, and on where its project and its package begin."""
+
+    def remind(self, file: Path) -> None:
+        """An answer rests on a file that was asked for before."""
+
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
 
@@ -66,22 +80,17 @@ class Files(Protocol):
         """Nothing more will be asked: what the answers were found with may go."""
 
 
-class Project:
-    """The files around one file."""
+class World:
+    """The files around, and what has been found out about them. ``questions`` is told of every fact by ``files``."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, questions: Questions) -> None:
         self._files = files
+        self.questions = questions
         self._analyses: dict[Path, Analysis | None] = {}
         self._opened: dict[Path, ParsedFile] = {}
-        self._resolving: set[tuple[Path, str]] = set()
-        self._resolved: dict[tuple[Path, str], Value | None] = {}
-        self._left = MAX_CHARACTERS
-        self.running: list[int] = []
-        """Definitions being walked, in all files, by the identity of their nodes."""
-
-    def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether nobody can be seen to use a definition but the package's own file it stands in."""
-        return self._files.only_used_inside(file, name)
+        self._entered: set[Path] = set()
+        self.size = 0
+        """Characters of the files that were opened."""
 
     def rests_on(self, file: Path, part: str) -> None:
         """Note that the findings depend on a part of another file (:mod:`devlint.source.asked`).
@@ -95,6 +104,7 @@ class Project:
     def enter(self, file: Path, analysis: Analysis) -> None:
         """The file that is analysed, so that imports that lead back to it find it."""
         self._analyses[file] = analysis
+        self._entered.add(file)
 
     def dissolve(self) -> None:
         """Frees what was analysed; the parsed trees stay in the library."""
@@ -103,45 +113,49 @@ class Project:
                 analysis.dissolve()
         self._analyses.clear()
         self._opened.clear()
-        self._resolved.clear()
         self._files.forget()
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:
-        """What was parsed of the other files that were looked into, by the path that reports show."""
+        """What was parsed of the files that were looked into, by the path that reports show."""
         return {self._files.shown(file): parsed.parts for file, parsed in self._opened.items()}
 
+    def only_used_inside(self, file: Path, name: str) -> bool:
+        """Whether nobody can be seen to use a definition but the package's own file it stands in."""
+        return self._files.only_used_inside(file, name)
+
+    @property
+    def watched(self) -> bool:
+        """Whether something was asked that the tree it is compared with may answer otherwise."""
+        return self._files.watched
+
+    def look_from(self, file: Path) -> None:
+        """What is asked now is asked for this file."""
+        self._files.ask(file)
+
     def analysis_of(self, file: Path) -> Analysis | None:
-        """The analysis of another file; None for what cannot be read, and beyond :data:`MAX_CHARACTERS`."""
+        """The analysis of a file; None for what cannot be read."""
         if file.suffix != ".py":
-            return self._analyses.get(file)
+            return None
         self.rests_on(file, SIGNS)
         if file in self._analyses:
+            if file not in self._entered:
+                self._files.remind(file)
             return self._analyses[file]
         from devlint.placement.analysis import Analysis
 
-        self._analyses[file] = None
-        parsed = self._files.parsed(file) if self._left > 0 else None
-        self._left -= parsed.size if parsed is not None else 0
-        if parsed is not None and self._left >= 0:
-            # It registers itself before its module level is walked, for imports may lead back to it.
+        parsed = self._files.parsed(file)
+        found = None
+        if parsed is not None:
             self._opened[file] = parsed
-            Analysis(parsed.tree, self._files.shown(file), parsed.role, self, file, parsed.index, asked_only=True)
-        return self._analyses[file]
+            self.size += parsed.size
+            path = self._files.shown(file)
+            found = Analysis(parsed.tree, path, parsed.role, self, file, parsed.index, self.questions)
+        self._analyses[file] = found
+        return found
 
-    def resolve(self, importer: Path, name: str) -> Value | None:
+    def look_up(self, importer: Path, name: str) -> Value | None:
         """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
-        key = (importer, name)
-        if key not in self._resolved:
-            if key in self._resolving:
-                return None
-            self._resolving.add(key)
-            found = self._look_up(importer, name)
-            self._resolving.discard(key)
-            self._resolved[key] = found
-        return self._resolved[key]
-
-    def _look_up(self, importer: Path, name: str) -> Value | None:
         locate = partial(self._files.locate, importer)
         bare = name.lstrip(".")
         dots, parts = name[: len(name) - len(bare)], bare.split(".") if bare else []
@@ -183,3 +197,73 @@ class Project:
         if inner is not None:
             return ProjectModule(inner)
         return analysis.from_star(name) if analysis is not None else None
+
+
+Record = Callable[[str, Any, Any], None]
+"""Is told a fact: its kind, what was asked, and what was told."""
+
+
+class Project:
+    """A world as the analysis of one file sees it. ``alone``: it serves no other file, and so may know this one."""
+
+    def __init__(self, world: World, file: Path, record: Record, alone: bool = False) -> None:
+        """``record`` is told of every fact that the analysis rests on, about files in the order they were read."""
+        self._world = world
+        self._file = file
+        self._record = record
+        self._alone = alone
+        self._analysis: Analysis | None = None
+        self._recorded = 0
+        self._read = 0
+        world.questions.begin()
+
+    @property
+    def parts(self) -> dict[str, Sequence[Part]]:
+        """What was parsed of the other files that were looked into, by the path that reports show."""
+        return self._world.parts
+
+    @property
+    def leads_back(self) -> bool:
+        """Whether the files around look into this one: then they must be asked alone."""
+        return not self._alone and self._world.questions.rests_on(PARSED, str(self._file))
+
+    def enter(self, analysis: Analysis) -> None:
+        """The analysis of the file, so that imports that lead back to it find it."""
+        self._analysis = analysis
+        if self._alone:
+            self._world.enter(self._file, analysis)
+
+    def dissolve(self) -> None:
+        """Frees the analysis; what was found out of other files stays, unless they were asked alone."""
+        self._count()
+        if self._analysis is not None:
+            self._analysis.dissolve()
+        if self._alone:
+            self._world.dissolve()
+
+    def rests_on(self, file: Path, part: str) -> None:
+        """Note that the findings depend on a part of another file."""
+        self._world.rests_on(file, part)
+
+    def only_used_inside(self, file: Path, name: str) -> bool:
+        """Whether nobody can be seen to use a definition but the package's own file it stands in."""
+        return self._world.only_used_inside(file, name)
+
+    def look_up(self, importer: Path, name: str) -> Value | None:
+        """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
+        return self._world.look_up(importer, name) if self._count() < MAX_CHARACTERS else None
+
+    def member(self, module: Path, name: str) -> Value | None:
+        """An attribute of a module of the project."""
+        return self._world.member(module, name) if self._count() < MAX_CHARACTERS else None
+
+    def _count(self) -> int:
+        """Characters of other files that the analysis rests on so far."""
+        questions = self._world.questions
+        facts = questions.rests
+        for kind, asked, told in questions.facts(facts & ~self._recorded):
+            self._record(kind, asked, told)
+            if kind == PARSED:
+                self._read += told.size
+        self._recorded = facts
+        return self._read

@@ -71,6 +71,8 @@ def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: Cal
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
     with home.running(info):
         inner.run_definition(definition)
+    if home is walk.analysis:
+        walk.noted.add(inner.noted)
     return inner
 
 

@@ -60,14 +60,15 @@ def symbol_key(info: FunctionInfo, parameter: str) -> str:
 def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
     """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
     substitution: Substitution = {}
+    callers = walk.analysis.callers
     if info.owner is not None and receiver is not None and not info.is_static:
         from devlint.placement.attributes import module_symbol
 
         substitution[module_symbol(info.owner).key] = receiver
     for name, value in arguments_of(info, site, receiver):
         substitution[symbol_key(info, name)] = value
-        if not walk.muted and walk.depth == 0:
-            walk.analysis.callers.note(symbol_key(info, name), value)
+        if callers is not None and not walk.muted and walk.depth == 0:
+            callers.note(symbol_key(info, name), value)
     return substitution
 
 

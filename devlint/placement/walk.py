@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
 
+from devlint.placement.classes import Noted
 from devlint.placement.domain import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, relate
 from devlint.placement.environment import Environment, join_values
 from devlint.placement.events import Event
@@ -67,6 +68,8 @@ class Walk:
         self._muted = 0
         self.depth = 0
         """Of a walk for one call: how many calls it stands in. 0: the walk that speaks for the definition."""
+        self.noted = Noted()
+        """What it saw stored on objects."""
         self.in_class_body = False
         """The statements walked are those of a class: what they bind is no name of the module."""
         self.tensor_names: frozenset[str] = frozenset()
@@ -220,6 +223,14 @@ class Walk:
         return extend(previous, Step(kind, node, self.scope, device, name, factory, bare))
 
     # -- results --------------------------------------------------------------------------------------------------
+
+    def keep_results(self) -> None:
+        """Let go of what is not asked of a definition of another file."""
+        self.events.clear()
+        self.fates.clear()
+        if self.info is None or self.info.name != "__init__":
+            self.env = None
+            self.exits.clear()
 
     def result(self) -> Value:
         """What a call of this definition gives back: its returns, joined under the conditions they stand under."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from devlint.source.facts import Facts
@@ -57,8 +57,8 @@ class Asked:
     """The files whose programs were asked for, in that order."""
     facts: dict[str, Facts] = field(default_factory=dict)
     """Of those that have a program, until everything has been asked."""
-    looked: dict[str, set[str]] = field(default_factory=dict)
-    """The parts of files that were looked at, until everything has been asked."""
+    looked: set[tuple[str, str]] = field(default_factory=set)
+    """Files and the parts of them that were looked at, until everything has been asked."""
     located: dict[tuple[str, str], str | None] = field(default_factory=dict)
     """The directory of an importing file and a module's name: the file or directory it means there."""
     packages: dict[str, bool] = field(default_factory=dict)
@@ -69,15 +69,22 @@ class Asked:
     rooted: set[str] = field(default_factory=set)
     """The directories that were asked whether a project or a package begins there."""
 
-    def rests_on(self, path: str, part: str) -> None:
-        """Note that a part of a file was looked at."""
-        self.looked.setdefault(path, set()).add(part)
+    def note(self, kind: str, asked: Any, told: Any) -> None:
+        """A fact by the name of its field; of two about the same the first counts."""
+        facts = getattr(self, kind)
+        if isinstance(facts, set):
+            facts.add(asked)
+        else:
+            facts.setdefault(asked, told)
 
     def settle(self) -> None:
         """Everything has been asked: what was looked at is told with the files."""
+        parts: dict[str, list[str]] = {}
+        for path, part in self.looked:
+            parts.setdefault(path, []).append(part)
         for path, facts in self.facts.items():
-            parts = tuple(sorted(self.looked.get(path, ())))
-            self.parsed[path] = self.parsed[path]._replace(parts=parts, facts=facts.of(parts))
+            looked = tuple(sorted(parts.get(path, ())))
+            self.parsed[path] = self.parsed[path]._replace(parts=looked, facts=facts.of(looked))
         self.facts.clear()
         self.looked.clear()
 

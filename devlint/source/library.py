@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
-from devlint.source.asked import PROGRAM, Asked, Told
+from devlint.source.asked import PROGRAM, Told
 from devlint.source.decoding import Unreadable, content_digest, decode
 from devlint.source.gate import Refusal
 from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
@@ -88,7 +88,7 @@ class Library(Generic[Index]):
         return self._known(file).parsed
 
     def told(self, file: Path) -> tuple[Told, Facts | None]:
-        """What the answer to :meth:`parsed` rested on. The library must be one that is recorded."""
+        """What the answer to :meth:`parsed` rested on; of a library that is not recorded, the size alone."""
         known = self._known(file)
         return known.told, known.facts
 
@@ -107,8 +107,9 @@ class Library(Generic[Index]):
 class Surroundings(Generic[Index]):
     """The files around one file. ``configured`` are the directories of the ``src`` setting; paths are absolute.
 
-    ``name`` is how findings call a file. What is asked is noted in ``asked``. Files that are ``spoken_of``, by that
-    name, come from a library of their own: ``quoted``.
+    ``name`` is how findings call a file. ``note`` is told of every fact that an answer rests on, each time: its kind
+    (a field of :class:`devlint.source.asked.Asked`), what was asked, what was told. Files that are ``spoken_of``, by
+    their name, come from a library of their own: ``quoted``.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class Surroundings(Generic[Index]):
         library: Library[Index],
         name: Callable[[str], str],
         configured: tuple[Path, ...] = (),
-        asked: Asked | None = None,
+        note: Callable[[str, Any, Any], None] = lambda kind, asked, told: None,
         quoted: Library[Index] | None = None,
         spoken_of: frozenset[str] = frozenset(),
     ) -> None:
@@ -125,7 +126,8 @@ class Surroundings(Generic[Index]):
         self._spoken_of = spoken_of
         self._name = name
         self._configured = configured
-        self._asked = asked
+        self._note = note
+        self._told: dict[Path, tuple[Told, Facts | None]] = {}
         self._finders: dict[Path, ModuleFinder] = {}
         self._rooted: set[str] = set()
         self.watched = False
@@ -139,8 +141,7 @@ class Surroundings(Generic[Index]):
         """Note that the answer depends on a file: on its content, and on where its project and its package begin."""
         self._ask(str(file))
         directory = os.path.dirname(file)
-        if self._asked is not None:
-            self._asked.rooted.add(directory)
+        self._note("rooted", directory, True)
         while directory not in self._rooted:
             self._rooted.add(directory)
             for marker in ("__init__.py", *PROJECT_MARKERS):
@@ -152,25 +153,28 @@ class Surroundings(Generic[Index]):
         self.watched = self.watched or (earlier is not None and earlier.differs(path))
 
     def parsed(self, file: Path) -> ParsedFile[Index] | None:
-        self.ask(file)
         library = self._library
         if self._quoted is not None and self.shown(file) in self._spoken_of:
             library = self._quoted
         found = library.parsed(file)
-        if self._asked is not None:
-            told, facts = library.told(file)
-            self._asked.parsed.setdefault(str(file), told)
-            if facts is not None:
-                self._asked.facts.setdefault(str(file), facts)
-            if not library.bare:
-                # What LibCST makes of a text is known of the whole of it only.
-                self._asked.rests_on(str(file), PROGRAM)
+        self._told[file] = library.told(file)
+        self.remind(file)
+        if not library.bare:
+            # What LibCST makes of a text is known of the whole of it only.
+            self.rests_on(file, PROGRAM)
         return found
+
+    def remind(self, file: Path) -> None:
+        """An answer rests on a file that was parsed before."""
+        self.ask(file)
+        told, facts = self._told[file]
+        self._note("parsed", str(file), told)
+        if facts is not None:
+            self._note("facts", str(file), facts)
 
     def rests_on(self, file: Path, part: str) -> None:
         """Note that a part of a file was looked at (:mod:`devlint.source.asked`)."""
-        if self._asked is not None:
-            self._asked.rests_on(str(file), part)
+        self._note("looked", (str(file), part), True)
 
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
@@ -180,20 +184,17 @@ class Surroundings(Generic[Index]):
             finder = ModuleFinder(importer, self._configured, self._library.tree, self._probe)
             self._finders[importer] = finder
         found = finder.locate(name)
-        if self._asked is not None:
-            self._asked.located[str(importer.parent), name] = None if found is None else str(found)
+        self._note("located", (str(importer.parent), name), None if found is None else str(found))
         return found
 
     def _probe(self, path: str) -> None:
         self._ask(path)
-        if self._asked is not None:
-            self._asked.probe(path)
+        self._note("probed", os.path.dirname(path), True)
 
     def only_used_inside(self, file: Path, name: str) -> bool:
         """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
         found = self._only_used_inside(file, name)
-        if self._asked is not None:
-            self._asked.used_inside[str(file), name] = found
+        self._note("used_inside", (str(file), name), found)
         return found
 
     def _only_used_inside(self, file: Path, name: str) -> bool:
@@ -212,9 +213,8 @@ class Surroundings(Generic[Index]):
     def is_package(self, module: Path) -> bool:
         """Whether a located module is a directory without ``__init__``."""
         found = self._library.tree.is_dir(str(module))
-        if self._asked is not None:
-            self._asked.probe(str(module))
-            self._asked.packages[str(module)] = found
+        self._note("probed", os.path.dirname(module), True)
+        self._note("packages", str(module), found)
         return found
 
     def shown(self, file: Path) -> str:

@@ -1,0 +1,120 @@
+"""The files around the one that is linted: what a process knows of them, kept from one file to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from devlint.symbols import symbol_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.index import FileIndex
+    from devlint.placement.project import Project, World
+    from devlint.source.asked import Asked
+    from devlint.source.library import AnyParts, Library
+    from devlint.source.outline import Outline
+    from devlint.source.tree import Tree
+    from devlint.task import FileTask
+
+_NONE: frozenset[str] = frozenset()
+
+
+class Around:
+    """The files around the file of a task. What of them is asked is noted in ``asked``."""
+
+    def __init__(self, task: FileTask, tree: Tree, asked: Asked | None) -> None:
+        self._task = task
+        self._tree = tree
+        self._asked = asked
+        self.watched = False
+        """Whether something was asked that the tree it is compared with may answer otherwise."""
+
+    @contextmanager
+    def project(self, alone: bool = False, bare: bool = True, spoken_of: frozenset[str] = _NONE) -> Iterator[Project]:
+        """What the analysis knows them by, as bare trees if so wanted, except for those that are spoken of.
+
+        They are looked at afresh, and forgotten, if they are asked ``alone`` or not as everybody asks them.
+        """
+        from devlint.placement.project import Project
+
+        task, tree = self._task, self._tree
+        alone = alone or not bare or bool(spoken_of - {task.shown_as}) or tree.compared_with is not None
+        # The two would have their definitions in common, which are of one analysis.
+        world = _world(task, tree, bare, spoken_of) if alone else _shared.world(task, tree)
+        project = Project(world, Path(task.path), self._note, alone)
+        world.look_from(Path(task.path))
+        try:
+            yield project
+        except BaseException:
+            _shared.forget()
+            raise
+        finally:
+            project.dissolve()
+            self.watched = self.watched or world.watched
+
+    def _note(self, kind: str, asked: Any, told: Any) -> None:
+        if self._asked is not None:
+            self._asked.note(kind, asked, told)
+
+
+class _Shared:
+    """The world that this process keeps: one at a time, for the tasks of one project."""
+
+    def __init__(self) -> None:
+        self._world: World | None = None
+        self._about: tuple[Any, ...] = ()
+
+    def world(self, task: FileTask, tree: Tree) -> World:
+        from devlint.source.library import MAX_CHARACTERS
+
+        about = (tree, task.base, task.src, task.recorded)
+        if self._world is None or self._about != about or self._world.size > MAX_CHARACTERS:
+            self.forget()
+            self._world, self._about = _world(task, tree, True, _NONE), about
+        return self._world
+
+    def forget(self) -> None:
+        if self._world is not None:
+            self._world.dissolve()
+        self._world, self._about = None, ()
+
+
+_shared = _Shared()
+
+
+def _world(task: FileTask, tree: Tree, bare: bool, spoken_of: frozenset[str]) -> World:
+    from devlint.placement.project import World
+    from devlint.placement.questions import Questions
+    from devlint.source.library import Surroundings
+
+    _shared.forget()
+    base, questions = task.base, Questions()
+    library, quoted = (_library(tree, task.recorded, kind) for kind in (bare, False))
+    files = Surroundings(library, lambda path: symbol_of(path, base), task.src, questions.note, quoted, spoken_of)
+    return World(files, questions)
+
+
+@lru_cache(2)
+def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
+    """The syntax trees of other files that this process has parsed, bare ones or LibCST's own."""
+    from devlint.source.library import MAX_CHARACTERS, Library
+
+    return Library(_index, MAX_CHARACTERS if bare else MAX_CHARACTERS // 4, tree, recorded, bare)
+
+
+def _index(tree: cst.Module, outline: Outline | None, parts: AnyParts) -> FileIndex:
+    from devlint.placement.index import index_file
+
+    return index_file(tree, outline, parts.definition)
+
+
+def budget() -> int:
+    """Characters of other files beyond which one analysis does not look into further ones."""
+    from devlint.placement.project import MAX_CHARACTERS
+
+    return MAX_CHARACTERS
