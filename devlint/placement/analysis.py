@@ -45,7 +45,7 @@ from devlint.placement.values import (
     Value,
 )
 from devlint.placement.walk import Walk
-from devlint.source.asked import MODULE
+from devlint.source.looks import MODULE
 from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
 

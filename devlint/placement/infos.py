@@ -12,7 +12,7 @@ import libcst as cst
 from devlint.placement.known_classes import ClassKind, kind_of_base
 from devlint.placement.own_attributes import builders_of, own_names
 from devlint.placement.syntax import FunctionNode, body_of, descend
-from devlint.source.asked import IMPORTS, body_part
+from devlint.source.looks import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
 
 if TYPE_CHECKING:

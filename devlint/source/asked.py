@@ -1,6 +1,6 @@
 """What an analysis asked of the tree around its file and what it was told: plain data, for whoever asks it again.
 
-Of other files it looks at *parts*, each named by a plain string; :mod:`devlint.source.facts` tells what they say.
+Of other files it looks at *parts* (:mod:`devlint.source.looks`); :mod:`devlint.source.facts` tells what they say.
 """
 
 from __future__ import annotations
@@ -11,28 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from devlint.source.facts import Facts
-
-SIGNS = ""
-"""What the whole file shows by a sign. It is a part of each other part."""
-
-IMPORTS = "imports"
-"""Where all imports of the file lead."""
-
-MODULE = "module"
-"""What running the module level comes to."""
-
-PROGRAM = "program"
-"""All of it."""
-
-
-def name_part(name: str) -> str:
-    """What a name of the module level stands for, or that it stands for nothing."""
-    return f"name:{name}"
-
-
-def body_part(qualname: str) -> str:
-    """The body of a definition, or of the one that it stands in."""
-    return f"body:{qualname}"
 
 
 class Told(NamedTuple):

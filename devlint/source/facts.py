@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from devlint.source.asked import IMPORTS, MODULE, SIGNS
+from devlint.source.looks import IMPORTS, MODULE, SIGNS
 from devlint.source.outline import DEFAULTING, Import
 from devlint.source.pieces import Pieces, pieces_of
 from devlint.source.program import Program, Sense

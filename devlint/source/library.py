@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
-from devlint.source.asked import PROGRAM, Told
+from devlint.source.asked import Told
 from devlint.source.decoding import Unreadable, content_digest, decode
 from devlint.source.gate import Refusal
+from devlint.source.looks import PROGRAM
 from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
 from devlint.source.outline import Outline
 from devlint.source.part import Part
@@ -173,7 +174,7 @@ class Surroundings(Generic[Index]):
             self._note("facts", str(file), facts)
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that a part of a file was looked at (:mod:`devlint.source.asked`)."""
+        """Note that a part of a file was looked at (:mod:`devlint.source.looks`)."""
         self._note("looked", (str(file), part), True)
 
     def locate(self, importer: Path, name: str) -> Path | None:

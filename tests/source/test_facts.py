@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.source.asked import IMPORTS, MODULE, PROGRAM, SIGNS, body_part, name_part
 from devlint.source.facts import Facts
+from devlint.source.looks import IMPORTS, MODULE, PROGRAM, SIGNS, body_part, name_part
 from devlint.source.program import program_of
 
 TEXT = '''"""A file."""
