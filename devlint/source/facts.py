@@ -33,6 +33,7 @@ class Facts:
         self._imports: dict[str, str] = {}
         self._rebound: frozenset[str] = frozenset()
         self._read: dict[int, tuple[bytes, frozenset[str]]] = {}
+        self._told: dict[frozenset[str], str] = {}
         signs: tuple[object, ...] = (program.about_torch, program.is_main)
         if program.tree is not None and program.outline is not None:
             outline = program.outline
@@ -47,6 +48,13 @@ class Facts:
 
     def of(self, parts: Iterable[str]) -> str:
         """Tells what these parts say from anything else that they could say."""
+        parts = frozenset(parts)
+        found = self._told.get(parts)
+        if found is None:
+            found = self._told[parts] = self._of(parts)
+        return found
+
+    def _of(self, parts: frozenset[str]) -> str:
         said = [self._signs.encode()]
         if self._sense is None:
             return _digest([*said, _bytes(self._text)]).hex()
