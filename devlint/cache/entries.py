@@ -19,7 +19,7 @@ class Entry:
     """Paths are counted from the base of the file's project, with forward slashes."""
 
     parsed: tuple[tuple[str, Told], ...]
-    """The files whose programs were asked for, in that order."""
+    """The files whose programs were asked for."""
     exact: frozenset[str]
     """Those of them of which not only the program counts but every character."""
     budget: int
@@ -36,7 +36,8 @@ class Entry:
         def name(path: str) -> str:
             return relative(path, base)
 
-        parsed = tuple((name(path), told) for path, told in asked.parsed.items())
+        # In an order of their own: what a process had read before has no say in it.
+        parsed = tuple(sorted((name(path), told) for path, told in asked.parsed.items()))
         own = relative(task.path, base)
         all_of_them = quotes_comment(record.findings)
         exact = {file for file, _ in parsed} if all_of_them else set(files_told(record.findings)) - {own}
@@ -47,10 +48,10 @@ class Entry:
             budget=record.budget,
             located=tuple(
                 (name(directory), module, None if found is None else name(found))
-                for (directory, module), found in asked.located.items()
+                for (directory, module), found in sorted(asked.located.items())
             ),
-            packages=tuple((name(path), found) for path, found in asked.packages.items()),
-            used_inside=tuple((name(path), word, found) for (path, word), found in asked.used_inside.items()),
+            packages=tuple(sorted((name(path), found) for path, found in asked.packages.items())),
+            used_inside=tuple((name(path), word, found) for (path, word), found in sorted(asked.used_inside.items())),
             outcome=[
                 [finding_row(finding) for finding in record.findings],
                 None if refusal is None else [refusal.syntax, refusal.message, refusal.line, refusal.column],
@@ -100,13 +101,12 @@ class Entry:
 
 
 def fits(sizes: Iterable[tuple[int, int]], budget: int) -> bool:
-    """Whether files of other sizes, by pairs of then and now, are looked into as far as they were."""
-    then = now = 0
-    for before, after in sizes:
-        then, now = then + before, now + after
-        if (then <= budget, then < budget) != (now <= budget, now < budget):
-            return False
-    return True
+    """Whether files of other sizes, by pairs of then and now, are looked into as far as they were.
+
+    Where there are too many of them, it depends on the size of each which are left out.
+    """
+    pairs = list(sizes)
+    return all(then == now for then, now in pairs) or all(sum(total) < budget for total in zip(*pairs, strict=True))
 
 
 def key_of(task: FileTask, digest: str) -> str:

@@ -88,8 +88,8 @@ class Dependencies:
         self.sizes: list[int] = []
         """Of the files, in characters."""
         self.of: dict[str, tuple[list[int], list[int], int, bool]] = {}
-        """For each entry: its looks, in the order in which the files were asked; those of its files of which every
-        character counts; the budget; and whether something was asked that only the packs know."""
+        """For each entry: its looks; those of its files of which every character counts; the budget; and whether
+        something was asked that only the packs know."""
         if read is not None:
             names = list(read["words"])
             self.files = _Numbered(read["files"])
@@ -117,7 +117,7 @@ class Dependencies:
         return bool(look.facts) and facts is not None and facts.of(self.parts.all[look.parts]) == look.facts
 
     def files_of(self, entry: str) -> list[int]:
-        """The files that an entry depends on, in the order in which they were asked."""
+        """The files that an entry depends on."""
         return [self.looks.all[number].file for number in self.of[entry][0]]
 
     def written(self) -> dict[str, Any]:

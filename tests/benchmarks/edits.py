@@ -68,8 +68,8 @@ def questions(entry: Entry) -> dict[str, object]:
     """All that an entry rests on and comes to, but for the contents of files."""
     parsed = [(file, told.in_project, told.parts, told.facts) for file, told in entry.parsed]
     return {
-        "findings": entry.outcome, "parsed": parsed, "located": sorted(map(repr, entry.located)),
-        "packages": sorted(entry.packages), "exact": entry.exact,
+        "findings": entry.outcome, "parsed": parsed, "located": entry.located,
+        "packages": entry.packages, "exact": entry.exact,
     }  # fmt: skip
 
 
