@@ -87,7 +87,7 @@ def _in_two_passes(text: str, bare: BareParts, outline: Outline, task: FileTask,
     if not spoken.paths:
         return Said(watched=around.watched)
     with around.project(alone, spoken_of=spoken.paths) as project:
-        findings = _linted(text, outline, None, task, project, bare, spoken.definitions)
+        findings = _linted(text, outline, None, task, project, spoken)
     return _said(findings, around)
 
 
@@ -116,10 +116,14 @@ def _why(by_libcst: Refusal, by_ast: Refusal | None) -> Refusal:
 class _Spoken:
     """What the rules have something to say of."""
 
+    bare: BareParts
+    """The file that is linted, as they read it."""
     paths: frozenset[str]
     """Files."""
     definitions: frozenset[int]
     """Of the file that is linted, by their numbers: those that hold a node of some finding."""
+    outside: bool
+    """Whether what stands outside of its definitions holds one."""
 
 
 def _first_pass(text: str, bare: BareParts, outline: Outline, task: FileTask, project: Project) -> _Spoken:
@@ -131,16 +135,28 @@ def _first_pass(text: str, bare: BareParts, outline: Outline, task: FileTask, pr
     role, file = _role(task, text), Path(task.path)
     scopes = scopes_spoken_of(bare.skeleton(), task.shown_as, role, project, file, index)
     names = {name for path, name in scopes if path == task.shown_as}
-    return _Spoken(frozenset(path for path, _ in scopes), frozenset(_definitions(index, names)))
+    outside = any(_is_outside(index, name) for name in names)
+    return _Spoken(bare, frozenset(path for path, _ in scopes), frozenset(_definitions(index, names)), outside)
 
 
 def _definitions(index: FileIndex, names: set[str]) -> Iterator[int]:
     """The numbers of definitions around or inside of the scopes of these names."""
     for info in index.functions.values():
-        if info.outlined is not None:
-            own = info.qualname
-            if any(f"{name}.".startswith(f"{own}.") or f"{own}.".startswith(f"{name}.") for name in names):
-                yield info.outlined.number
+        if info.outlined is not None and any(
+            _is_in(name, info.qualname) or _is_in(info.qualname, name) for name in names
+        ):
+            yield info.outlined.number
+
+
+def _is_outside(index: FileIndex, name: str) -> bool:
+    """Whether the scope of that name is none of a definition."""
+    outlined = (info.qualname for info in index.functions.values() if info.outlined is not None)
+    return not any(_is_in(name, definition) for definition in outlined)
+
+
+def _is_in(name: str, scope: str) -> bool:
+    """Whether ``a.b.c`` is ``a.b`` or inside of it."""
+    return f"{name}.".startswith(f"{scope}.")
 
 
 def _linted(
@@ -149,21 +165,22 @@ def _linted(
     refusal: Refusal | None,
     task: FileTask,
     project: Project,
-    bare: BareParts | None = None,
-    spoken: frozenset[int] = frozenset(),
+    spoken: _Spoken | None = None,
 ) -> tuple[Finding, ...] | Refusal:
-    """What the rules say, with places. Of ``bare`` are the definitions that are not ``spoken`` of."""
+    """What the rules say, with places. What is not ``spoken`` of stays bare."""
     from devlint.placement.index import index_file
     from devlint.rules.engine import lint_module
     from devlint.source.parts import Parts
 
     parts = Parts(text, outline)
-    tree = parts.skeleton()
+    tree = parts.skeleton() if spoken is None or spoken.outside else spoken.bare.skeleton()
     if isinstance(tree, Refusal):
         return _why(tree, refusal)
 
     def read(number: int) -> cst.FunctionDef | None:
-        return parts.definition(number) if bare is None or number in spoken else bare.definition(number)
+        if spoken is None or number in spoken.definitions:
+            return parts.definition(number)
+        return spoken.bare.definition(number)
 
     index = index_file(tree, outline, read)
     role, file = _role(task, text), Path(task.path)

@@ -47,36 +47,62 @@ def test_the_passes_say_what_libcst_alone_says(monkeypatch: pytest.MonkeyPatch) 
     assert flagged > 100
 
 
-def test_what_has_nothing_to_say_is_never_read_by_libcst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that LibCST is asked for."""
+    texts: list[str] = []
+    parse = cst.parse_module
+
+    def noted(text: str) -> cst.Module:
+        texts.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(cst, "parse_module", noted)
+    return texts
+
+
+def codes(text: str, file: Path) -> list[str]:
+    file.write_text(text)
+    return [finding.code for finding in lint_text(text, task(file), WorkingTree(), None).findings]
+
+
+def test_what_has_nothing_to_say_is_never_read_by_libcst(tmp_path: Path, parsed: list[str]) -> None:
+    assert codes(CLEAN, tmp_path / "net.py") == []
+    assert parsed == []
+    assert codes(FLAGGED, tmp_path / "net.py") == ["DEV101"]
+    assert parsed != []
+
+
+def test_only_definitions_that_are_spoken_of_are_read_by_libcst(tmp_path: Path, parsed: list[str]) -> None:
+    text = FLAGGED + "\n\ndef other(y):\n    return y * torch.pi\n"
+    assert codes(text, tmp_path / "net.py") == ["DEV101"]
+    assert any("torch.ones" in part for part in parsed)
+    assert not any("torch.pi" in part for part in parsed)
+
+
+def test_what_is_outside_of_definitions_is_read_by_libcst_if_it_is_spoken_of(tmp_path: Path, parsed: list[str]) -> None:
+    scale, place = "SCALE = torch.pi\n", 'PLACE = torch.device("cuda:x")\n'
+    assert codes(FLAGGED + scale, tmp_path / "net.py") == ["DEV101"]
+    assert not any("torch.pi" in part for part in parsed)
+    parsed.clear()
+    assert codes(CLEAN + scale + place, tmp_path / "net.py") == ["DEV309"]
+    assert any("torch.pi" in part for part in parsed)
+    assert not any("torch.ones" in part for part in parsed)
+
+
+def test_a_file_that_libcst_refuses_is_no_python_where_it_is_spoken_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuses(_: str) -> cst.Module:
         raise AssertionError("LibCST was asked")
 
     monkeypatch.setattr(cst, "parse_module", refuses)
-    net = tmp_path / "net.py"
-    net.write_text(CLEAN)
-    assert lint_text(CLEAN, task(net), WorkingTree(), None).findings == ()
-    refusal = lint_text(FLAGGED, task(net), WorkingTree(), None).refusal
-    assert refusal is not None
-    assert "LibCST was asked" in refusal.message
-
-
-def test_only_definitions_that_are_spoken_of_are_read_by_libcst(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parsed: list[str] = []
-    parse = cst.parse_module
-
-    def noted(text: str) -> cst.Module:
-        parsed.append(text)
-        return parse(text)
-
-    monkeypatch.setattr(cst, "parse_module", noted)
-    text = FLAGGED + "\n\ndef other(y):\n    return y * torch.pi\n"
+    text = 'import torch\n\nPLACE = torch.device("cuda:x")\n'
     net = tmp_path / "net.py"
     net.write_text(text)
-    assert [finding.code for finding in lint_text(text, task(net), WorkingTree(), None).findings] == ["DEV101"]
-    assert any("torch.ones" in part for part in parsed)
-    assert not any("torch.pi" in part for part in parsed)
+    refusal = lint_text(text, task(net), WorkingTree(), None).refusal
+    assert refusal is not None
+    assert "LibCST was asked" in refusal.message
 
 
 def test_a_rule_that_asks_for_layout_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
