@@ -86,19 +86,19 @@ class Outline:
 def outline_of(tree: ast.Module) -> Outline:
     """Reads a whole file."""
     outline = Outline()
-    imports: list[ast.Import | ast.ImportFrom] = []
+    gathered = _Gathered()
     stack: list[ast.AST] = list(reversed(tree.body))
     while stack:
         node = stack.pop()
         if isinstance(node, Function):
-            found = _Reading(outline, imports)
+            found = _Reading(outline, gathered)
             found.read(node)
             outline.definitions.append(_definition(node, len(outline.definitions), found))
             continue
         kind = type(node)
         if kind is ast.ClassDef or kind in _BLOCKS:
             # What is no statement of its blocks is read here; its statements come in their order.
-            reading = _Reading(outline, imports)
+            reading = _Reading(outline, gathered)
             reading.note(node)
             inner: list[ast.AST] = []
             for name in _children(kind):
@@ -113,8 +113,10 @@ def outline_of(tree: ast.Module) -> Outline:
                     reading.read(value)
             stack.extend(reversed(inner))
         else:
-            _Reading(outline, imports).read(node)
-    outline.imports = [one for node in imports for one in _imports(node)]
+            _Reading(outline, gathered).read(node)
+    outline.imports = [one for node in gathered.imports for one in _imports(node)]
+    outline.mentions.update(gathered.mentions)
+    outline.direct.update(gathered.direct)
     return outline
 
 
@@ -126,12 +128,21 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 
 
+@dataclass(slots=True)
+class _Gathered:
+    """What has been met in a file so far, each as often as it was; it is counted at the end."""
+
+    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
+    mentions: list[str] = field(default_factory=list)
+    direct: list[str] = field(default_factory=list)
+
+
 class _Reading:
     """One walk over a part of the file."""
 
-    def __init__(self, outline: Outline, imports: list[ast.Import | ast.ImportFrom]) -> None:
+    def __init__(self, outline: Outline, gathered: _Gathered) -> None:
         self._outline = outline
-        self._imports = imports
+        self._gathered = gathered
         self.attributes: list[ast.Attribute] = []
         self.stores: list[ast.expr] = []
         self.registering: list[ast.Call] = []
@@ -141,8 +152,7 @@ class _Reading:
 
     def read(self, root: ast.AST) -> None:
         """A node and all that is in it."""
-        mentions: list[str] = []
-        called: list[str] = []
+        mentions, direct = self._gathered.mentions, self._gathered.direct
         stack = [root]
         pop, push = stack.pop, stack.append
         while stack:
@@ -163,7 +173,7 @@ class _Reading:
                 function = node.func  # type: ignore[attr-defined]
                 name = getattr(function, "attr", None) or getattr(function, "id", None)
                 if name is not None:
-                    called.append(name)
+                    direct.append(name)
                     if name in REGISTERING:
                         self.registering.append(node)  # type: ignore[arg-type]
             elif kind in _NOTED:
@@ -176,16 +186,18 @@ class _Reading:
                     stack.extend(value)
                 elif value is not None:
                     push(value)
-        self._outline.mentions.update(mentions)
-        self._outline.direct.update(called)
 
     def note(self, node: ast.AST) -> None:
         """What a node says beside its children."""
-        outline = self._outline
+        outline, gathered = self._outline, self._gathered
         names: list[str] = []
         match node:
+            case ast.keyword() | ast.arg():  # the first as the most frequent
+                names += [node.arg] if node.arg else []
+            case ast.Assign():
+                self.stores += node.targets
             case ast.Import() | ast.ImportFrom():
-                self._imports.append(node)
+                gathered.imports.append(node)
                 for alias in node.names:
                     names += [] if alias.name == "*" else alias.name.split(".")
                     names += [alias.asname] if alias.asname else []
@@ -193,11 +205,9 @@ class _Reading:
                     names += node.module.split(".")
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 names.append(node.name)
-                outline.direct[node.name] += 1
+                gathered.direct.append(node.name)
                 if not isinstance(node, ast.ClassDef):
                     outline.defined[node.name] += 1
-            case ast.keyword() | ast.arg():
-                names += [node.arg] if node.arg else []
             case ast.Global():
                 names += node.names
                 outline.rebound.update(node.names)
@@ -209,13 +219,11 @@ class _Reading:
                 names += [node.rest] if node.rest else []
             case ast.MatchClass():
                 names += node.kwd_attrs
-            case ast.Assign():
-                self.stores += node.targets
             case ast.AugAssign() | ast.AnnAssign():
                 self.stores.append(node.target)
             case ast.For() | ast.AsyncFor():
                 self.loops.append(node)
-        outline.mentions.update(names)
+        gathered.mentions += names
 
 
 _NOTED = frozenset(
