@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -129,24 +128,22 @@ def _has_long_statement(tree: ast.Module, text: str) -> bool:
     starts = [0]
     starts.extend(match.end() for match in re.finditer(r"\r\n|\r|\n", text))
     starts.append(len(text) + 1)
-    return any(starts[min(last, len(starts) - 1)] - starts[first - 1] > MAX_CHAIN for first, last in _spans(tree))
 
+    def is_long(first: int, last: int) -> bool:
+        return starts[min(last, len(starts) - 1)] - starts[first - 1] > MAX_CHAIN
 
-def _spans(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """First and last line of every simple statement and compound header."""
     stack: list[ast.AST] = list(tree.body)
     while stack:
         node = stack.pop()
+        first = min([_first_line_of(node), *(one.lineno for one in getattr(node, "decorator_list", ()))])
+        last: int | None = getattr(node, "end_lineno", None)
+        if last is not None and not is_long(first, last):
+            continue  # nor is anything in it
         inner = statements_in(node)
-        first = getattr(node, "lineno", None)
-        if isinstance(node, ast.match_case):
-            first = node.pattern.lineno
-        if first is not None:
-            decorators = getattr(node, "decorator_list", ())
-            first = min([first, *(decorator.lineno for decorator in decorators)])
-            last = _first_line_of(inner[0]) if inner else node.end_lineno  # type: ignore[attr-defined]
-            yield first, last
+        if is_long(first, _first_line_of(inner[0]) if inner else last or first):
+            return True
         stack.extend(inner)
+    return False
 
 
 def statements_in(node: ast.AST) -> list[ast.AST]:
