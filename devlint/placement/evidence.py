@@ -118,6 +118,8 @@ def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
 
 def _is_number(default: cst.BaseExpression | None) -> bool:
     """What defaults to a number is one, whatever it is handed to: ``torch.pow(theta, t)`` takes both."""
+    if default is None:
+        return False
     if isinstance(default, cst.UnaryOperation):
         default = default.expression
     return isinstance(default, (cst.Integer, cst.Float, cst.SimpleString)) or (

@@ -173,7 +173,7 @@ class _Indexing:
         stack = list(reversed(_statements(block)))
         while stack:
             statement = stack.pop()
-            if isinstance(statement, cst.FunctionDef):
+            if type(statement) is cst.FunctionDef:
                 info = FunctionInfo(prefix + statement.name.value, statement, owner, decorator_names(statement))
                 info.home = inside.home if inside is not None else None
                 self._index.functions[id(statement)] = info
@@ -189,11 +189,11 @@ class _Indexing:
                     info._parse = partial(self._parsed, info, visible)
                 else:
                     self.block(statement.body, info.qualname + ".", None, visible, info)
-            elif isinstance(statement, cst.ClassDef):
+            elif type(statement) is cst.ClassDef:
                 found = self._class(statement, prefix, visible, inside)
                 visible[statement.name.value] = found
                 classes.setdefault(statement.name.value, found)
-            elif isinstance(statement, cst.BaseCompoundStatement):
+            elif type(statement) in _COMPOUND:
                 stack.extend(reversed(_inner_statements(statement)))
 
     def _class(
@@ -214,7 +214,7 @@ class _Indexing:
         node = None
         if info.outlined is not None and self._read is not None:
             node = self._read(info.outlined.number)
-        if node is None or isinstance(node, cst.Lambda):
+        if node is None or type(node) is cst.Lambda:
             return info.header
         self.block(node.body, info.qualname + ".", None, visible, info)
         return node
@@ -238,12 +238,17 @@ def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
 
 
 def _statements(block: cst.CSTNode) -> list[cst.CSTNode]:
-    if isinstance(block, (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite)):
+    if isinstance(block, (cst.IndentedBlock, cst.Module, cst.SimpleStatementSuite)):
         return list(body_of(block))
     return []
 
 
-def _inner_statements(statement: cst.BaseCompoundStatement) -> list[cst.CSTNode]:
+_COMPOUND = frozenset({cst.If, cst.For, cst.While, cst.Try, cst.TryStar, cst.With, cst.Match})
+"""Statements with blocks, beside definitions. Types are compared where each statement of a file passes: LibCST's
+classes are abstract ones, which take long to say that something is no instance."""
+
+
+def _inner_statements(statement: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for child in semantic_children(statement):
         if isinstance(child, (cst.IndentedBlock, cst.SimpleStatementSuite)):

@@ -153,8 +153,7 @@ class _Placed:
 
     @cached_property
     def _in_order(self) -> list[tuple[tuple[int, int], cst.CSTNode]]:
-        kinds = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
-        ranges = [(place.start, node) for node, place in self.ranges.items() if isinstance(node, kinds)]
+        ranges = [(place.start, node) for node, place in self.ranges.items() if isinstance(node, cst.BaseStatement)]
         return sorted((((start.line, start.column), node) for start, node in ranges), key=lambda pair: pair[0])
 
 

@@ -86,7 +86,7 @@ def path_of(node: cst.BaseExpression) -> str | None:
     if type(node) is cst.Attribute:
         base = path_of(node.value)
         return None if base is None else f"{base}.{node.attr.value}"
-    if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+    if type(node) is cst.Subscript and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
         index = node.slice[0].slice.value
         if isinstance(index, (cst.SimpleString, cst.Integer)):
             base = path_of(node.value)
@@ -100,14 +100,14 @@ def literal(node: cst.BaseExpression) -> object:
         if node.value in _NAMED:
             return _NAMED[node.value]
         raise ValueError(f"not a literal: {node.value}")
-    if isinstance(node, cst.SimpleString):
+    if type(node) is cst.SimpleString:
         return string_value(node.value)
-    if isinstance(node, cst.ConcatenatedString):
-        return node.evaluated_value
-    if isinstance(node, cst.Integer):
+    if type(node) is cst.Integer:
         return int(node.value.replace("_", ""), 0)
     if isinstance(node, cst.Float):
         return float(node.value.replace("_", ""))
+    if isinstance(node, cst.ConcatenatedString):
+        return node.evaluated_value
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         number = literal(node.expression)
         if isinstance(number, (int, float)):
