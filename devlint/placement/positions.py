@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -121,7 +121,7 @@ class _Placed:
 
     @cached_property
     def ranges(self) -> Mapping[cst.CSTNode, CodeRange]:
-        return MetadataWrapper(self.tree, unsafe_skip_copy=True).resolve(PositionProvider)
+        return _Wrapper(self.tree, unsafe_skip_copy=True).resolve(PositionProvider)
 
     def statement_lines(self, node: cst.CSTNode) -> tuple[int, ...]:
         found = self.ranges.get(node)
@@ -155,6 +155,19 @@ class _Placed:
     def _in_order(self) -> list[tuple[tuple[int, int], cst.CSTNode]]:
         ranges = [(place.start, node) for node, place in self.ranges.items() if isinstance(node, cst.BaseStatement)]
         return sorted((((start.line, start.column), node) for start, node in ranges), key=lambda pair: pair[0])
+
+
+class _Wrapper(MetadataWrapper):
+    """One that does not go through the tree for visitors where there are none; positions are found without any."""
+
+    def visit_batched(
+        self,
+        visitors: Iterable[cst.BatchableCSTVisitor],
+        before_visit: Callable[[cst.CSTNode], None] | None = None,
+        after_leave: Callable[[cst.CSTNode], None] | None = None,
+    ) -> cst.CSTNode:
+        visitors = list(visitors)
+        return super().visit_batched(visitors, before_visit, after_leave) if visitors else self.module
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
