@@ -25,6 +25,11 @@ class Lines:
         end = self.starts[last] if last < len(self.starts) else len(self._text)
         return self._text[self.starts[first - 1] : end]
 
+    def leads(self, line: int, column: int) -> bool:
+        """Whether what stands at a column, in bytes from 0, is the first on its line."""
+        start = self.starts[line - 1]
+        return not self._text[start : start + column].strip(" \t\f")
+
     def statement(self, first: int, last: int) -> tuple[str, bool]:
         """The statement on these lines as a text that parses, and whether a line that holds it was put before."""
         text = self.between(first, last)

@@ -42,7 +42,7 @@ class Parts:
         lines: list[int] = []
         at = 1
         for definition in self._definitions:
-            if not self._stands_alone(definition):
+            if not self._lines.leads(definition.body, definition.column):
                 continue
             pieces.append(self._lines.between(at, definition.body - 1))
             lines.extend(range(at, definition.body + 1))
@@ -71,11 +71,6 @@ class Parts:
         if isinstance(statement, cst.If):
             statement = cst.ensure_type(statement.body.body[0], cst.FunctionDef)
         return cst.ensure_type(statement, cst.FunctionDef)
-
-    def _stands_alone(self, definition: Definition) -> bool:
-        """Whether the body begins on a line of its own."""
-        start = self._lines.starts[definition.body - 1]
-        return not self._text[start : start + definition.column].strip(" \t\f")
 
     def _indent(self, definition: Definition) -> str:
         """Deeper than the header, whatever it is indented by."""

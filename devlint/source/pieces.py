@@ -62,7 +62,7 @@ def pieces_of(text: str, tree: ast.Module, outline: Outline) -> Pieces:
         spans: list[tuple[int, int]] = []
         begins = first
         for _, definition in inside:
-            if _stands_alone(definition, lines):
+            if lines.leads(definition.body, definition.column):
                 spans.append((begins, definition.body - 1))
                 begins = definition.last + 1
         spans.append((begins, last))
@@ -106,12 +106,6 @@ def _definitions(statements: Iterable[ast.AST], prefix: str) -> Iterator[tuple[s
             yield from _definitions(node.body, f"{prefix}{node.name}.")
         else:
             yield from _definitions(statements_in(node), prefix)
-
-
-def _stands_alone(definition: Definition, lines: Lines) -> bool:
-    """Whether the body begins on a line of its own."""
-    line = lines.between(definition.body, definition.body).encode("utf-8", "surrogatepass")
-    return not line[: definition.column].strip(b" \t\f")
 
 
 def _outlined(definition: Definition, own: frozenset[str]) -> str:

@@ -50,7 +50,7 @@ def _classes(tree: ast.Module) -> list[ast.ClassDef]:
 
 
 def _names(tree: ast.Module) -> list[str]:
-    defined = [node.name for node in tree.body if isinstance(node, (*Function.__args__, ast.ClassDef))]
+    defined = [node.name for node in tree.body if isinstance(node, Function | ast.ClassDef)]
     stored = [node.id for one in tree.body for node in ast.walk(one) if isinstance(node, ast.Name)]
     return sorted({*defined, *defined, *stored}) or ["touched"]
 
