@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import libcst as cst
@@ -120,3 +121,12 @@ def test_a_rule_that_asks_for_layout_is_asked_again(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(CreationWithoutDevice, "claim", curious)
     assert expected.findings
     assert lint_text(FLAGGED, task(net), WorkingTree(), None) == expected
+
+
+@pytest.mark.parametrize("text", [CLEAN, FLAGGED])
+def test_no_tree_waits_for_the_collector(text: str, tmp_path: Path) -> None:
+    net = tmp_path / "net.py"
+    codes(text, net)
+    gc.collect()
+    codes(text, net)
+    assert gc.collect() < 50, "the trees of either text are more objects than that"

@@ -238,6 +238,7 @@ class Project:
         self._count()
         if self._analysis is not None:
             self._analysis.dissolve()
+            self._analysis = None  # it knows this project, and the two would wait for the collector
         if self._alone:
             self._world.dissolve()
 
