@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from devlint.symbols import symbol_of
+from devlint.symbols import absolute, symbol_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -44,8 +44,7 @@ class Around:
 
         task, tree = self._task, self._tree
         alone = alone or not bare or bool(spoken_of - {task.shown_as}) or tree.compared_with is not None
-        # The two would have their definitions in common, which are of one analysis.
-        world = _world(task, tree, bare, spoken_of) if alone else _shared.world(task, tree)
+        world = self._alone(bare, spoken_of) if alone else _shared.world(task, tree)
         project = Project(world, Path(task.path), self._note, alone)
         world.look_from(Path(task.path))
         try:
@@ -57,13 +56,20 @@ class Around:
             project.dissolve()
             self.watched = self.watched or world.watched
 
+    def _alone(self, bare: bool, spoken_of: frozenset[str]) -> World:
+        # Definitions are of one analysis, and both worlds would have the same ones.
+        _shared.forget()
+        base = self._task.base
+        paths = frozenset(absolute(name.strip("\0"), base) for name in spoken_of)
+        return _world(self._task, self._tree, lambda path: symbol_of(path, base), bare, paths)
+
     def _note(self, kind: str, asked: Any, told: Any) -> None:
         if self._asked is not None:
             self._asked.note(kind, asked, told)
 
 
 class _Shared:
-    """The world that this process keeps: one at a time, for the tasks of one project."""
+    """The world that this process keeps: one at a time, for tasks with the same import roots."""
 
     def __init__(self) -> None:
         self._world: World | None = None
@@ -72,10 +78,11 @@ class _Shared:
     def world(self, task: FileTask, tree: Tree) -> World:
         from devlint.source.library import MAX_CHARACTERS
 
-        about = (tree, task.base, task.src, task.recorded)
+        about = (tree, task.src, task.recorded)
         if self._world is None or self._about != about or self._world.size > MAX_CHARACTERS:
             self.forget()
-            self._world, self._about = _world(task, tree, True, _NONE), about
+            # What is said at a place of another file is said by those who ask it alone: here any name will do.
+            self._world, self._about = _world(task, tree, "\0{}\0".format), about
         return self._world
 
     def forget(self) -> None:
@@ -87,15 +94,17 @@ class _Shared:
 _shared = _Shared()
 
 
-def _world(task: FileTask, tree: Tree, bare: bool, spoken_of: frozenset[str]) -> World:
+def _world(
+    task: FileTask, tree: Tree, name: Callable[[str], str], bare: bool = True, spoken_of: frozenset[str] = _NONE
+) -> World:
+    """``spoken_of`` are absolute paths."""
     from devlint.placement.project import World
     from devlint.placement.questions import Questions
     from devlint.source.library import Surroundings
 
-    _shared.forget()
-    base, questions = task.base, Questions()
+    questions = Questions()
     library, quoted = (_library(tree, task.recorded, kind) for kind in (bare, False))
-    files = Surroundings(library, lambda path: symbol_of(path, base), task.src, questions.note, quoted, spoken_of)
+    files = Surroundings(library, name, task.src, questions.note, quoted, spoken_of)
     return World(files, questions)
 
 

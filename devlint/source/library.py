@@ -109,8 +109,8 @@ class Surroundings(Generic[Index]):
     """The files around one file. ``configured`` are the directories of the ``src`` setting; paths are absolute.
 
     ``name`` is how findings call a file. ``note`` is told of every fact that an answer rests on, each time: its kind
-    (a field of :class:`devlint.source.asked.Asked`), what was asked, what was told. Files that are ``spoken_of``, by
-    their name, come from a library of their own: ``quoted``.
+    (a field of :class:`devlint.source.asked.Asked`), what was asked, what was told. Files that are ``spoken_of``
+    come from a library of their own: ``quoted``.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Surroundings(Generic[Index]):
 
     def parsed(self, file: Path) -> ParsedFile[Index] | None:
         library = self._library
-        if self._quoted is not None and self.shown(file) in self._spoken_of:
+        if self._quoted is not None and str(file) in self._spoken_of:
             library = self._quoted
         found = library.parsed(file)
         self._told[file] = library.told(file)
