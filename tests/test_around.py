@@ -146,13 +146,14 @@ def test_no_order_of_the_files_changes_what_is_said_of_one(project: Path) -> Non
             assert known(report(project, name, tree)) == alone[name], names
 
 
-def walked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def walked(root: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Counts the walks of each definition from now on."""
     counted = Counter[str]()
     walk = Analysis._walk
 
     def counting(self: Analysis, info: FunctionInfo) -> Walk:
-        counted[f"{self.path.strip(chr(0))}:{info.qualname}"] += 1
+        assert self.file is not None
+        counted[f"{self.file.relative_to(root).as_posix()}:{info.qualname}"] += 1
         return walk(self, info)
 
     monkeypatch.setattr(Analysis, "_walk", counting)
@@ -160,7 +161,7 @@ def walked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_what_one_file_asked_serves_the_next(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree, counted = WorkingTree(), walked(monkeypatch)
+    tree, counted = WorkingTree(), walked(project, monkeypatch)
     for name in ("fourth.py", "fifth.py"):
         (project / name).write_text("from pkg.base import Base\nimport torch\n\ndef f():\n    return Base().later()\n")
         report(project, name, tree)
@@ -170,7 +171,7 @@ def test_what_one_file_asked_serves_the_next(project: Path, monkeypatch: pytest.
 
 
 def test_files_that_lead_back_are_asked_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree, counted = WorkingTree(), walked(monkeypatch)
+    tree, counted = WorkingTree(), walked(project, monkeypatch)
     findings = report(project, "round.py", tree).findings
     assert [(finding.code, finding.place.line) for finding in findings] == [("DEV101", 6), ("DEV101", 9)]
     before = counted["pkg/ops.py:make"]
@@ -192,6 +193,6 @@ def test_after_a_failure_nothing_is_kept(project: Path, monkeypatch: pytest.Monk
     with monkeypatch.context() as broken:
         broken.setattr(Analysis, "_walk", fails)
         assert [finding.code for finding in report(project, "first.py", tree).findings] == ["DEV902"]
-    counted = walked(monkeypatch)
+    counted = walked(project, monkeypatch)
     assert known(report(project, "fourth.py", tree)) == alone
     assert counted["pkg/ops.py:make"] == 1
