@@ -104,6 +104,9 @@ def _world(
 
     questions = Questions()
     library, quoted = (_library(tree, task.recorded, kind) for kind in (bare, False))
+    # No other world is left that would use them.
+    library.trim()
+    quoted.trim()
     files = Surroundings(library, name, task.src, questions.note, quoted, spoken_of)
     return World(files, questions)
 
@@ -111,9 +114,11 @@ def _world(
 @lru_cache(2)
 def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
     """The syntax trees of other files that this process has parsed, bare ones or LibCST's own."""
+    from devlint.placement.index import FileIndex
     from devlint.source.library import MAX_CHARACTERS, Library
 
-    return Library(_index, MAX_CHARACTERS if bare else MAX_CHARACTERS // 4, tree, recorded, bare)
+    limit = MAX_CHARACTERS if bare else MAX_CHARACTERS // 4
+    return Library(_index, FileIndex.dissolve, limit, tree, recorded, bare)
 
 
 def _index(tree: cst.Module, outline: Outline | None, parts: AnyParts) -> FileIndex:

@@ -36,8 +36,9 @@ BATCH, BATCH_BYTES = 12, 16_000
 _PEEKED = 32
 """Files among which one that names torch makes it worth while to import what analyses it before processes start."""
 
-GARBAGE_LIMIT = 1_000_000
-"""Objects that files may leave behind before the collector runs: some 100 MiB. Most are trees that are kept."""
+GARBAGE_LIMIT = 5_000_000
+"""Objects that files may leave behind before the collector runs. Nearly all are trees that are kept: no cycle is known
+that outlives its file, and to look through all that is kept takes a second."""
 
 
 def run(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Iterator[FileReport]:

@@ -56,6 +56,13 @@ class FileIndex:
         node = info.node if info is not None else header
         return node if isinstance(node, cst.FunctionDef) else header
 
+    def dissolve(self) -> None:
+        """Breaks the cycles between classes and their methods; nobody will ask for either."""
+        for info in self.functions.values():
+            info.forget()
+        for defined in self.classes.values():
+            defined.methods.clear()
+
     def qualified(self, name: str | None) -> str:
         """The qualified name of a dotted local name."""
         if not name:

@@ -60,6 +60,11 @@ class FunctionInfo:
             self._node = parse()
         return self._node if self._node is not None else self.header
 
+    def forget(self) -> None:
+        """Lets go of what leads back to it."""
+        self.owner = self._parse = None
+        self.closure = {}
+
     @property
     def key(self) -> int:
         """Tells it from every other definition, whether its body has been parsed or not."""

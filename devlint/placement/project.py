@@ -114,6 +114,7 @@ class World:
         self._analyses.clear()
         self._opened.clear()
         self._files.forget()
+        self.questions.forget_all()
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:

@@ -146,6 +146,12 @@ class Questions:
         self._asked, self._depth = 0, 0
         self._passing.clear()
 
+    def forget_all(self) -> None:
+        """Answers hold the definitions that they are about, and those their memory."""
+        self._settled.clear()
+        self._passing.clear()
+        self._bits.clear()
+
     @property
     def rests(self) -> int:
         """The facts that the analysis rests on so far."""

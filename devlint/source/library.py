@@ -65,21 +65,26 @@ class _Known(Generic[Index]):
 
 
 class Library(Generic[Index]):
-    """Parsed files, the most recently used of them, for one process; each with what ``index`` says of its tree."""
+    """Parsed files for one process, each with what ``index`` says of its tree; :meth:`trim` leaves the latest used."""
 
     def __init__(
         self,
         index: MakeIndex[Index],
+        dissolve: Callable[[Index], object],
         characters: int = MAX_CHARACTERS,
         tree: Tree = WORKING_TREE,
         recorded: bool = False,
         bare: bool = False,
     ) -> None:
-        """``recorded``: it can say of each file what its answer rests on. ``bare``: its trees have no layout."""
+        """``dissolve`` breaks the cycles of an index that nobody asks any more, so that its tree goes with it.
+
+        ``recorded``: it can say of each file what its answer rests on. ``bare``: its trees have no layout.
+        """
         self.tree = tree
         self.bare = bare
         self._recorded = recorded
         self._index = index
+        self._dissolve = dissolve
         self._limit = characters
         self._files: OrderedDict[Path, _Known[Index]] = OrderedDict()
         self._size = 0
@@ -99,10 +104,15 @@ class Library(Generic[Index]):
             return self._files[file]
         found = self._files[file] = _parse(file, self._index, self.tree, self.bare, self._recorded)
         self._size += found.told.size
+        return found
+
+    def trim(self) -> None:
+        """Lets go of what was used longest ago, down to the limit; nobody may be using what was handed out."""
         while self._size > self._limit and len(self._files) > 1:
             _, oldest = self._files.popitem(last=False)
             self._size -= oldest.told.size
-        return found
+            if oldest.parsed is not None:
+                self._dissolve(oldest.parsed.index)
 
 
 class Surroundings(Generic[Index]):

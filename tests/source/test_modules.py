@@ -68,7 +68,7 @@ def test_a_script_sees_the_files_beside_it(tmp_path: Path) -> None:
 def test_a_file_is_parsed_once_and_what_is_no_python_not_at_all(tmp_path: Path) -> None:
     make(tmp_path, "net.py")
     (tmp_path / "broken.py").write_text("import torch\ndef f(:\n")
-    library = Library(lambda tree, *_: len(tree.body))
+    library = Library(lambda tree, *_: len(tree.body), id)
     first = library.parsed(tmp_path / "net.py")
     assert first is not None
     assert first.index == 1
@@ -79,18 +79,24 @@ def test_a_file_is_parsed_once_and_what_is_no_python_not_at_all(tmp_path: Path) 
 
 def test_of_a_file_without_torch_only_the_imports_are_kept(tmp_path: Path) -> None:
     (tmp_path / "api.py").write_text("from .net import Net\n\ndef f():\n    from .ops import g\n    return g\n")
-    found = Library(lambda tree, *_: tree.code).parsed(tmp_path / "api.py")
+    found = Library(lambda tree, *_: tree.code, id).parsed(tmp_path / "api.py")
     assert found is not None
     assert found.index == "from .net import Net\nfrom .ops import g\n"
 
 
 def test_the_library_forgets_what_was_used_longest_ago(tmp_path: Path) -> None:
     make(tmp_path, "a.py", "b.py", "c.py")
-    library = Library(lambda tree, *_: None, characters=2 * len("import torch\n"))
-    first = library.parsed(tmp_path / "a.py")
-    library.parsed(tmp_path / "b.py")
-    library.parsed(tmp_path / "c.py")
-    assert library.parsed(tmp_path / "a.py") is not first
+    dissolved: list[str] = []
+    library = Library(lambda tree, *_: tree.code, dissolved.append, characters=2 * len("import torch  # a\n"))
+    for name in "abc":
+        (tmp_path / f"{name}.py").write_text(f"import torch  # {name}\n")
+    first, second, third = (library.parsed(tmp_path / f"{name}.py") for name in "abc")
+    assert library.parsed(tmp_path / "a.py") is first
+    library.trim()
+    assert dissolved == ["import torch  # b\n"]
+    assert library.parsed(tmp_path / "a.py") is first
+    assert library.parsed(tmp_path / "c.py") is third
+    assert library.parsed(tmp_path / "b.py") is not second
 
 
 def test_a_name_is_looked_for_in_the_rest_of_the_package(tmp_path: Path) -> None:
