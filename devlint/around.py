@@ -1,7 +1,8 @@
-"""The files around the one that is linted: what a process knows of them, kept from one file to the next."""
+"""The files around the one that is linted: what is known of them, kept from one file to the next."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -68,10 +69,11 @@ class Around:
             self._asked.note(kind, asked, told)
 
 
-class _Shared:
-    """The world that this process keeps: one at a time, for tasks with the same import roots."""
+class _Shared(threading.local):
+    """The world that a thread keeps: one at a time, for tasks with the same import roots."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._world: World | None = None
         self._about: tuple[Any, ...] = ()
 

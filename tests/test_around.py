@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import dedent
 
@@ -196,3 +197,14 @@ def test_after_a_failure_nothing_is_kept(project: Path, monkeypatch: pytest.Monk
     counted = walked(project, monkeypatch)
     assert known(report(project, "fourth.py", tree)) == alone
     assert counted["pkg/ops.py:make"] == 1
+
+
+def test_threads_do_not_share_what_they_know(project: Path) -> None:
+    alone = {name: known(report(project, name, WorkingTree())) for name in NAMES}
+
+    def run(names: list[str]) -> bool:
+        tree = WorkingTree()
+        return all(known(report(project, name, tree)) == alone[name] for name in names)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, [NAMES[i:] + NAMES[:i] for i in range(len(NAMES))]))

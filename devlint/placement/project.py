@@ -88,7 +88,7 @@ class World:
         self.questions = questions
         self._analyses: dict[Path, Analysis | None] = {}
         self._opened: dict[Path, ParsedFile] = {}
-        self._entered: set[Path] = set()
+        self._entered: Path | None = None
         self.size = 0
         """Characters of the files that were opened."""
 
@@ -104,7 +104,7 @@ class World:
     def enter(self, file: Path, analysis: Analysis) -> None:
         """The file that is analysed, so that imports that lead back to it find it."""
         self._analyses[file] = analysis
-        self._entered.add(file)
+        self._entered = file
 
     def dissolve(self) -> None:
         """Frees what was analysed; the parsed trees stay in the library."""
@@ -140,7 +140,7 @@ class World:
             return None
         self.rests_on(file, SIGNS)
         if file in self._analyses:
-            if file not in self._entered:
+            if file != self._entered:
                 self._files.remind(file)
             return self._analyses[file]
         from devlint.placement.analysis import Analysis
