@@ -383,7 +383,8 @@ class Analysis:
     def note_buffer(self, walk: Walk, info: ClassInfo, name: str) -> None:
         """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
         walk.noted.buffers.add((info, name))
-        self._buffers.add((info, name))
+        if not self._asked_only:
+            self._buffers.add((info, name))
 
     def _completed(self, info: ClassInfo, loaded: dict[str, dict[str, set[str]]]) -> ClassFacts:
         """The facts with what the whole class does with each attribute."""
