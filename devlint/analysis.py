@@ -7,10 +7,9 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import PurePath
 
-from devlint.around import budget
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
-from devlint.linting import Said, lint_text, refused
+from devlint.linting import Said, budget, lint_text, refused
 from devlint.silencing import silence
 from devlint.source.asked import Asked
 from devlint.source.decoding import Source, Unreadable, as_notebook, content_digest, read_source

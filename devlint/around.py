@@ -127,10 +127,3 @@ def _index(tree: cst.Module, outline: Outline | None, parts: AnyParts) -> FileIn
     from devlint.placement.index import index_file
 
     return index_file(tree, outline, parts.definition)
-
-
-def budget() -> int:
-    """Characters of other files beyond which one analysis does not look into further ones."""
-    from devlint.placement.project import MAX_CHARACTERS
-
-    return MAX_CHARACTERS

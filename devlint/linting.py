@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from devlint.around import Around
 from devlint.source.gate import Refusal, check_syntax, too_deep
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     import libcst as cst
 
+    from devlint.around import Around
     from devlint.finding import Finding
     from devlint.placement.index import FileIndex
     from devlint.placement.project import Project
@@ -60,6 +60,7 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
     stopped = _stopped(text, ast_tree, refusal)
     if stopped is not None:
         return Said(refusal=stopped)
+    from devlint.around import Around
     from devlint.source.bare.nodes import NeedsLayout
     from devlint.source.bare.parts import BareParts
     from devlint.source.outline import outline_of
@@ -191,3 +192,10 @@ def _role(task: FileTask, text: str) -> Role:
     from devlint.source.role import role_of
 
     return role_of(PurePath(task.in_project), text)
+
+
+def budget() -> int:
+    """Characters of other files beyond which one analysis does not look into further ones."""
+    from devlint.placement.project import MAX_CHARACTERS
+
+    return MAX_CHARACTERS

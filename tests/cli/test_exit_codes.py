@@ -118,11 +118,11 @@ def test_nothing_left_after_exclusion_is_0_with_one_line(devlint: Run, tmp_path:
 
 @pytest.mark.parametrize("files", [1, 20], ids=["in-process", "in-processes"])
 def test_an_interrupt_is_130(tmp_path: Path, files: int) -> None:
-    # Sums of so many terms take LibCST some seconds each: time to interrupt it. It reads what has findings.
-    total = "x = " + " + ".join(["a"] * 3900) + "\n"
-    shift = "def shift(x: torch.Tensor):\n    return x + torch.ones(3)\n"
+    # Sums of so many terms take LibCST some seconds each: time to interrupt it. It reads definitions with findings.
+    total = "    y = " + " + ".join(["a"] * 3900) + "\n"
+    shift = "import torch\n\ndef shift(x: torch.Tensor, a):\n" + total * 3 + "    return x + torch.ones(3)\n"
     for number in range(files):
-        (tmp_path / f"slow{number}.py").write_text("import torch\n" + shift + total * 3)
+        (tmp_path / f"slow{number}.py").write_text(shift)
     process = subprocess.Popen(
         [*PROGRAM, "-j2"],
         cwd=tmp_path,
