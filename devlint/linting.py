@@ -61,7 +61,7 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
     if stopped is not None:
         return Said(refusal=stopped)
     from devlint.around import Around
-    from devlint.source.bare.nodes import NeedsLayout
+    from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
     from devlint.source.bare.parts import BareParts
     from devlint.source.outline import outline_of
 
@@ -69,8 +69,9 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
     around = Around(task, tree, asked)
     if ast_tree is not None and outline is not None:
         try:
-            return _in_two_passes(text, BareParts(text, ast_tree, outline, keeps=True), outline, task, around)
-        except (NeedsLayout, AttributeError):
+            with reading_bare_nodes():
+                return _in_two_passes(text, BareParts(text, ast_tree, outline, keeps=True), outline, task, around)
+        except NeedsLayout:
             # Some rule asks for what only LibCST's own nodes have.
             pass
     with around.project(bare=False) as project:
@@ -79,7 +80,7 @@ def lint_text(text: str, task: FileTask, tree: Tree, asked: Asked | None) -> Sai
 
 
 def _in_two_passes(text: str, bare: BareParts, outline: Outline, task: FileTask, around: Around) -> Said:
-    """Raises NeedsLayout or AttributeError where bare trees do not tell."""
+    """Raises NeedsLayout where bare trees do not tell; the AttributeError of a field that they lack says the same."""
     with around.project() as project:
         spoken, alone = _first_pass(text, bare, outline, task, project), project.leads_back
     if alone:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 
 import libcst as cst
 import pytest
 
 from devlint import linting
+from devlint.analysis import analyse_file
 from devlint.codes import all_codes
 from devlint.linting import Said, lint_text
 from devlint.source.bare.nodes import NeedsLayout
@@ -121,6 +123,27 @@ def test_a_rule_that_asks_for_layout_is_asked_again(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(CreationWithoutDevice, "claim", curious)
     assert expected.findings
     assert lint_text(FLAGGED, task(net), WorkingTree(), None) == expected
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [lambda event: event.node.valeu, lambda event: event.noed, lambda event: None.rpar],  # type: ignore[attr-defined]
+    ids=["no field of the node", "no field of the event", "a field of nodes on something else"],
+)
+def test_a_slip_in_a_rule_is_an_internal_error_and_no_silence(
+    slip: Callable[[object], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from devlint.rules.creating.creation_without_device import CreationWithoutDevice
+
+    monkeypatch.setattr(CreationWithoutDevice, "claim", lambda rule, event: slip(event))
+    net = tmp_path / "net.py"
+    net.write_text(FLAGGED)
+    with pytest.raises(AttributeError):
+        lint_text(FLAGGED, task(net), WorkingTree(), None)
+    (finding,) = analyse_file(task(net)).findings
+    assert finding.code == "DEV902"
+    assert "AttributeError" in finding.message
+    assert "at test_linting.py:" in finding.message
 
 
 @pytest.mark.parametrize("text", [CLEAN, FLAGGED])

@@ -17,19 +17,13 @@ from devlint.cache.place import write
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-_ANALYSER = (
-    "analysis.py", "cache", "codes.py", "finding.py", "placement", "rules", "semantics", "silencing.py", "source",
-    "symbols.py", "task.py",
-)  # fmt: skip
-"""What of devlint has a say in findings, or in how they are kept."""
-
 
 def version(directory: Path) -> str:
     """The name of the version at work, the same on every machine that has the same one.
 
     The sources are read once and known by their sizes and times afterwards; ``directory`` keeps that in mind.
     """
-    files = list(_files())
+    files = list(_files(_PACKAGE))
     stamps = hashlib.blake2b(digest_size=16)
     for path, size, changed in files:
         stamps.update(f"{path}\0{size}\0{changed}\n".encode())
@@ -40,7 +34,7 @@ def version(directory: Path) -> str:
         if not isinstance(sources, str):
             raise TypeError
     except (OSError, ValueError, LookupError, TypeError):
-        sources = _digest_of([path for path, _, _ in files])
+        sources = _digest_of(_PACKAGE, [path for path, _, _ in files])
         if directory.is_dir():
             with contextlib.suppress(OSError):
                 write(memo, json.dumps({stamps.hexdigest(): sources}).encode())
@@ -49,8 +43,12 @@ def version(directory: Path) -> str:
     return f"{__version__}-{whole.hexdigest()}"
 
 
-def _files() -> Iterator[tuple[str, int, int]]:
-    stack = [os.path.join(_PACKAGE, name) for name in reversed(_ANALYSER)]
+def _files(package: str) -> Iterator[tuple[str, int, int]]:
+    """Path, size and time of every source and table of the package.
+
+    All of them, also what has no say in findings today: a list of those that have would have to follow each import.
+    """
+    stack = [package]
     while stack:
         path = stack.pop()
         if path.endswith((".py", ".json")):
@@ -61,12 +59,12 @@ def _files() -> Iterator[tuple[str, int, int]]:
                 stack += sorted((entry.path for entry in entries), reverse=True)
 
 
-def _digest_of(paths: list[str]) -> str:
+def _digest_of(package: str, paths: list[str]) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for path in paths:
         with open(path, "rb") as file:
             data = file.read()
-        digest.update(f"{os.path.relpath(path, _PACKAGE)}\0{len(data)}\0".replace(os.sep, "/").encode())
+        digest.update(f"{os.path.relpath(path, package)}\0{len(data)}\0".replace(os.sep, "/").encode())
         digest.update(data)
     return digest.hexdigest()
 

@@ -16,8 +16,8 @@ from steadiness import differences
 
 Finding = dict[str, Any]
 
-_OPTIONS = ["check", "--isolated", "--no-respect-gitignore", "--output-format", "json", "--select", "ALL"]
-_OPTIONS += ["--min-severity", "note", "--min-confidence", "low"]
+OPTIONS = ["check", "--isolated", "--no-respect-gitignore", "--output-format", "json", "--select", "ALL"]
+OPTIONS += ["--min-severity", "note", "--min-confidence", "low"]
 
 _UNSCREENED = """
 import sys
@@ -27,7 +27,7 @@ devlint.analysis.may_hold_findings = lambda source: True
 main(sys.argv[1:])
 """
 
-_BY_LIBCST = """
+BY_LIBCST = """
 import sys
 import devlint.linting
 import devlint.source.bare.nodes
@@ -42,7 +42,7 @@ main(sys.argv[1:])
 
 
 def _findings(directory: Path, program: list[str], *arguments: str) -> list[Finding]:
-    command = [sys.executable, "-P", *program, *_OPTIONS, *arguments, "."]
+    command = [sys.executable, "-P", *program, *OPTIONS, *arguments, "."]
     done = subprocess.run(command, cwd=directory, capture_output=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{directory.name}: devlint ended with {done.returncode}\n{done.stderr.decode()[-2000:]}")
@@ -60,7 +60,7 @@ def report_same(directory: Path, jobs: int) -> bool:
         ways = {
             "several processes": (program, "--no-cache", *several),
             "without the screen": (["-c", _UNSCREENED], "--no-cache", *several),
-            "read by LibCST alone": (["-c", _BY_LIBCST], "--no-cache", *several),
+            "read by LibCST alone": (["-c", BY_LIBCST], "--no-cache", *several),
             "filling a cache": (program, "--cache-dir", cache, *several),
             "from the cache": (program, "--cache-dir", cache, *several),
             "from the cache, one process": (program, "--cache-dir", cache, "-j", "1"),

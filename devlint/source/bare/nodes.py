@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
 from itertools import zip_longest
@@ -15,6 +16,26 @@ Node = TypeVar("Node", bound=cst.CSTNode)
 
 class NeedsLayout(Exception):
     """Only LibCST's own tree can tell: syntax that is not known here, or a question about what bare nodes lack."""
+
+
+@contextmanager
+def reading_bare_nodes() -> Iterator[None]:
+    """Raises :class:`NeedsLayout` where a field of a bare node is read that it lacks; lets every other error pass.
+
+    Python sets ``obj`` and ``name`` of an ``AttributeError`` itself, so a slip of the pen (``node.valeu``, an attribute
+    of None) is told from a field of that type of node which was left out when the node was made.
+    """
+    try:
+        yield
+    except AttributeError as error:
+        if isinstance(error.obj, cst.CSTNode) and error.name in _fields_of(type(error.obj)):
+            raise NeedsLayout(f"`{error.name}` of a bare {type(error.obj).__name__}") from error
+        raise
+
+
+@cache
+def _fields_of(cls: type[cst.CSTNode]) -> frozenset[str]:
+    return frozenset(field.name for field in fields(cls))
 
 
 def maker(cls: type[Node], *fields: str) -> Callable[..., Node]:
