@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from devlint.api import lint_paths, lint_source
-    from devlint.configfile import ConfigurationError
+    from devlint.configuration.configfile import ConfigurationError
     from devlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Severity, TraceStep
 
 __version__ = "0.1.0"
@@ -32,7 +32,11 @@ __all__ = [
     "lint_source",
 ]
 
-_HOMES = {"lint_paths": "devlint.api", "lint_source": "devlint.api", "ConfigurationError": "devlint.configfile"}
+_HOMES = {
+    "lint_paths": "devlint.api",
+    "lint_source": "devlint.api",
+    "ConfigurationError": "devlint.configuration.configfile",
+}
 
 
 if not TYPE_CHECKING:  # a type checker sees the imports above, and so knows which names there are not

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from devlint.check import Request, check
-from devlint.config import Overrides
-from devlint.configfile import ConfigurationError, check_values, read_config
+from devlint.configuration.config import Overrides
+from devlint.configuration.configfile import ConfigurationError, check_values, read_config
 from devlint.finding import Finding
 
 

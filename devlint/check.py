@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from devlint.config import Configuration, Overrides
+from devlint.configuration.config import Configuration, Overrides
 from devlint.finding import Finding
 from devlint.gate.novelty import Judgement, Novelty
 from devlint.gate.wanted import Wanted
-from devlint.planning import Planner
-from devlint.processors import available_processors
-from devlint.result import Hidden, Result
+from devlint.pipeline.planning import Planner
+from devlint.pipeline.processors import available_processors
+from devlint.pipeline.result import Hidden, Result
+from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.discovery import Discovered, discover, is_excluded
 from devlint.source.tree import Tree
-from devlint.task import FileReport, FileTask
 
 if TYPE_CHECKING:
     from devlint.cache.session import Session
@@ -72,7 +72,7 @@ def plan(request: Request) -> Plan:
     tasks = [planner.task(path) for path in found.files]
     unreadable: list[FileReport] = []
     if found.unreadable:
-        from devlint.analysis import failed
+        from devlint.pipeline.file_report import failed
 
         unreadable += (failed(planner.task(path), reason) for path, reason in sorted(found.unreadable))
     return Plan(tasks, found, unreadable, configuration)
@@ -136,7 +136,7 @@ def _reports(
     if not unknown and cache is not None:
         cache.close()
         return reports
-    from devlint.workers import run
+    from devlint.pipeline.workers import run
 
     by_name = {task.shown_as: task for task in unknown}
     try:

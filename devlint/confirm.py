@@ -9,13 +9,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from devlint.analysis import hidden_by, silence_findings
-from devlint.auto_entries import auto_entries
 from devlint.check import Plan, Request, check, plan
-from devlint.codes import all_codes
-from devlint.config import Overrides
+from devlint.configuration.codes import all_codes
+from devlint.configuration.config import Overrides
+from devlint.confirmation.auto_entries import auto_entries
 from devlint.finding import Finding, VerdictState
-from devlint.result import EntryRun, Hidden, Result
+from devlint.pipeline.file_report import hidden_by, silence_findings
+from devlint.pipeline.result import EntryRun, Hidden, Result
+from devlint.pipeline.task import FileTask
 from devlint.runtime.entries import Entry
 from devlint.runtime.isolation import Job, Run, run_isolated
 from devlint.runtime.nursery import Nursery
@@ -26,7 +27,6 @@ from devlint.runtime.unforeseen import runtime_findings
 from devlint.runtime.verdicts import Unforeseen, judge
 from devlint.runtime.watching import Watchlist
 from devlint.source.project import shown_path
-from devlint.task import FileTask
 
 LINTERS_OWN = "DEV9"
 _RANK_GRACE_SECONDS = 60.0

@@ -17,7 +17,7 @@ import pytest
 if TYPE_CHECKING:
     import torch
 
-    from devlint.lifted import Report, Sighting
+    from devlint.confirmation.lifted import Report, Sighting
     from devlint.runtime.lifting.calls import Lifter
     from devlint.runtime.observation import Observation
     from devlint.runtime.session import Machine
@@ -96,7 +96,7 @@ class Lifting:
         if output is not None:
             output["devlint"] = json.dumps({**self._counts, "seen": self._rows()})
             return
-        from devlint.lifted import report_on
+        from devlint.confirmation.lifted import report_on
 
         self._report = report_on(self._sightings(), self._config.rootpath, self._simulated)
         self._write()
@@ -141,7 +141,7 @@ class Lifting:
         return [[key, to_json(observation), list(tests)] for key, (observation, tests) in self._seen.items()]
 
     def _sightings(self) -> list[Sighting]:
-        from devlint.lifted import Sighting
+        from devlint.confirmation.lifted import Sighting
 
         return [Sighting(observation, tuple(tests)) for observation, tests in self._seen.values()]
 

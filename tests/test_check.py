@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from devlint.check import Request, check
-from devlint.config import Overrides
+from devlint.configuration.config import Overrides
 from devlint.finding import Confidence, Finding, Severity
-from devlint.result import Result
+from devlint.pipeline.result import Result
 
 DISCARDED = """\
 import torch

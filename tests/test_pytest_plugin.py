@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch._dynamo  # once: an inner run forgets what it imported, and torch cannot be imported twice
 
-import devlint.lifted
+import devlint.confirmation.lifted
 import devlint.runtime.lifting.calls  # noqa: F401
 
 pytest_plugins = ["pytester"]

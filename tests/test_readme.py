@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from devlint.configfile import KEYS, read_config
+from devlint.configuration.configfile import KEYS, read_config
 from tests.cli.conftest import environment
 
 ROOT = Path(__file__).parents[1]

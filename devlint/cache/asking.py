@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from devlint.cache.contents import Contents
 from devlint.cache.entries import Entry, fits
+from devlint.pipeline.path_symbols import absolute
 from devlint.source.asked import Asked
 from devlint.source.tree import Tree
-from devlint.symbols import absolute
 
 if TYPE_CHECKING:
     from devlint.source.facts import Facts

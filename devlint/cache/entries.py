@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from devlint.cache.rows import Row, finding_row, read_finding
+from devlint.pipeline.path_symbols import files_told, quotes_comment, relative
+from devlint.pipeline.task import FileTask, Record
 from devlint.source.asked import Told
-from devlint.symbols import files_told, quotes_comment, relative
-from devlint.task import FileTask, Record
 
 
 @dataclass(frozen=True, slots=True)

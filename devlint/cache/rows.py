@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from devlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Severity, TraceStep
-from devlint.task import FileReport
+from devlint.pipeline.task import FileReport
 
 Row = list[Any]
 

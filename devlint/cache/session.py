@@ -17,10 +17,10 @@ from devlint.cache.place import prepared
 from devlint.cache.rows import read_report, report_row
 from devlint.cache.table import Dependencies, Table
 from devlint.cache.version import version
+from devlint.pipeline.path_symbols import absolute, relative, shown, symbolic
+from devlint.pipeline.task import FileReport, FileTask, Gate, Record
 from devlint.source.project import identity_root
 from devlint.source.tree import WorkingTree
-from devlint.symbols import absolute, relative, shown, symbolic
-from devlint.task import FileReport, FileTask, Gate, Record
 
 _BROKEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """What reading something comes to that nobody here has written."""
@@ -269,7 +269,7 @@ class Session:
 def _report_of(entry: Entry, digest: str, task: FileTask) -> FileReport:
     if entry.silent:
         return FileReport(symbolic(task).shown_as)
-    from devlint.analysis import recorded_report
+    from devlint.pipeline.file_report import recorded_report
     from devlint.source.gate import Refusal
 
     refusal = entry.outcome[1]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from devlint.complaint import Complaint
-from devlint.configfile import ConfigFile, ConfigurationError, check_values, read_config
+from devlint.configuration.complaint import Complaint
+from devlint.configuration.configfile import ConfigFile, ConfigurationError, check_values, read_config
 
 
 class ArgumentFileError(Complaint):

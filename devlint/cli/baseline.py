@@ -13,8 +13,8 @@ import click
 
 from devlint.cli.check import check_command
 from devlint.cli.terminal import wants_color
-from devlint.codes import all_codes
-from devlint.config import Configuration, Overrides
+from devlint.configuration.codes import all_codes
+from devlint.configuration.config import Configuration, Overrides
 from devlint.gate.baseline_file import DEFAULT_NAME, read_baseline
 from devlint.gate.matching import Key
 from devlint.gate.wanted import BaselineUse

@@ -16,12 +16,12 @@ from devlint.cli.completion import complete_codes
 from devlint.cli.report import Destination, write_report
 from devlint.cli.sections import SectionedCommand
 from devlint.cli.terminal import ProgressBar
-from devlint.codes import UNREADABLE_FILE
-from devlint.config import Configuration, Overrides, Settings
-from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
+from devlint.configuration.codes import UNREADABLE_FILE
+from devlint.configuration.config import Configuration, Overrides, Settings
+from devlint.configuration.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
 from devlint.gate.wanted import BaselineUse, Wanted
+from devlint.pipeline.result import Result
 from devlint.reports.summary import counted
-from devlint.result import Result
 
 if TYPE_CHECKING:
     from devlint.cli.fix import FixOptions
@@ -220,7 +220,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], overrides: Overrid
 
 def _with_comments_written(result: Result, request: Request, quiet: bool) -> tuple[Result, tuple[str, ...]]:
     """The result with what no comment was written for, and which files could not be written."""
-    from devlint.add_noqa import add_noqa
+    from devlint.fixes.add_noqa import add_noqa
 
     added = add_noqa(result.findings, request.cwd)
     for failure in added.failures:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from devlint.cache.place import clean, default_directory
-from devlint.config import Configuration, Overrides
+from devlint.configuration.config import Configuration, Overrides
 from devlint.source.project import shown_path
 
 

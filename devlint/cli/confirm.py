@@ -14,8 +14,8 @@ import click
 from devlint.check import Request
 from devlint.cli.arguments import comma_separated, read_config_options
 from devlint.cli.report import Destination, write_report
-from devlint.config import Configuration, Overrides, Settings
-from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
+from devlint.configuration.config import Configuration, Overrides, Settings
+from devlint.configuration.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
 
 if TYPE_CHECKING:
     from devlint.confirm import ConfirmRequest, Progress

@@ -12,9 +12,9 @@ from typing import Any
 from devlint.check import Request
 from devlint.cli.report import Destination, write_document, write_report
 from devlint.cli.terminal import ProgressBar, forget_stdout, wants_color
-from devlint.config import Settings
+from devlint.configuration.config import Settings
+from devlint.fix import Fixing, fix
 from devlint.fixes.difference import unified
-from devlint.fixing import Fixing, fix
 from devlint.reports.painting import Line, paint, visible
 from devlint.reports.summary import counted, fixed_line
 

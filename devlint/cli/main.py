@@ -12,7 +12,7 @@ import click
 
 from devlint import __version__
 from devlint.cli.terminal import forget_stdout
-from devlint.complaint import Complaint
+from devlint.configuration.complaint import Complaint
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -11,9 +11,9 @@ from typing import TextIO
 import click
 
 from devlint.cli.terminal import forget_stdout, wants_color, width_of
+from devlint.pipeline.result import Result
 from devlint.reports.document import MACHINE_FORMATS
 from devlint.reports.painting import Line, paint
-from devlint.result import Result
 from devlint.source.writing import write_atomically
 
 

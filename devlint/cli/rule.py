@@ -10,7 +10,7 @@ import click
 
 from devlint.cli.completion import complete_rule
 from devlint.cli.terminal import wants_color, width_of
-from devlint.codes import UnknownCode, all_codes, matching
+from devlint.configuration.codes import UnknownCode, all_codes, matching
 from devlint.reports.painting import SEVERITY_STYLES, Line, paint
 from devlint.rules.registry import RuleInfo
 

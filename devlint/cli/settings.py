@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from devlint.check import Plan
-from devlint.config import Configuration, Overrides
-from devlint.configfile import ConfigFile
-from devlint.provenance import explain
+from devlint.configuration.config import Configuration, Overrides
+from devlint.configuration.configfile import ConfigFile
+from devlint.configuration.setting_origins import explain
 from devlint.source.project import shown_path
 
 _MEANINGS = {

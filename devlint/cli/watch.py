@@ -15,8 +15,8 @@ from collections.abc import Callable
 import click
 
 from devlint.check import Request, plan
-from devlint.config import Configuration
-from devlint.configfile import ConfigurationError
+from devlint.configuration.config import Configuration
+from devlint.configuration.configfile import ConfigurationError
 from devlint.source.discovery import USUAL_EXCLUDES, discover
 from devlint.source.project import project_root
 

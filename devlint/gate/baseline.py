@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devlint.codes import all_codes
+from devlint.configuration.codes import all_codes
 from devlint.gate.baseline_file import read_baseline, write_baseline
 from devlint.gate.matching import Key, match
 from devlint.gate.sightings import Sighting, could_not_be_analysed, sightings, sightings_below_the_gate
 from devlint.gate.wanted import BaselineUse
+from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.project import shown_path
-from devlint.task import FileReport, FileTask
 
 
 @dataclass(frozen=True)

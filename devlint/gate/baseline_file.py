@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from devlint.configfile import ConfigurationError
+from devlint.configuration.configfile import ConfigurationError
 from devlint.gate.matching import Key
 from devlint.source.writing import write_atomically
 

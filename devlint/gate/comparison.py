@@ -13,10 +13,10 @@ from devlint.gate.difference import difference_from, is_pointer
 from devlint.gate.git import GitError, Repository
 from devlint.gate.matching import match
 from devlint.gate.sightings import Sighting, could_not_be_analysed, sightings
+from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.discovery import SUFFIXES
 from devlint.source.project import path_in_project, repository_root, shown_path
 from devlint.source.tree import Tree, WorkingTree
-from devlint.task import FileReport, FileTask
 
 Analyse = Callable[[list[FileTask], Tree], Iterator[FileReport]]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devlint.complaint import Complaint
+from devlint.configuration.complaint import Complaint
 
 SUBMODULE, LINK = "160000", "120000"
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from devlint.config import Configuration
+from devlint.configuration.config import Configuration
 from devlint.finding import Finding
 from devlint.gate.wanted import BaselineUse, Wanted
+from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.discovery import is_excluded
 from devlint.source.project import identity_root
 from devlint.source.tree import Tree, WorkingTree
-from devlint.task import FileReport, FileTask
 
 if TYPE_CHECKING:
     from devlint.gate.baseline import Baseline
@@ -141,7 +141,7 @@ class Novelty:
         return sightings({task.shown_as: task for task in tasks}, self._analyse(tasks, self.tree))
 
     def _analyse(self, tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
-        from devlint.workers import run
+        from devlint.pipeline.workers import run
 
         for done, report in enumerate(run(tasks, self._jobs, tree), 1):
             self._progress(done, len(tasks))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from devlint.codes import UNREADABLE_FILE
+from devlint.configuration.codes import UNREADABLE_FILE
 from devlint.finding import Finding
 from devlint.gate.matching import Key
-from devlint.task import FileReport, FileTask
+from devlint.pipeline.task import FileReport, FileTask
 
 
 @dataclass(frozen=True, slots=True)

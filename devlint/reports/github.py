@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from devlint.finding import Finding, Severity
+from devlint.pipeline.result import Result
 from devlint.reports.document import Document
 from devlint.reports.gravity import gravity, worst_first
 from devlint.reports.painting import visible
@@ -19,7 +20,6 @@ from devlint.reports.shortening import clipped, ends
 from devlint.reports.step_summary import step_summary
 from devlint.reports.summary import counted
 from devlint.reports.wording import explanation
-from devlint.result import Result
 
 ANNOTATIONS_OF_A_KIND = 10
 MESSAGE_UNITS = 4_096

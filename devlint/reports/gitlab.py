@@ -11,11 +11,11 @@ import json
 from typing import Any
 
 from devlint.finding import Finding, Place, Severity
+from devlint.pipeline.result import Result
 from devlint.reports.document import well_formed
 from devlint.reports.gravity import gravity
 from devlint.reports.repository import Repository, in_file
 from devlint.reports.wording import explanation
-from devlint.result import Result
 
 _SEVERITIES = {Severity.NOTE: "info", Severity.WARNING: "minor", Severity.ERROR: "major"}
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from devlint import __version__
 from devlint.finding import Finding, Fix, Operand, Place, Severity, TraceStep, Verdict
+from devlint.pipeline.result import EntryRun, Result
 from devlint.reports.summary import hidden_words
-from devlint.result import EntryRun, Result
 
 FORMAT_VERSION = 1
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from devlint.pipeline.result import Result
 from devlint.reports.json_document import finding_fields
-from devlint.result import Result
 
 
 def json_lines(result: Result) -> str:

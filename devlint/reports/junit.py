@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.etree import ElementTree
 
-from devlint.codes import UNREADABLE_FILE
+from devlint.configuration.codes import UNREADABLE_FILE
 from devlint.finding import Finding, Severity, VerdictState
+from devlint.pipeline.result import Result
 from devlint.reports.document import well_formed
 from devlint.reports.painting import visible
 from devlint.reports.repository import Repository
 from devlint.reports.wording import explanation
-from devlint.result import Result
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot say, not even as a character reference."""

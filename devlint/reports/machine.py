@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from devlint.pipeline.result import Result
 from devlint.reports.document import MACHINE_FORMATS, Document
 from devlint.reports.repository import Repository
 from devlint.reports.source_lines import SourceLines
-from devlint.result import Result
 
 
 def document(output_format: str, result: Result, cwd: Path, environment: Mapping[str, str]) -> Document:

@@ -10,12 +10,12 @@ import json
 from typing import Any
 
 from devlint.finding import Finding, Fix, Place, Severity
+from devlint.pipeline.result import Result
 from devlint.reports.document import well_formed
 from devlint.reports.gravity import gravity
 from devlint.reports.repository import Repository, in_file
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.wording import explanation
-from devlint.result import Result
 
 _SEVERITIES = {Severity.NOTE: "INFO", Severity.WARNING: "WARNING", Severity.ERROR: "ERROR"}
 

@@ -9,8 +9,9 @@ import json
 from typing import Any
 
 from devlint import __version__
-from devlint.codes import UNREADABLE_FILE
+from devlint.configuration.codes import UNREADABLE_FILE
 from devlint.finding import Finding
+from devlint.pipeline.result import Result
 from devlint.reports import sarif_limits as limits
 from devlint.reports.document import Document, well_formed
 from devlint.reports.gravity import worst_first
@@ -20,7 +21,6 @@ from devlint.reports.sarif_results import SOURCE_ROOT, Results, artifact_locatio
 from devlint.reports.sarif_rules import sarif_rules
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.summary import counted, hidden_words
-from devlint.result import Result
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _INDENTED_RESULTS = 1_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from devlint.codes import all_codes
+from devlint.configuration.codes import all_codes
 from devlint.finding import Severity
 from devlint.reports.sarif_limits import DESCRIPTION_CHARACTERS, NAME_CHARACTERS, TAGS_SHOWN
 from devlint.reports.shortening import clipped

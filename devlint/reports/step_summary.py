@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from devlint.finding import Finding
+from devlint.pipeline.result import Result
 from devlint.reports.document import well_formed
 from devlint.reports.gravity import worst_first
 from devlint.reports.painting import visible
@@ -16,7 +17,6 @@ from devlint.reports.shortening import ends
 from devlint.reports.summary import counted, summary_line
 from devlint.reports.verdict import VERDICT_WORDS
 from devlint.reports.wording import explanation
-from devlint.result import Result
 
 MOST_BYTES = 1024 * 1024
 """What GitHub takes for one step; of a longer summary it shows nothing at all."""

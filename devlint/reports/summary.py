@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from devlint.finding import Applicability, Finding, Severity, VerdictState
+from devlint.pipeline.result import Hidden, Result
 from devlint.reports.painting import SEVERITY_STYLES, Line
 from devlint.reports.verdict import VERDICT_STYLES, VERDICT_WORDS
-from devlint.result import Hidden, Result
 
 
 def summary_line(result: Result) -> Line:

@@ -6,19 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
-from devlint.placement.origin import Origin, Step, StepKind
-from devlint.placement.values import Constant, Evidence, Tensor
-from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.changes import Replace, Transfer
-from devlint.rules.rule import Draft, Rule
-from devlint.rules.wording import code_of
+from devlint.drafts.causes import origin_of, trace_of
+from devlint.drafts.changes import Replace, Transfer
+from devlint.drafts.draft import Draft
+from devlint.drafts.wording import code_of
+from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
+from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Met, Moved
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Met, Moved
 
 
 class LosesTheDevice(Rule):
@@ -76,7 +77,7 @@ def round_trip(event: Moved) -> RoundTrip | None:
     """The way to the CPU, where this definition sent a value that it now moves to the current device."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
+    from devlint.placement.syntax.nodes import descend
 
     if not goes_to_current(event) or getattr(event.receiver, "device", UNKNOWN) != CPU:
         return None

@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import CAUSE_ORDER
+from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.finding import Applicability, Finding, Fix, TraceStep
-from devlint.placement.analysis import analyse
-from devlint.placement.events import Event, Met
-from devlint.placement.positions import Positions
-from devlint.rules.causes import CAUSE_ORDER
+from devlint.placement.domain.events import Event, Met
+from devlint.placement.project.module_analysis import analyse
+from devlint.placement.syntax.positions import Positions
 from devlint.rules.registry import rule_classes
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.rules.rule import Rule
 from devlint.source.part import Part
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
     import libcst as cst
 
-    from devlint.placement.index import FileIndex
-    from devlint.placement.project import Project
-    from devlint.rules.editing import Editor
+    from devlint.placement.declarations.index import FileIndex
+    from devlint.placement.project.workspace import Project
+    from devlint.repairs.editing import Editor
     from devlint.source.role import Role
 
 SAME_EXPRESSION = (("DEV102", "DEV309", "DEV301", "DEV302"), ("DEV204", "DEV201"))
@@ -58,7 +59,7 @@ def lint_module(
     drafts = [(rule, at_home) for rule, draft in found if (at_home := _brought_home(draft, path))]
     if not drafts:
         return []
-    from devlint.rules.editing import Editor
+    from devlint.repairs.editing import Editor
 
     positions = Positions(parts or [Part(tree)], path, project.parts if project is not None else {})
     editor = Editor(text, positions, index.whole if index is not None else None)

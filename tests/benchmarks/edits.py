@@ -19,15 +19,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import devlint.workers
-from devlint.analysis import analyse_file
+import devlint.pipeline.workers
 from devlint.cache.entries import Entry
 from devlint.check import Request, check
+from devlint.pipeline.file_report import analyse_file
+from devlint.pipeline.path_symbols import absolute, relative
+from devlint.pipeline.task import FileTask
 from devlint.source.decoding import Unreadable, decode
 from devlint.source.facts import Facts
 from devlint.source.program import program_of
-from devlint.symbols import absolute, relative
-from devlint.task import FileTask
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.cache.edits import edited
@@ -36,10 +36,10 @@ from tests.cache.edits import edited
 def tasks_of(directory: Path) -> list[FileTask]:
     """What a run over a directory hands to its workers."""
     found: list[FileTask] = []
-    original = devlint.workers.run
-    devlint.workers.run = lambda tasks, *_: found.extend(tasks) or iter(())  # type: ignore[assignment, func-returns-value]
+    original = devlint.pipeline.workers.run
+    devlint.pipeline.workers.run = lambda tasks, *_: found.extend(tasks) or iter(())  # type: ignore[assignment, func-returns-value]
     check(Request(paths=(".",), cwd=directory, cached=False))
-    devlint.workers.run = original
+    devlint.pipeline.workers.run = original
     return [replace(task, recorded=True) for task in found]
 
 

@@ -21,22 +21,22 @@ OPTIONS += ["--min-severity", "note", "--min-confidence", "low"]
 
 _UNSCREENED = """
 import sys
-import devlint.analysis
+import devlint.pipeline.file_report
 from devlint.cli.main import main
-devlint.analysis.may_hold_findings = lambda source: True
+devlint.pipeline.file_report.may_hold_findings = lambda source: True
 main(sys.argv[1:])
 """
 
 BY_LIBCST = """
 import sys
-import devlint.linting
+import devlint.pipeline.two_pass
 import devlint.source.bare.nodes
 from devlint.cli.main import main
 
 def refuse(*arguments):
     raise devlint.source.bare.nodes.NeedsLayout
 
-devlint.linting._in_two_passes = refuse
+devlint.pipeline.two_pass._in_two_passes = refuse
 main(sys.argv[1:])
 """
 

@@ -31,12 +31,12 @@ STAGES: dict[str, tuple[str, ...]] = {
     "bare trees": ("devlint.source.bare.statements:module", "devlint.source.bare.statements:definition"),
     "LibCST trees": ("devlint.source.gate:parse_tree",),
     "imports": ("devlint.source.modules:ModuleFinder.locate",),
-    "index": ("devlint.placement.index:index_file",),
-    "walk": ("devlint.placement.analysis:analyse",),
+    "index": ("devlint.placement.declarations.index:index_file",),
+    "walk": ("devlint.placement.project.module_analysis:analyse",),
     "rules": ("devlint.rules.engine:_drafts", "devlint.rules.engine:_settle"),
     "positions": ("devlint.rules.engine:_finding",),
-    "garbage": ("devlint.workers:_collect_garbage",),
-    "suppression": ("devlint.analysis:_filtered",),
+    "garbage": ("devlint.pipeline.workers:_collect_garbage",),
+    "suppression": ("devlint.pipeline.file_report:_filtered",),
     "report": ("devlint.cli.report:write_report",),
 }
 """The functions of each stage. ``analyse`` hands out events one by one; only what it does between them is its own."""
@@ -133,7 +133,7 @@ def _main() -> None:
     before = time.process_time()
     clock = Clock()
     import devlint.cli.main
-    import devlint.placement.project
+    import devlint.placement.project.workspace
     import devlint.rules.engine
     import devlint.semantics.rulebook  # what a run imports when it first needs it counts as start
     import devlint.source.bare.parts

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-import devlint.workers
+import devlint.pipeline.workers
 from devlint.check import Request, check
-from devlint.config import Overrides
+from devlint.configuration.config import Overrides
 from devlint.finding import Finding
+from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.tree import Tree
-from devlint.task import FileReport, FileTask
 
 HELPER = '''"""Helpers."""
 import torch
@@ -103,11 +103,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     project.write("pkg/helper.py", HELPER)
     project.write("pkg/net.py", NET)
     project.write("pkg/loose.py", LOOSE)
-    original = devlint.workers.run
+    original = devlint.pipeline.workers.run
 
     def watched(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Iterator[FileReport]:
         project.analysed.extend(sorted(task.path[len(str(project.root)) + 1 :] for task in tasks))
         return original(tasks, jobs, tree)
 
-    monkeypatch.setattr(devlint.workers, "run", watched)
+    monkeypatch.setattr(devlint.pipeline.workers, "run", watched)
     return project

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from devlint.cache.place import NAME
-from devlint.configfile import OUTPUT_FORMATS
+from devlint.configuration.configfile import OUTPUT_FORMATS
 from tests.cli.conftest import Run, environment
 
 STRAY = "import torch\n\n\ndef shift(x: torch.Tensor):\n    return x + torch.arange(x.size(0))\n"

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from devlint.configfile import OUTPUT_FORMATS
+from devlint.configuration.configfile import OUTPUT_FORMATS
 from devlint.reports.machine import MACHINE_FORMATS
 from tests.cli.conftest import Run
 

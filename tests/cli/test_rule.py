@@ -12,7 +12,7 @@ import click
 import pytest
 
 from devlint.cli.check import check_command
-from devlint.codes import all_codes
+from devlint.configuration.codes import all_codes
 from tests.cli.conftest import Run, environment
 
 

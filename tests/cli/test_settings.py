@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from devlint.configfile import KEYS, check_values
+from devlint.configuration.configfile import KEYS, check_values
 from tests.cli.conftest import Run
 
 STRAY = "import torch\nx = torch.ones(3)\nx.cuda()\n"

@@ -17,33 +17,35 @@ COSTLY = (
 """What costs a millisecond or more to import, and is needed by some runs only."""
 
 PROGRAM = {
-    "devlint", "devlint.cli", "devlint.cli.main", "devlint.cli.terminal", "devlint.complaint", "devlint.__main__",
+    "devlint", "devlint.__main__", "devlint.cli", "devlint.cli.main", "devlint.cli.terminal",
+    "devlint.configuration", "devlint.configuration.complaint",
 }  # fmt: skip
 """The program itself."""
 
 RULE = PROGRAM | {
-    "devlint.cli.completion", "devlint.cli.rule", "devlint.codes", "devlint.finding", "devlint.reports",
-    "devlint.reports.painting", "devlint.rules", "devlint.rules.registry",
+    "devlint.cli.completion", "devlint.cli.rule", "devlint.configuration.codes", "devlint.finding",
+    "devlint.reports", "devlint.reports.painting", "devlint.rules", "devlint.rules.registry",
 }  # fmt: skip
 
 CHECK = RULE - {"devlint.cli.rule"} | {
     "devlint.check", "devlint.cli.arguments", "devlint.cli.check", "devlint.cli.report", "devlint.cli.sections",
-    "devlint.config", "devlint.configfile", "devlint.gate", "devlint.gate.novelty", "devlint.gate.wanted",
-    "devlint.planning", "devlint.processors", "devlint.reports.document", "devlint.reports.summary",
-    "devlint.reports.verdict", "devlint.result", "devlint.source", "devlint.source.discovery",
-    "devlint.source.ignorefiles", "devlint.source.project", "devlint.source.tree", "devlint.source.writing",
-    "devlint.task",
+    "devlint.configuration.config", "devlint.configuration.configfile", "devlint.gate", "devlint.gate.novelty",
+    "devlint.gate.wanted", "devlint.pipeline", "devlint.pipeline.planning", "devlint.pipeline.processors",
+    "devlint.pipeline.result", "devlint.pipeline.task", "devlint.reports.document", "devlint.reports.summary",
+    "devlint.reports.verdict", "devlint.source", "devlint.source.discovery", "devlint.source.ignorefiles",
+    "devlint.source.project", "devlint.source.tree", "devlint.source.writing",
 }  # fmt: skip
 
 WARM = CHECK | {
-    "devlint.cache", "devlint.cache.asking", "devlint.cache.contents", "devlint.cache.entries", "devlint.cache.packs",
-    "devlint.cache.place", "devlint.cache.rows", "devlint.cache.session", "devlint.cache.table",
-    "devlint.cache.version", "devlint.source.asked", "devlint.symbols",
+    "devlint.cache", "devlint.cache.asking", "devlint.cache.contents", "devlint.cache.entries",
+    "devlint.cache.packs", "devlint.cache.place", "devlint.cache.rows", "devlint.cache.session",
+    "devlint.cache.table", "devlint.cache.version", "devlint.pipeline.path_symbols", "devlint.source.asked",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {
-    "devlint.analysis", "devlint.linting", "devlint.silencing", "devlint.source.asked", "devlint.source.decoding",
-    "devlint.source.gate", "devlint.source.screen", "devlint.source.suppression", "devlint.symbols", "devlint.workers",
+    "devlint.pipeline.file_report", "devlint.pipeline.path_symbols", "devlint.pipeline.suppressing",
+    "devlint.pipeline.two_pass", "devlint.pipeline.workers", "devlint.source.asked", "devlint.source.decoding",
+    "devlint.source.gate", "devlint.source.screen", "devlint.source.suppression",
 }  # fmt: skip
 
 

@@ -11,9 +11,9 @@ import libcst as cst
 
 from devlint.finding import Finding
 from devlint.fixes.rounds import FixedFile, Wanted, settle
+from devlint.pipeline.task import FileReport, FileTask, Gate
 from devlint.rules.engine import lint_module
 from devlint.source.role import role_of
-from devlint.task import FileReport, FileTask, Gate
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from devlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Severity
 from devlint.fixes.rounds import MAX_ROUNDS, FixedFile, Wanted, settle
-from devlint.task import FileReport, FileTask, Gate
+from devlint.pipeline.task import FileReport, FileTask, Gate
 
 Look = Callable[[str, bytes, Mapping[str, bytes]], list[Edit]]
 """What a linter wants to change in a file's bytes, given what other files are."""

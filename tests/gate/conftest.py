@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from devlint.check import Request, check
-from devlint.config import Overrides
+from devlint.configuration.config import Overrides
 from devlint.gate.wanted import BaselineUse, Wanted
-from devlint.result import Result
+from devlint.pipeline.result import Result
 
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},

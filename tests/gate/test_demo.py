@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from devlint.cli.main import run
-from devlint.configfile import OUTPUT_FORMATS
+from devlint.configuration.configfile import OUTPUT_FORMATS
 from tests.gate.conftest import Repo
 from tests.gate.test_baseline_file import MALFORMED
 

@@ -42,7 +42,7 @@ def states(name: str, folder: Path, nursery: Nursery, *select: str) -> dict[str,
     for needed in ("libcst", "click", "pathspec"):
         pytest.importorskip(needed, reason="the static half needs it")
     from devlint.check import Request
-    from devlint.config import Overrides
+    from devlint.configuration.config import Overrides
     from devlint.confirm import ConfirmRequest, confirm
 
     check = Request((f"seeds/{name}.py",), folder, Overrides({"select": list(select)}, None, isolated=True), jobs=1)

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import libcst as cst
 
-from devlint.placement.analysis import analyse
-from devlint.placement.domain import describe
-from devlint.placement.events import Event, Met, Returned, Stored
-from devlint.placement.syntax import code_of
-from devlint.placement.values import Value
+from devlint.placement.domain.abstract_values import Value
+from devlint.placement.domain.events import Event, Met, Returned, Stored
+from devlint.placement.domain.lattice import describe
+from devlint.placement.project.module_analysis import analyse
+from devlint.placement.syntax.nodes import code_of
 from devlint.source.role import Role
 
 IMPORTS = """\

@@ -19,9 +19,9 @@ from devlint.finding import (
     Verdict,
     VerdictState,
 )
+from devlint.pipeline.result import Result
 from devlint.reports.repository import Repository
 from devlint.reports.source_lines import SourceLines
-from devlint.result import Result
 
 NET = b"""\
 import torch

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from devlint.finding import Finding, Place, TraceStep
+from devlint.pipeline.result import Result
 from devlint.reports.github import github_document
 from devlint.reports.repository import Repository
 from devlint.reports.step_summary import MOST_BYTES, blob_url, room_in_summary, step_summary
-from devlint.result import Result
 from tests.reports.examples import (
     CLEAN,
     CONFIRMED,

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 
 from devlint.finding import Finding, Place
+from devlint.pipeline.result import Result
 from devlint.reports.gitlab import gitlab_document
-from devlint.result import Result
 from tests.reports.examples import CLEAN, FAILED, FINDING, MADE, NOTE, RESULT, UNREADABLE, findings, many, repository
 
 

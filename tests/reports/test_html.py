@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from devlint.finding import Applicability, Edit, Finding, Fix, Place, TraceStep, Verdict, VerdictState
+from devlint.pipeline.result import EntryRun, Hidden, Result
 from devlint.reports.html import page
 from devlint.reports.html.changes import changed_lines
 from devlint.reports.html.drawing import Drawings
@@ -20,7 +21,6 @@ from devlint.reports.html.page import html_document
 from devlint.reports.html.rail import ROW_HEIGHT, chains
 from devlint.reports.html.rows import CodeRow, FileRow, GapRow, StepRow, rows
 from devlint.reports.html.syntax import spans
-from devlint.result import EntryRun, Hidden, Result
 from tests.reports.examples import (
     CLEAN,
     CONFIRMED,

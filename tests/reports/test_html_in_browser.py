@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from devlint.pipeline.result import Result
 from devlint.reports.html.page import html_document
-from devlint.result import Result
 from tests.reports.examples import CONFIRMED, FINDING, MET, NET, NOTE, REFUTED, WARNING, source
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)

@@ -11,8 +11,8 @@ import xmlschema
 from hypothesis import given, settings
 
 from devlint.finding import Finding, Verdict, VerdictState
+from devlint.pipeline.result import Result
 from devlint.reports.junit import junit_document
-from devlint.result import Result
 from tests.reports.examples import (
     CLEAN,
     CONFIRMED,

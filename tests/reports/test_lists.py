@@ -8,11 +8,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 
 from devlint.finding import Applicability, Edit, Finding, Fix, Place
+from devlint.pipeline.result import Result
 from devlint.reports.grouped import grouped_lines
 from devlint.reports.json_document import finding_fields
 from devlint.reports.json_lines import json_lines
 from devlint.reports.painting import paint
-from devlint.result import Result
 from tests.reports.examples import CLEAN, CONFIRMED, FINDING, RESULT, UNREADABLE, WARNING, findings
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 
 from devlint.finding import Applicability, Edit, Finding, Fix, Place
+from devlint.pipeline.result import Result
 from devlint.reports.rdjson import rdjson_document
-from devlint.result import Result
 from tests.reports.examples import CLEAN, FINDING, NET, NOTE, RESULT, findings, repository, source
 
 # The messages of proto/rdf/reviewdog.proto and their fields, as far back as reviewdog 0.12. protojson, by which

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 
 from devlint.finding import Applicability, Edit, Finding, Fix, Place, TraceStep, Verdict, VerdictState
+from devlint.pipeline.result import EntryRun, Result
 from devlint.reports.line_hash import line_hashes
 from devlint.reports.sarif import sarif_document
-from devlint.result import EntryRun, Result
 from tests.reports.examples import (
     CLEAN,
     CONFIRMED,

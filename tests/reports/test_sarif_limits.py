@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from devlint.codes import all_codes
+from devlint.configuration.codes import all_codes
 from devlint.finding import Place, Severity, TraceStep
+from devlint.pipeline.result import Result
 from devlint.reports import sarif_rules
 from devlint.reports.document import Document
 from devlint.reports.sarif import sarif_document
 from devlint.reports.shortening import ends
-from devlint.result import Result
 from devlint.rules.registry import RuleInfo
 from tests.reports.examples import FINDING, NOTE, WARNING, many, repository, source
 from tests.reports.test_sarif import assert_github_takes, validator

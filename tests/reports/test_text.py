@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 from devlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Severity, TraceStep
+from devlint.pipeline.result import Hidden, Result
 from devlint.reports.painting import paint, visible
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.summary import summary_line
 from devlint.reports.text import text_lines
-from devlint.result import Hidden, Result
 
 NET = b"""\
 import torch

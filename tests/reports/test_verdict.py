@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from devlint.finding import Operand, Place, Verdict, VerdictState
+from devlint.pipeline.result import EntryRun, Result
 from devlint.reports.concise import concise_lines
 from devlint.reports.json_document import json_document
 from devlint.reports.painting import paint
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.summary import summary_line
 from devlint.reports.text import text_lines
-from devlint.result import EntryRun, Result
 from tests.reports.test_text import FINDING, MADE, NET
 
 MET = Verdict(

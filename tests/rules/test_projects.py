@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from devlint.analysis import analyse_file
-from devlint.codes import all_codes
+from devlint.configuration.codes import all_codes
 from devlint.finding import Finding
-from devlint.task import FileTask, Gate
+from devlint.pipeline.file_report import analyse_file
+from devlint.pipeline.task import FileTask, Gate
 from tests.fixture_expectations import FIXTURES, expectations_of
 
 PROJECTS = sorted((FIXTURES / "projects").rglob("*.py"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from devlint.check import Request
-from devlint.config import Overrides
+from devlint.configuration.config import Overrides
 from devlint.confirm import ConfirmRequest, confirm
 from devlint.finding import Place, VerdictState
 from devlint.runtime import entries

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from devlint.check import Request
-from devlint.config import Overrides
+from devlint.configuration.config import Overrides
 from devlint.confirm import ConfirmRequest, confirm
 from devlint.finding import Finding, Severity, VerdictState
-from devlint.result import Result
+from devlint.pipeline.result import Result
 from devlint.runtime import entries
 from devlint.runtime.entries import Entry
 from devlint.runtime.nursery import Nursery

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from devlint.check import Request
-from devlint.config import Overrides
+from devlint.configuration.config import Overrides
 from devlint.confirm import ConfirmRequest, confirm
 from devlint.finding import VerdictState
 from devlint.runtime import entries

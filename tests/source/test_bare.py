@@ -14,8 +14,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from devlint.placement.positions import Positions
-from devlint.placement.syntax import body_of, code_of, descend, literal, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, descend, literal, semantic_children
+from devlint.placement.syntax.positions import Positions
 from devlint.source.bare.nodes import NeedsLayout, is_bare
 from devlint.source.bare.parts import BareParts
 from devlint.source.bare.statements import module

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from devlint.config import Configuration, Overrides
+from devlint.configuration.config import Configuration, Overrides
 from devlint.source.discovery import USUAL_EXCLUDES, Discovered, discover
 
 

@@ -10,11 +10,11 @@ from textwrap import dedent
 import libcst as cst
 import pytest
 
-from devlint.placement.index import FileIndex, index_file
-from devlint.placement.infos import FunctionInfo
-from devlint.placement.own_attributes import own_names
-from devlint.placement.positions import Positions
-from devlint.placement.syntax import descend
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.index import FileIndex, index_file
+from devlint.placement.declarations.self_attributes import own_names
+from devlint.placement.syntax.nodes import descend
+from devlint.placement.syntax.positions import Positions
 from devlint.source.gate import Refusal
 from devlint.source.outline import Outline, outline_of
 from devlint.source.part import Part

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devlint.codes import all_codes
+from devlint.configuration.codes import all_codes
 from devlint.finding import Confidence, Finding, Place, Severity
-from devlint.silencing import Silenced, silence
+from devlint.pipeline.suppressing import Silenced, silence
 from devlint.source.suppression import read_suppressions
 
 ALL = frozenset(all_codes())

@@ -11,8 +11,9 @@ from importlib import resources
 from itertools import groupby
 
 from devlint import __version__
-from devlint.codes import all_codes
+from devlint.configuration.codes import all_codes
 from devlint.finding import Finding, Severity, VerdictState
+from devlint.pipeline.result import Result
 from devlint.reports.gravity import worst_first
 from devlint.reports.html.card import card
 from devlint.reports.html.devices import KINDS, kind_of
@@ -21,7 +22,6 @@ from devlint.reports.html.markup import markdown, plain, prose
 from devlint.reports.source_lines import SourceLines
 from devlint.reports.summary import counted, hidden_words
 from devlint.reports.verdict import VERDICT_WORDS
-from devlint.result import Result
 from devlint.rules.registry import RuleInfo
 
 DRAWN = 2_000

@@ -79,18 +79,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.draft import Draft, DraftStep
+from devlint.drafts.wording import device_of, quoted
 from devlint.finding import Confidence, Severity
-from devlint.placement.domain import Anchor, Device, Known, SameAs, describe, is_accelerator
-from devlint.placement.known_classes import ClassKind
-from devlint.placement.values import Constant, DeviceName, Function, Self
-from devlint.rules.rule import Draft, DraftStep, Rule
-from devlint.rules.wording import device_of, quoted
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Function, Self
+from devlint.placement.domain.lattice import Anchor, Device, Known, SameAs, describe, is_accelerator
+from devlint.rules.rule import Rule
 from devlint.semantics import process_setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Called, Created, Event, Moved
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Begun, Called, Created, Event, Moved
+    from devlint.placement.domain.scope import Scope
 
 _LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
 

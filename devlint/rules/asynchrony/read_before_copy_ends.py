@@ -64,17 +64,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of
+from devlint.drafts.changes import DropArgument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Severity
-from devlint.placement.origin import StepKind
-from devlint.rules.causes import origin_of
-from devlint.rules.changes import DropArgument
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import quoted
+from devlint.placement.domain.provenance import StepKind
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import HostRead
+    from devlint.placement.domain.events import HostRead
 
 
 class ReadBeforeCopyEnds(Rule):

@@ -68,12 +68,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import SOME_INDEX, Anchor, Device, Known, SameAs, describe
-from devlint.placement.values import Constant, DeviceName, Instance, Opaque, Tensor
-from devlint.rules.changes import with_argument
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, device_of, quoted
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Instance, Opaque, Tensor
+from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, Known, SameAs, describe
+from devlint.rules.rule import Rule
 from devlint.semantics import process_setting
 from devlint.semantics.current_device import OnCurrentDevice, on_current_device
 from devlint.source.role import Role
@@ -81,7 +82,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Argument, Begun, Called, Created, Moved
+    from devlint.placement.domain.events import Argument, Begun, Called, Created, Moved
 
 
 @dataclass(slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.placement.syntax import code_of, dotted
-from devlint.rules.bound_names import path_to
+from devlint.placement.syntax.nodes import code_of, dotted
+from devlint.repairs.bound_names import path_to
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun
+    from devlint.placement.domain.events import Begun
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -69,17 +69,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step, origin_of
+from devlint.drafts.changes import InsertBefore
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Severity
-from devlint.placement.domain import CPU, describe
+from devlint.placement.domain.lattice import CPU, describe
 from devlint.rules.asynchrony.streams_at_hand import Entered, stream_around
-from devlint.rules.causes import draft_step, origin_of
-from devlint.rules.changes import InsertBefore
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import quoted
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, StreamCrossed
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Begun, StreamCrossed
+    from devlint.placement.domain.scope import Scope
 
 
 class UnsynchronisedStream(Rule):

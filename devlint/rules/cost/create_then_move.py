@@ -56,19 +56,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import DropCall, keywords_of, with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Known, SameAs, describe, leaves
-from devlint.placement.events import Fate
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.values import Tensor
-from devlint.rules.changes import DropCall, keywords_of, with_argument
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.events import Fate
+from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, leaves
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Called, Moved, Stored
+    from devlint.placement.domain.events import Called, Moved, Stored
 
 
 class CreateThenMove(Rule):

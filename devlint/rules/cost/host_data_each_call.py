@@ -63,20 +63,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import bare_creation, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, UNKNOWN, Device, leaves
-from devlint.placement.origin import StepKind
-from devlint.placement.scope import Setting
-from devlint.placement.values import Constant, Container, Tensor, Value
-from devlint.rules.causes import origin_of
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import bare_creation, device_of, quoted
+from devlint.placement.domain.abstract_values import Constant, Container, Tensor, Value
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, leaves
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Created, Event, IndexedFromHost, Moved, Stored
+    from devlint.placement.domain.events import Created, Event, IndexedFromHost, Moved, Stored
 
 
 class HostDataEachCall(Rule):
@@ -149,7 +150,7 @@ def _from_constants(value: Value) -> bool:
     """Whether the creation's arguments are all written out: the next call makes the same tensor."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
+    from devlint.placement.syntax.nodes import descend
 
     step = bare_creation(value)
     if step is None or not isinstance(step.node, cst.Call):

@@ -72,16 +72,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint import semantics
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Anchor, Decided, Device, Known, SameAs, describe, leaves
-from devlint.placement.values import Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
+from devlint.placement.domain.lattice import Anchor, Decided, Device, Known, SameAs, describe, leaves
 from devlint.rules.cost.loops import Loops
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import device_of, quoted
+from devlint.rules.rule import Rule
 from devlint.semantics import Operation
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Event, HostRead, LoopEntered, LoopLeft, Tested
+    from devlint.placement.domain.events import Called, Event, HostRead, LoopEntered, LoopLeft, Tested
 
 _GRADIENTS = (".backward", "torch.autograd.backward")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from devlint.placement.events import LoopEntered, LoopLeft
+    from devlint.placement.domain.events import LoopEntered, LoopLeft
 
 T = TypeVar("T")
 

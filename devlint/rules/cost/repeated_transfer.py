@@ -64,16 +64,17 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, Known, SameAs, describe, leaves
-from devlint.placement.events import Fate
-from devlint.placement.values import Tensor
+from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.events import Fate
+from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, describe, leaves
 from devlint.rules.cost.loops import Loops
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import LoopEntered, LoopLeft, Moved, Stored
+    from devlint.placement.domain.events import LoopEntered, LoopLeft, Moved, Stored
 
 
 _PATH = re.compile(r"[A-Za-z_][\w.]*")

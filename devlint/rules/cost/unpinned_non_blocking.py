@@ -55,17 +55,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, describe, leaves
-from devlint.placement.origin import StepKind
-from devlint.placement.values import Constant, Tensor
-from devlint.rules.causes import draft_step
-from devlint.rules.changes import suffixed
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import quoted
+from devlint.placement.domain.abstract_values import Constant, Tensor
+from devlint.placement.domain.lattice import CPU, describe, leaves
+from devlint.placement.domain.provenance import StepKind
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Moved
+    from devlint.placement.domain.events import Moved
 
 
 class UnpinnedNonBlocking(Rule):

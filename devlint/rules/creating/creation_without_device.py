@@ -100,17 +100,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
-from devlint.placement.origin import Step
-from devlint.placement.scope import Scope, Setting
-from devlint.placement.values import Opaque, Tensor, Value
-from devlint.rules.causes import draft_step, trace_of
-from devlint.rules.changes import suffixed
-from devlint.rules.creating.handed_out import HandedOut
-from devlint.rules.places_at_hand import Definitions, made_there
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import (
+from devlint.drafts.causes import draft_step, trace_of
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import (
     bare_creation,
     called,
     device_of,
@@ -121,10 +114,18 @@ from devlint.rules.wording import (
     to_device_of,
     when,
 )
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
+from devlint.placement.domain.provenance import Step
+from devlint.placement.domain.scope import Scope, Setting
+from devlint.repairs.device_expressions import Definitions, made_there
+from devlint.rules.creating.handed_out import HandedOut
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Called, HostRead, Met, MetOperand, ParameterIgnored, Returned
+    from devlint.placement.domain.events import Begun, Called, HostRead, Met, MetOperand, ParameterIgnored, Returned
 
 
 class CreationWithoutDevice(Rule):

@@ -84,25 +84,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step, origin_of, steps_of
+from devlint.drafts.changes import Replace, SetArgument, with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, device_of, quoted, when
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, Known, SameAs, describe, leaves
-from devlint.placement.origin import Step
-from devlint.placement.scope import Setting
-from devlint.placement.values import Instance, Self, Tensor, Value
-from devlint.rules.causes import draft_step, origin_of, steps_of
-from devlint.rules.changes import Replace, SetArgument, with_argument
-from devlint.rules.places_at_hand import Definitions
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, device_of, quoted, when
+from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, describe, leaves
+from devlint.placement.domain.provenance import Step
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.device_expressions import Definitions
+from devlint.rules.rule import Rule
 from devlint.semantics.sampling import CLASH, GENERATOR, sampling
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Called, Created, Met, MetOperand, Stored
-    from devlint.placement.infos import ClassInfo
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.declarations.definitions import ClassInfo
+    from devlint.placement.domain.events import Begun, Called, Created, Met, MetOperand, Stored
 
 FOLLOWS_DEFAULT = "torch.Generator(device=torch.get_default_device())"
 SPEAKS_OF_DEFAULTS = ("torch.get_default_device", "torch.set_default_device", "torch.set_default_tensor_type")

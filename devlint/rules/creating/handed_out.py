@@ -9,21 +9,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import bare_creation, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, SameAs, leaves
-from devlint.placement.inference import stands_for_forward
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.scope import Scope, Setting
-from devlint.placement.values import Container, Module, Opaque, Tensor, Value
-from devlint.rules.causes import origin_of
-from devlint.rules.places_at_hand import Definitions, made_there
-from devlint.rules.rule import Draft, DraftStep, Repair
-from devlint.rules.wording import bare_creation, quoted
+from devlint.placement.declarations.forward_like_methods import stands_for_forward
+from devlint.placement.domain.abstract_values import Container, Module, Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU, SameAs, leaves
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Scope, Setting
+from devlint.repairs.device_expressions import Definitions, made_there
 from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Called, HostRead, Returned
+    from devlint.placement.domain.events import Begun, Called, HostRead, Returned
 
 
 @dataclass(slots=True)

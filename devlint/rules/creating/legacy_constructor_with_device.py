@@ -64,17 +64,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Device, Known, SameAs, describe, leaves
-from devlint.placement.values import Tensor
-from devlint.rules.changes import Replace
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.lattice import Device, Known, SameAs, describe, leaves
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Created
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Created
     from devlint.semantics import Factory
 
 
@@ -132,7 +133,7 @@ def _in_lower_case(event: Created) -> tuple[Change, ...]:
     """`torch.Tensor([1.0], ...)` as `torch.tensor(...)`, where the data alone gives the same dtype."""
     import libcst as cst
 
-    from devlint.placement.syntax import dotted
+    from devlint.placement.syntax.nodes import dotted
 
     function, given = event.call.node.func, event.call.positional
     module, _, name = (dotted(function) or "").rpartition(".")

@@ -68,19 +68,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of, trace_of
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import called, code_of, device_of, failing, quoted, stands, to_device_of, when
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Anchor, Known, SameAs, leaves
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.scope import Setting
-from devlint.placement.values import Module
-from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.changes import suffixed
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands, to_device_of, when
+from devlint.placement.domain.abstract_values import Module
+from devlint.placement.domain.lattice import Anchor, Known, SameAs, leaves
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Met, MetOperand, Stored
+    from devlint.placement.domain.events import Called, Met, MetOperand, Stored
 
 MODULE_CALL = "module"
 KEEPS = (".parameters", ".load_state_dict", ".state_dict")

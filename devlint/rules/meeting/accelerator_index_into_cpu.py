@@ -60,13 +60,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.draft import Draft
 from devlint.finding import Severity
 from devlint.rules.meeting.operation_rules import clash_draft
-from devlint.rules.rule import Draft, Rule
+from devlint.rules.rule import Rule
 from devlint.semantics import Rule as Check
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met
+    from devlint.placement.domain.events import Met
 
 
 class AcceleratorIndexIntoCpu(Rule):

@@ -67,20 +67,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
+from devlint.drafts.causes import origin_of
+from devlint.drafts.changes import suffixed, with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, Choice, Device, GuardKind, Known, SameAs, describe, leaves
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.scope import Setting
-from devlint.placement.values import Container, Evidence, Opaque, Tensor, Value
-from devlint.rules.causes import origin_of
-from devlint.rules.changes import suffixed, with_argument
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import bare_creation, code_of, device_of, quoted
+from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Choice, Device, GuardKind, Known, SameAs, describe, leaves
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 from devlint.semantics import Dim, Operation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Event, HostRead, Met, Returned
+    from devlint.placement.domain.events import Called, Event, HostRead, Met, Returned
 
 _COLLECTS = (".append", ".insert", ".appendleft")
 _ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)

@@ -74,17 +74,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of, trace_of
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import called, code_of, code_with, device_of, failing, is_certain, stands, when
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Known, SameAs, leaves
-from devlint.placement.origin import StepKind
-from devlint.placement.scope import Setting
-from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.changes import suffixed
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import called, code_of, code_with, device_of, failing, is_certain, stands, when
+from devlint.placement.domain.lattice import Known, SameAs, leaves
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, MetOperand
+    from devlint.placement.domain.events import Met, MetOperand
 
 
 class CpuOnlyArgument(Rule):

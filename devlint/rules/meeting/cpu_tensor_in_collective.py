@@ -70,21 +70,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, SameAs
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.scope import Setting
-from devlint.placement.values import Constant, Container, Instance, Tensor
-from devlint.rules.causes import origin_of
-from devlint.rules.places_at_hand import AtHand, Definitions, made_there
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import bare_creation, code_of, device_of, quoted
+from devlint.placement.domain.abstract_values import Constant, Container, Instance, Tensor
+from devlint.placement.domain.lattice import CPU, Anchor, SameAs
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.device_expressions import AtHand, Definitions, made_there
+from devlint.rules.rule import Rule
 from devlint.semantics.collective import Collective, carries_cpu_tensors, collective
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Argument, Begun, Called
-    from devlint.placement.values import Value
+    from devlint.placement.domain.abstract_values import Value
+    from devlint.placement.domain.events import Argument, Begun, Called
 
 ACCELERATOR = "accelerate.Accelerator"
 _SETS_BACKEND = ("torch.distributed.init_process_group", "torch.distributed.new_group")

@@ -68,16 +68,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step, origin_of
+from devlint.drafts.draft import Draft, DraftStep
+from devlint.drafts.wording import called, quoted
 from devlint.finding import Confidence, Severity
-from devlint.placement.origin import Step, StepKind
-from devlint.rules.causes import draft_step, origin_of
+from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.meeting.operation_rules import bring_over, clash_draft
-from devlint.rules.rule import Draft, DraftStep, Rule
-from devlint.rules.wording import called, quoted
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, MetOperand, SplitOperands
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Met, MetOperand, SplitOperands
+    from devlint.placement.domain.scope import Scope
 
 
 class MixedDeviceOperation(Rule):

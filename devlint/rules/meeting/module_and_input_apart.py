@@ -59,15 +59,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import trace_of
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import called, device_of, stands
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import UNKNOWN, describe
-from devlint.rules.causes import trace_of
+from devlint.placement.domain.lattice import UNKNOWN, describe
 from devlint.rules.meeting.operation_rules import clash_draft
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import called, device_of, stands
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met
+    from devlint.placement.domain.events import Met
 
 WRAPPER_CLASH = "data_parallel"
 

@@ -63,19 +63,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step, origin_of
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
-from devlint.placement.origin import Origin
-from devlint.placement.scope import Setting
-from devlint.placement.values import Evidence, Host, Tensor
-from devlint.rules.causes import draft_step, origin_of
-from devlint.rules.changes import suffixed
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_with, is_certain, quoted
+from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
+from devlint.placement.domain.lattice import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
+from devlint.placement.domain.provenance import Origin
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Created, HostRead, Moved
+    from devlint.placement.domain.events import Begun, Created, HostRead, Moved
 
 
 METHOD = ".numpy()"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of, trace_of
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import called, code_with, device_of, failing, stands, to_device_of, when
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain import Anchor, Device, Known, SameAs, leaves
-from devlint.placement.origin import StepKind
-from devlint.placement.scope import Setting
-from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.changes import suffixed
-from devlint.rules.rule import Draft, Repair
-from devlint.rules.wording import called, code_with, device_of, failing, stands, to_device_of, when
+from devlint.placement.domain.lattice import Anchor, Device, Known, SameAs, leaves
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, MetOperand
+    from devlint.placement.domain.events import Met, MetOperand
 
 
 def clash_draft(event: Met, consequence: str | None = None) -> Draft:
@@ -46,7 +46,7 @@ def _is_written_to(event: Met) -> bool:
     """What an operation writes into has to be moved before, for `.to` gives another tensor."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
+    from devlint.placement.syntax.nodes import descend
 
     written = (event.operation.in_place and event.stray.role in ("self", "input")) or event.stray.role == "out"
     targets: list[cst.CSTNode] = []

@@ -55,15 +55,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.events import Fate
-from devlint.placement.values import Container
-from devlint.rules.changes import Replace
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.placement.domain.abstract_values import Container
+from devlint.placement.domain.events import Fate
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Moved, Stored
+    from devlint.placement.domain.events import Moved, Stored
 
 CONTAINER_HAS_NONE = ("to", "cuda", "cpu", "pin_memory")
 

@@ -70,25 +70,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
+from devlint.drafts.causes import draft_step, origin_of, trace_of
+from devlint.drafts.changes import Keep
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import called, code_of, failing, quoted, stands, when
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, UNKNOWN, describe, relate
-from devlint.placement.events import Fate
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.values import Evidence, Instance, Opaque, Tensor, Value
-from devlint.rules.causes import draft_step, origin_of, trace_of
-from devlint.rules.changes import Keep
+from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
+from devlint.placement.domain.events import Fate
+from devlint.placement.domain.lattice import CPU, UNKNOWN, describe, relate
+from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.current_device import goes_to_current
 from devlint.rules.naming.devices_at_hand import candidates_of, is_part_of
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import called, code_of, failing, quoted, stands, when
+from devlint.rules.rule import Rule
 from devlint.semantics import Relation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Met, MetOperand, Moved, ReadAnywhere
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Begun, Met, MetOperand, Moved, ReadAnywhere
+    from devlint.placement.domain.scope import Scope
 
 
 class DiscardedTransfer(Rule):

@@ -74,23 +74,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import trace_of
+from devlint.drafts.changes import InsertBefore, suffixed
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import called, code_of, device_of, failing, quoted, stands, when
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
-from devlint.placement.scope import Setting
-from devlint.placement.values import Opaque
-from devlint.rules.bound_names import path_to
-from devlint.rules.causes import trace_of
-from devlint.rules.changes import InsertBefore, suffixed
-from devlint.rules.places_at_hand import Definitions
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands, when
+from devlint.placement.domain.abstract_values import Opaque
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.bound_names import path_to
+from devlint.repairs.device_expressions import Definitions
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Met, MetOperand, Moved
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Begun, Met, MetOperand, Moved
+    from devlint.placement.domain.scope import Scope
 
 
 class MovedOperandForgotten(Rule):
@@ -205,7 +206,7 @@ def _is_used_again(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> boo
     """Whether a plain name is read behind ``at`` too, and nowhere outside of the block that ``at`` is in."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
+    from devlint.placement.syntax.nodes import descend
 
     way = path_to(function, at)
     block = next((node for node in reversed(way) if isinstance(node, cst.IndentedBlock)), None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain import CPU
-from devlint.placement.values import Constant, Container, Reference, Tensor
-from devlint.rules.wording import code_of
+from devlint.drafts.wording import code_of
+from devlint.placement.domain.abstract_values import Constant, Container, Reference, Tensor
+from devlint.placement.domain.lattice import CPU
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Called, Moved
+    from devlint.placement.domain.events import Called, Moved
 
 METHODS = frozenset({".to", ".cuda", ".xpu", ".npu", ".mps", ".hpu", ".cpu", ".to_empty"})
 
@@ -65,7 +65,7 @@ def mentions(node: cst.CSTNode | None, name: str) -> bool:
     """Whether an expression is about what a name held before."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
+    from devlint.placement.syntax.nodes import descend
 
     if node is None:
         return False

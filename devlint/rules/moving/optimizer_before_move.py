@@ -66,22 +66,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import MoveBefore
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Decided, exclude
-from devlint.placement.values import Constant, Module
-from devlint.rules.bound_names import path_to, stays_bound
-from devlint.rules.changes import MoveBefore
+from devlint.placement.domain.abstract_values import Constant, Module
+from devlint.placement.domain.lattice import CPU, Decided, exclude
+from devlint.repairs.bound_names import path_to, stays_bound
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.rules.rule import Rule
 from devlint.semantics.optimizing import OptimizerInfo, optimizer
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Called, CallSite, Moved, Stored
-    from devlint.placement.scope import Scope
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Begun, Called, CallSite, Moved, Stored
+    from devlint.placement.domain.scope import Scope
 
 REPAIR = "move the model first, then build the optimizer"
 
@@ -278,7 +279,7 @@ def _models(node: cst.BaseExpression, known: dict[str, frozenset[str]]) -> froze
     """Whose parameters an expression hands over: the receivers of `.parameters()`, through local names."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
+    from devlint.placement.syntax.nodes import descend
 
     found: set[str] = set()
     for child in descend(node):

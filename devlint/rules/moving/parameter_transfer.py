@@ -68,21 +68,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step, origin_of, trace_of
+from devlint.drafts.changes import DropCall, Suffix
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import called, code_of, device_of, failing, quoted, stands
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Known
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.values import DeviceName, Kind, Module, Self, Tensor, Value
-from devlint.rules.causes import draft_step, origin_of, trace_of
-from devlint.rules.changes import DropCall, Suffix
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import called, code_of, device_of, failing, quoted, stands
+from devlint.placement.domain.abstract_values import DeviceName, Kind, Module, Self, Tensor, Value
+from devlint.placement.domain.lattice import Known
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Met, Stored
-    from devlint.placement.scope import Scope
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Begun, Met, Stored
+    from devlint.placement.domain.scope import Scope
 
 
 class ParameterTransfer(Rule):

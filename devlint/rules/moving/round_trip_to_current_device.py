@@ -59,22 +59,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import InsertBefore
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.syntax import dotted
-from devlint.placement.values import Module
-from devlint.rules.bound_names import is_always_before, is_mentioned
-from devlint.rules.changes import InsertBefore
+from devlint.placement.domain.abstract_values import Module
+from devlint.placement.syntax.nodes import dotted
+from devlint.repairs.bound_names import is_always_before, is_mentioned
+from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import LosesTheDevice, RoundTrip, device_expression, named_instead, round_trip
-from devlint.rules.places_at_hand import Definitions
-from devlint.rules.rule import Draft, DraftStep, Repair
-from devlint.rules.wording import code_of, quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Moved
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Begun, Moved
 
 
 class RoundTripToCurrentDevice(LosesTheDevice):

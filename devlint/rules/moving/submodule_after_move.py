@@ -62,21 +62,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step, origin_of, trace_of
+from devlint.drafts.changes import suffixed
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import called, code_of, failing, stands
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Decided, exclude
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.values import Kind, Module, Opaque, Self, Tensor, Value
-from devlint.rules.bound_names import stays_bound
-from devlint.rules.causes import draft_step, origin_of, trace_of
-from devlint.rules.changes import suffixed
+from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Self, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Decided, exclude
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.repairs.bound_names import stays_bound
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import called, code_of, failing, stands
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Called, Event, Met, Moved, Stored
-    from devlint.placement.scope import Scope
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Begun, Called, Event, Met, Moved, Stored
+    from devlint.placement.domain.scope import Scope
 
 ADDING = {".add_module": 1, ".register_module": 1, ".register_parameter": 1, ".register_buffer": 1, ".append": 0}
 """Methods that add a part, and the position of it."""

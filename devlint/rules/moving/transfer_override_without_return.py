@@ -72,17 +72,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import ReturnAtEnd
+from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.events import Fate
-from devlint.placement.values import NONE, Instance
-from devlint.rules.changes import ReturnAtEnd
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.placement.domain.abstract_values import NONE, Instance
+from devlint.placement.domain.events import Fate
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import ClassWalked, Moved, Returned
-    from devlint.placement.infos import ClassInfo, FunctionInfo
+    from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+    from devlint.placement.domain.events import ClassWalked, Moved, Returned
 
 OVERRIDES = ("to", "cuda", "cpu")
 
@@ -128,7 +129,7 @@ def _has_a_body(method: FunctionInfo) -> bool:
     """An abstract method promises a result without giving one, and one that raises never comes to it."""
     import libcst as cst
 
-    from devlint.placement.syntax import body_of
+    from devlint.placement.syntax.nodes import body_of
 
     if not isinstance(method.node, cst.FunctionDef):
         return False
@@ -173,7 +174,7 @@ def _draft(event: ClassWalked, info: ClassInfo, method: FunctionInfo, used: Move
 
 
 def _self_of(method: FunctionInfo) -> str:
-    from devlint.placement.syntax import parameters_of
+    from devlint.placement.syntax.nodes import parameters_of
 
     parameters = parameters_of(method.node)
     return parameters[0].name.value if parameters else "self"

@@ -67,19 +67,20 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint import semantics
+from devlint.drafts.changes import IndentRest
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import exclude, may_be_cpu
-from devlint.placement.scope import Setting
-from devlint.placement.values import Constant, DeviceName, Reference
-from devlint.rules.changes import IndentRest
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Reference
+from devlint.placement.domain.lattice import exclude, may_be_cpu
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Called
-    from devlint.placement.infos import ClassInfo
-    from devlint.placement.scope import Scope
+    from devlint.placement.declarations.definitions import ClassInfo
+    from devlint.placement.domain.events import Begun, Called
+    from devlint.placement.domain.scope import Scope
 
 SETTERS = frozenset(
     """

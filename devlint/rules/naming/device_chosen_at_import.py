@@ -65,19 +65,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import ChooseInBody
+from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Known, leaves
-from devlint.placement.scope import Setting
-from devlint.placement.values import DeviceName
-from devlint.rules.changes import ChooseInBody
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.placement.domain.abstract_values import DeviceName
+from devlint.placement.domain.lattice import Known, leaves
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Called, Created, Defaulted, GlobalRead, Loaded, Moved, Stored
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Called, Created, Defaulted, GlobalRead, Loaded, Moved, Stored
+    from devlint.placement.domain.scope import Scope
 
 
 DEVICE_ARGUMENTS = frozenset({"device", "map_location", "output_device", "torch_device"})

@@ -61,18 +61,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Severity
-from devlint.placement.domain import Known
-from devlint.placement.values import Constant, Container, DeviceName, Value
-from devlint.rules.changes import Replace
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Value
+from devlint.placement.domain.lattice import Known
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Compared
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Compared
 
 INDEXED_ONLY = "a tensor's device always has an index"
 

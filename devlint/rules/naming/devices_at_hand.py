@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.placement.known_classes import kind_of_base
-from devlint.placement.scope import Setting
-from devlint.placement.values import DeviceName, Module, Opaque, Tensor
+from devlint.placement.declarations.known_classes import kind_of_base
+from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque, Tensor
+from devlint.placement.domain.scope import Setting
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun
-    from devlint.placement.infos import ClassInfo
+    from devlint.placement.declarations.definitions import ClassInfo
+    from devlint.placement.domain.events import Begun
 
 Moves = Sequence[tuple[str, bool]]
 """What is moved to the current accelerator, in the source's words, and whether that is a module."""

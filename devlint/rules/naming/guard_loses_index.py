@@ -63,21 +63,21 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Choice, Decided
-from devlint.placement.events import Sink
-from devlint.placement.values import DeviceName, Truth
-from devlint.rules.changes import Replace
+from devlint.placement.domain.abstract_values import DeviceName, Truth
+from devlint.placement.domain.events import Sink
+from devlint.placement.domain.lattice import Choice, Decided
 from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
-from devlint.rules.rule import Draft, DraftStep, Repair
-from devlint.rules.wording import code_of, quoted
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Compared, DeviceNamed, Moved, Stored, Tested
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Begun, Compared, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.scope import Scope
 
 _TYPE = r"(?P<device>\.device|(?<![\w.])(?:\w+_)?device)\.type "
 ON_ACCELERATOR = re.compile(r"\.is_(?:cuda|xpu)\b|" + _TYPE + r"(?:== ['\"](?:cuda|xpu)['\"]|!= ['\"]cpu['\"])")
@@ -203,8 +203,8 @@ def _is_asked_around(question: str, device: str, function: cst.CSTNode | None, n
     """Whether an `if` around the node asks the question, and nothing in it gives the asked name another value."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
-    from devlint.rules.bound_names import is_untouched_since
+    from devlint.placement.syntax.nodes import descend
+    from devlint.repairs.bound_names import is_untouched_since
 
     if not isinstance(function, cst.FunctionDef) or "(" in device:
         return False

@@ -62,10 +62,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint import semantics
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.events import Fate, Sink
-from devlint.placement.scope import Setting
-from devlint.placement.values import (
+from devlint.placement.domain.abstract_values import (
     NONE,
     Constant,
     Container,
@@ -76,20 +77,20 @@ from devlint.placement.values import (
     Tensor,
     Truth,
 )
-from devlint.rules.changes import Replace
+from devlint.placement.domain.events import Fate, Sink
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, named_instead, round_trip
 from devlint.rules.naming.devices_at_hand import Candidate, candidates_of, is_part_of
-from devlint.rules.places_at_hand import Definitions
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import quoted
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
-    from devlint.placement.scope import Scope
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.scope import Scope
 
 NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
 
@@ -160,7 +161,7 @@ class HardcodedAccelerator(Rule):
             return ()
         arguments = definition.begun.arguments
         if any(name == event.target and isinstance(value, DeviceName) for name, value in arguments):
-            from devlint.placement.syntax import descend
+            from devlint.placement.syntax.nodes import descend
 
             definition.filled_in.update((id(node), event.target) for node in descend(event.value_node))
         return ()

@@ -67,18 +67,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
+from devlint.drafts.changes import DropArgument, Replace
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.events import DeviceNamed, Sink
-from devlint.placement.values import Constant, Module, Opaque, Tensor, Value
-from devlint.rules.changes import DropArgument, Replace
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.placement.domain.abstract_values import Constant, Module, Opaque, Tensor, Value
+from devlint.placement.domain.events import DeviceNamed, Sink
+from devlint.rules.rule import Rule
 from devlint.semantics import NamedDevice
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Called, Compared, Moved
-    from devlint.rules.changes import Change
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Called, Compared, Moved
 
 OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
 """Calls that declare a command-line option."""

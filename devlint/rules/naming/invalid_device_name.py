@@ -60,17 +60,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.draft import Draft
+from devlint.drafts.wording import quoted
 from devlint.finding import Confidence, Severity
-from devlint.placement.events import Sink
-from devlint.placement.values import Module, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Module, Opaque, Tensor, Value
+from devlint.placement.domain.events import Sink
 from devlint.rules.naming.visible_devices import distance
-from devlint.rules.rule import Draft, Rule
-from devlint.rules.wording import quoted
+from devlint.rules.rule import Rule
 from devlint.semantics import Mangled, NamedDevice, Refused, parse_device
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import DeviceNamed, Moved
+    from devlint.placement.domain.events import DeviceNamed, Moved
 
 HARDWARE = frozenset({"gpu", "gpus", "nvidia", "geforce", "amd", "rocm", "metal", "auto", "host", "any"})
 """Words for hardware, or for a choice, that no backend is called by."""

@@ -54,16 +54,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint import semantics
+from devlint.drafts.changes import Surround
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Severity
-from devlint.placement.values import Constant, Reference, Value
-from devlint.rules.changes import Surround
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import code_of
+from devlint.placement.domain.abstract_values import Constant, Reference, Value
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Called, Compared, Event, Tested
+    from devlint.placement.domain.events import Called, Compared, Event, Tested
 
 
 class ProbeNotCalled(Rule):

@@ -58,13 +58,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.draft import Draft, DraftStep
+from devlint.drafts.wording import bare_creation, code_of
 from devlint.finding import Confidence, Severity
-from devlint.rules.rule import Draft, DraftStep, Rule
-from devlint.rules.wording import bare_creation, code_of
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Created, Met, Moved, ParameterIgnored
+    from devlint.placement.domain.events import Created, Met, Moved, ParameterIgnored
 
 
 class UnusedDeviceParameter(Rule):

@@ -64,20 +64,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import Decided, Known, exclude, is_accelerator
-from devlint.placement.events import Sink
-from devlint.placement.values import Constant, Container, Reference, Tensor, Value
-from devlint.rules.changes import Replace
+from devlint.placement.domain.abstract_values import Constant, Container, Reference, Tensor, Value
+from devlint.placement.domain.events import Sink
+from devlint.placement.domain.lattice import Decided, Known, exclude, is_accelerator
 from devlint.rules.naming.visible_devices import NAME, STARTS_CUDA, is_misspelling, visible
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import quoted
+from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.events import Called, Compared, Created, DeviceNamed, Event, Moved, Stored
+    from devlint.placement.domain.events import Called, Compared, Created, DeviceNamed, Event, Moved, Stored
 
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
 STARTS_PROCESSES = ("subprocess.", "multiprocessing.", "torch.multiprocessing.", "os.exec", "os.spawn", "os.system")
@@ -299,7 +300,7 @@ def _spelled(node: cst.CSTNode, name: str) -> tuple[Replace, ...]:
     """The variable's name in the string that misspells it."""
     import libcst as cst
 
-    from devlint.placement.syntax import descend
+    from devlint.placement.syntax.nodes import descend
 
     strings = [part for part in descend(node) if isinstance(part, cst.SimpleString) and name in part.value]
     return (Replace(strings[0], strings[0].value.replace(name, NAME)),) if len(strings) == 1 else ()

@@ -64,20 +64,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of
+from devlint.drafts.changes import with_argument
+from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.scope import Setting
-from devlint.placement.values import Constant, Container, DeviceName, Host, Value
-from devlint.rules.causes import origin_of
-from devlint.rules.changes import with_argument
-from devlint.rules.places_at_hand import Definitions
-from devlint.rules.rule import Draft, Repair, Rule
-from devlint.rules.wording import code_of, quoted
+from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Value
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.device_expressions import Definitions
+from devlint.rules.rule import Rule
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Called, Returned, Stored
+    from devlint.placement.domain.events import Begun, Called, Returned, Stored
 
 WRITERS = ("torch.save", "torch.jit.save")
 

@@ -78,18 +78,19 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU
-from devlint.placement.known_classes import ClassKind
-from devlint.placement.origin import Step
-from devlint.placement.values import Container, Tensor, Value
-from devlint.rules.changes import with_argument
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import bare_creation, code_of, quoted
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.abstract_values import Container, Tensor, Value
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import Step
+from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Begun, Met, Stored
+    from devlint.placement.domain.events import Begun, Met, Stored
 
 _SIZES = (".shape", ".size(", ".numel(", ".ndim", ".dim(")
 

@@ -83,23 +83,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import origin_of, trace_of
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, SameAs, describe
-from devlint.placement.known_classes import ClassKind
-from devlint.placement.origin import StepKind
-from devlint.placement.scope import Setting
-from devlint.placement.values import Container, DeviceName, Module, Opaque, Self, Tensor, Value
-from devlint.rules.causes import origin_of, trace_of
-from devlint.rules.changes import Replace
-from devlint.rules.places_at_hand import Definitions
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import code_of, device_of, quoted
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.abstract_values import Container, DeviceName, Module, Opaque, Self, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, SameAs, describe
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.device_expressions import Definitions
+from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.classes import AttributeFact, ClassFacts
-    from devlint.placement.events import (
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.class_facts import AttributeFact, ClassFacts
+    from devlint.placement.domain.events import (
         Argument,
         Begun,
         Called,
@@ -112,7 +114,6 @@ if TYPE_CHECKING:
         Moved,
         Stored,
     )
-    from devlint.rules.changes import Change
 
 _MOVES = ("to", "cuda", "cpu", "_apply")
 

@@ -71,19 +71,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import trace_of
+from devlint.drafts.changes import WrapStored
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import called, code_of, device_of, failing, stands, when
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.origin import StepKind
-from devlint.placement.values import Container, Kind, Module, Tensor, Value
-from devlint.rules.causes import trace_of
-from devlint.rules.changes import WrapStored
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
+from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
+from devlint.placement.domain.provenance import StepKind
+from devlint.rules.rule import Rule
 from devlint.rules.state.unregistered_tensor import stored_step
-from devlint.rules.wording import called, code_of, device_of, failing, stands, when
 
 if TYPE_CHECKING:
-    from devlint.placement.classes import AttributeFact
-    from devlint.placement.events import Called, ClassWalked, Event, Met, Stored
-    from devlint.placement.infos import ClassInfo
+    from devlint.placement.declarations.definitions import ClassInfo
+    from devlint.placement.domain.class_facts import AttributeFact
+    from devlint.placement.domain.events import Called, ClassWalked, Event, Met, Stored
 
 CONSTRUCTOR = "__init__"
 
@@ -205,7 +206,7 @@ def _can_hold(value: Value, kept: str) -> bool:
 
 def _spelling_of_nn(info: ClassInfo) -> str:
     """How the file spells `torch.nn`, with its dot, by the base of the class; empty where it imports `Module` alone."""
-    from devlint.placement.syntax import dotted
+    from devlint.placement.syntax.nodes import dotted
 
     names = (dotted(base.value) or "" for base in info.node.bases)
     return next((name.removesuffix("Module") for name in names if name.endswith("nn.Module")), "")

@@ -69,20 +69,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint.drafts.causes import draft_step, origin_of, trace_of
+from devlint.drafts.changes import RegisterBuffer
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import called, device_of, failing, stands, when
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain import CPU, Anchor, Device, SameAs, leaves, may_be_cpu
-from devlint.placement.origin import Step, StepKind
-from devlint.placement.scope import Setting
-from devlint.placement.values import Container, Kind, Module, Tensor, Value
-from devlint.rules.causes import draft_step, origin_of, trace_of
-from devlint.rules.changes import RegisterBuffer
-from devlint.rules.rule import Draft, DraftStep, Repair, Rule
-from devlint.rules.wording import called, device_of, failing, stands, when
+from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, leaves, may_be_cpu
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.events import Met, Returned, Stored
-    from devlint.placement.scope import Scope
+    from devlint.placement.domain.events import Met, Returned, Stored
+    from devlint.placement.domain.scope import Scope
 
 
 class UnregisteredTensor(Rule):

@@ -1,0 +1,228 @@
+"""Configuration files: found, read, and checked key by key, each complaint with its file and line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from devlint.configuration.codes import UnknownCode, either, matching
+from devlint.configuration.complaint import Complaint
+
+FILE_NAMES = (".devlint.toml", "devlint.toml", "pyproject.toml")
+"""In one directory the first that speaks of devlint is read."""
+
+OUTPUT_FORMATS = (
+    "text", "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html",
+)  # fmt: skip
+SEVERITIES = ("note", "warning", "error")
+CONFIDENCES = ("low", "medium", "high")
+
+_STRING, _STRINGS, _CODES = "a string", "a list of strings", "a list of codes"
+_BOOL, _IGNORES = "true or false", "a table of glob = [codes]"
+_ENTRIES = "a list of tables, [[tool.devlint.entries]]"
+KEYS: dict[str, str | tuple[str, ...]] = {
+    "bare-noqa": _BOOL,
+    "baseline": _STRING,
+    "cache-dir": _STRING,
+    "entries": _ENTRIES,
+    "exclude": _STRINGS,
+    "extend": _STRING,
+    "extend-exclude": _STRINGS,
+    "extend-per-file-ignores": _IGNORES,
+    "extend-select": _CODES,
+    "fix": _BOOL,
+    "fix-only": _BOOL,
+    "fixable": _CODES,
+    "force-exclude": _BOOL,
+    "ignore": _CODES,
+    "min-confidence": CONFIDENCES,
+    "min-severity": SEVERITIES,
+    "output-format": OUTPUT_FORMATS,
+    "per-file-ignores": _IGNORES,
+    "required-version": _STRING,
+    "respect-gitignore": _BOOL,
+    "select": _CODES,
+    "show-fixes": _BOOL,
+    "src": _STRINGS,
+    "unfixable": _CODES,
+    "unsafe-fixes": _BOOL,
+}
+"""Every key, and what it takes: a tuple lists the allowed words."""
+
+ENTRY_KEYS = {
+    "entry": _STRING,
+    "model": _STRING,
+    "init": _STRING,
+    "inputs": _STRINGS,
+    "script": _STRING,
+    "arguments": _STRINGS,
+}
+"""The keys of one of the ``entries``."""
+
+
+class ConfigurationError(Complaint):
+    """Something in a configuration that is refused; the message begins with the file and line where there is one."""
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """The checked values of one file, before anything is filled in. ``base`` is where its globs and paths start."""
+
+    path: Path
+    base: Path
+    values: Mapping[str, Any]
+    extended: ConfigFile | None = field(default=None)
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The line on which each key stands."""
+
+    @property
+    def layers(self) -> tuple[ConfigFile, ...]:
+        """This file after those that it extends, the most basic first."""
+        return (*(self.extended.layers if self.extended else ()), self)
+
+
+def find_config(directory: Path) -> ConfigFile | None:
+    """The configuration in ``directory`` itself, if a file there speaks of devlint."""
+    for name in FILE_NAMES:
+        path = directory / name
+        if path.is_file():
+            config = read_config(path)
+            if config is not None:
+                return config
+    return None
+
+
+def read_config(path: Path, seen: tuple[Path, ...] = ()) -> ConfigFile | None:
+    """The values of one file, None for a pyproject.toml without ``[tool.devlint]``. Raises ConfigurationError."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    import tomllib
+
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r" \(at line (\d+), column (\d+)\)", str(error))
+        where = f":{place[1] if place else max(len(text.splitlines()), 1)}"  # without a place it is the end
+        raise ConfigurationError(f"{path}{where}: not valid TOML: {str(error).split(' (at ')[0].lower()}") from None
+    section = ""
+    if path.name == "pyproject.toml":
+        section = "tool.devlint"
+        tool = document.get("tool", {})
+        if not isinstance(tool, dict) or "devlint" not in tool:
+            return None
+        document = tool["devlint"]
+        if not isinstance(document, dict):
+            raise ConfigurationError(f"{path}:{line_of(text, 'tool', 'devlint')}: `tool.devlint` must be a table")
+    values = check_values(document, lambda key: f"{path}:{line_of(text, section, key)}: ")
+    lines = {key: line_of(text, section, key) for key in values}
+    return ConfigFile(path, path.parent, values, _extended(path, text, section, values, seen), lines)
+
+
+def _extended(
+    path: Path, text: str, section: str, values: Mapping[str, Any], seen: tuple[Path, ...]
+) -> ConfigFile | None:
+    if "extend" not in values:
+        return None
+    where = f"{path}:{line_of(text, section, 'extend')}: "
+    target = (path.parent / Path(values["extend"]).expanduser()).resolve()
+    if target in (*seen, path.resolve()):
+        raise ConfigurationError(f"{where}`extend` leads back to {target}")
+    if not target.is_file():
+        raise ConfigurationError(f"{where}`extend` names {target}, which is no file")
+    config = read_config(target, (*seen, path.resolve()))
+    if config is None:
+        raise ConfigurationError(f"{where}`extend` names {target}, which has no [tool.devlint]")
+    return config
+
+
+def check_values(document: Mapping[str, Any], where: Any) -> dict[str, Any]:
+    """The values if every key is known and every value is of its key's type; ``where(key)`` begins a complaint."""
+    for key, value in document.items():
+        if key not in KEYS:
+            import difflib
+
+            near = difflib.get_close_matches(key.replace("_", "-").lower(), KEYS, n=3, cutoff=0.6)
+            hint = f"; did you mean {either(near)}?" if near else f"; the keys are {', '.join(KEYS)}"
+            raise ConfigurationError(f"{where(key)}unknown key `{key}`{hint}")
+        _check_value(key, value, where(key))
+    return dict(document)
+
+
+def _check_value(key: str, value: Any, where: str) -> None:
+    kind = KEYS[key]
+    if isinstance(kind, tuple):
+        if value not in kind:
+            raise ConfigurationError(f"{where}`{key}` must be {either(kind)}, not {value!r}")
+    elif kind == _BOOL:
+        _expect(isinstance(value, bool), key, kind, value, where)
+    elif kind == _STRING:
+        _expect(isinstance(value, str), key, kind, value, where)
+    elif kind == _IGNORES:
+        _expect(isinstance(value, dict), key, kind, value, where)
+        for pattern, codes in value.items():
+            _check_codes(f"{key}.{pattern}", codes, where)
+    elif kind == _CODES:
+        _check_codes(key, value, where)
+    elif kind == _ENTRIES:
+        _expect(isinstance(value, list) and all(isinstance(item, dict) for item in value), key, kind, value, where)
+        for entry in value:
+            _check_entry(entry, where)
+    else:
+        _expect(isinstance(value, list) and all(isinstance(item, str) for item in value), key, kind, value, where)
+
+
+def _check_entry(entry: Mapping[str, Any], where: str) -> None:
+    for key, value in entry.items():
+        if key not in ENTRY_KEYS:
+            raise ConfigurationError(f"{where}an entry has no key `{key}`; its keys are {', '.join(ENTRY_KEYS)}")
+        if ENTRY_KEYS[key] == _STRING:
+            _expect(isinstance(value, str), f"entries.{key}", _STRING, value, where)
+        else:
+            holds = isinstance(value, list) and all(isinstance(item, str) for item in value)
+            _expect(holds, f"entries.{key}", _STRINGS, value, where)
+
+
+def _check_codes(key: str, value: Any, where: str) -> None:
+    _expect(isinstance(value, list) and all(isinstance(item, str) for item in value), key, _CODES, value, where)
+    for selector in value:
+        try:
+            matching(selector)
+        except UnknownCode as error:
+            raise ConfigurationError(f"{where}`{key}`: {error}") from None
+
+
+def _expect(holds: bool, key: str, kind: str, value: Any, where: str) -> None:
+    if not holds:
+        raise ConfigurationError(f"{where}`{key}` must be {kind}, not {value!r}")
+
+
+def line_of(text: str, section: str, key: str) -> int:
+    """The line on which ``key`` of the table ``section`` is given, as ``key = ...``, ``[section.key]`` or dotted.
+
+    tomllib does not tell places, so the text is searched; 1 if the key hides in an inline table.
+    """
+    table: list[str] = []
+    wanted = [*(section.split(".") if section else []), key]
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$", line)
+        if header:
+            table = _dotted(header[1])
+            if table[: len(wanted)] == wanted:
+                return number
+            continue
+        assignment = re.match(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""", line)
+        if assignment:
+            full = table + _dotted(assignment[1])
+            if full[: len(wanted)] == wanted or (full == wanted[: len(full)] and len(full) > len(table)):
+                return number
+    return 1
+
+
+def _dotted(key: str) -> list[str]:
+    parts = re.findall(r""""([^"]*)"|'([^']*)'|([\w-]+)""", key)
+    return [next(filter(None, part), "") for part in parts]

@@ -1,0 +1,160 @@
+"""The words of a message: what an operand is called, where it stands, what fails.
+
+Code is rendered only here, and only for findings, so libcst is imported on the first finding and not before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devlint.drafts.causes import origin_of
+from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_accelerator, leaves
+from devlint.placement.domain.provenance import Origin, Step, StepKind
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.abstract_values import Value
+    from devlint.placement.domain.events import Met, MetOperand
+
+LONGEST = 60
+"""Code longer than this says less than the name of its operation."""
+
+
+def code_of(node: cst.CSTNode) -> str:
+    """The source text of a node, whitespace normalised to one line."""
+    from devlint.placement.syntax.nodes import code_of as source_of
+
+    return source_of(node)
+
+
+def code_with(node: cst.CSTNode, suffix: str) -> str:
+    """The node's code with a method call behind it, in parentheses where it binds more loosely than a dot."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import binds_like_a_name
+
+    code = code_of(node)
+    loose = isinstance(node, cst.BaseExpression) and not binds_like_a_name(node)
+    return f"({code}){suffix}" if loose else f"{code}{suffix}"
+
+
+def quoted(node: cst.CSTNode, fallback: str) -> str:
+    """The node's code in backticks, or the fallback where the code is too long to read in a sentence."""
+    code = code_of(node)
+    return f"`{code}`" if len(code) <= LONGEST else fallback
+
+
+def device_of(value: Value) -> Device | None:
+    return getattr(value, "device", None)
+
+
+def called(operand: MetOperand) -> str:
+    """What the reader knows the operand as."""
+    if is_module(operand):
+        return quoted(operand.node, "the module")
+    origin = origin_of(operand.value)
+    made = f"the result of `{origin.step.name}`" if origin is not None and origin.step.name else "an operand"
+    return quoted(operand.node, made)
+
+
+def stands(operand: MetOperand) -> str:
+    """Where the operand is, as the second half of a sentence about it: "is on cuda:1", "comes from the caller"."""
+    device = device_of(operand.value)
+    if device is None:
+        return "is elsewhere"
+    if device == CPU:
+        return "stays on the CPU" if is_module(operand) else "is on the CPU"
+    for leaf in leaves(device):
+        match leaf:
+            case Known() if not leaf.on_cpu:
+                return f"is on {leaf}"
+            case SameAs(symbol):
+                match symbol.anchor:
+                    case Anchor.EXPRESSION:
+                        return f"is on `{symbol.name}`"
+                    case Anchor.BATCH:
+                        return "comes with the batch"
+                    case Anchor.MODULE if _is_own(operand):
+                        return "moves with the module"
+                    case _:
+                        return "comes from the caller"
+            case _:
+                pass
+    return "may be on the CPU" if CPU in leaves(device) else "is elsewhere"
+
+
+def _is_own(operand: MetOperand) -> bool:
+    """Whether the operand is reached through the module itself and not through its inputs."""
+    return is_module(operand) or code_of(operand.node).startswith("self.")
+
+
+def is_module(operand: MetOperand) -> bool:
+    """Whether the operand stands for a module's parameters: the walk meets them under the role "module"."""
+    return isinstance(operand.value, Module) or operand.role == "module"
+
+
+def when(device: Device | None) -> str:
+    """Under which placement the clash happens; empty where it always does."""
+    if device is None or device == CPU or is_accelerator(device):
+        return ""
+    for leaf in leaves(device):
+        match leaf:
+            case SameAs(symbol) if symbol.anchor is Anchor.MODULE:
+                return " when the model is on an accelerator"
+            case SameAs(symbol):
+                return f" when `{symbol.name}` is on an accelerator"
+            case Known() if not leaf.on_cpu:
+                return f" when {leaf} is used"
+            case _:
+                pass
+    return " when an accelerator is used"
+
+
+def failing(event: Met) -> str:
+    """What fails: the module or function called, or the operator's expression."""
+    import libcst as cst
+
+    if event.callee_node is not None:
+        return quoted(event.callee_node, "the call")
+    if isinstance(event.node, cst.Call):
+        return quoted(event.node.func, f"`{event.operation.name}`")
+    return quoted(event.node, "the expression")
+
+
+def to_device_of(operand: MetOperand) -> str:
+    """An expression for the operand's device, to be written where the operand is in scope; empty if there is none."""
+    code = code_of(operand.node)
+    if is_module(operand):
+        return f"next({'self' if code.startswith('self.') else code}.parameters()).device"
+    if all(part.isidentifier() for part in code.split(".")):
+        return f"{code}.device"
+    device = device_of(operand.value)
+    return f'"{device}"' if isinstance(device, Known) else ""
+
+
+def bare_creation(value: Value) -> Step | None:
+    """The creation without a device that put a value on the CPU, unless an explicit move decided its place later."""
+    return _bare(origin_of(value))
+
+
+def other_creations(value: Value) -> list[Step]:
+    """The creations without a device by which the value came in the other arms of a branch."""
+    origin = origin_of(value)
+    found = [_bare(alternative) for alternative in origin.alternatives] if origin is not None else []
+    return [step for step in found if step is not None]
+
+
+def _bare(origin: Origin | None) -> Step | None:
+    for step in origin or ():
+        if step.kind is StepKind.MADE:
+            return step if step.bare else None
+        if step.kind is StepKind.MOVED and step.device == CPU:
+            # `.cpu()` after the creation: somebody wanted it there.
+            return None
+    return None
+
+
+def is_certain(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN

@@ -1,0 +1,104 @@
+"""What is handed to an analysis of one file, and what comes back: plain data that crosses between processes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from devlint.finding import Confidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from devlint.source.asked import Asked
+    from devlint.source.gate import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What of a file's findings is shown."""
+
+    enabled: frozenset[str]
+    named: frozenset[str] = frozenset()
+    """The enabled codes that a selector named: notes of these are shown unless ``min_severity`` is given."""
+    min_severity: Severity | None = None
+    min_confidence: Confidence = Confidence.MEDIUM
+    bare_noqa: bool = False
+    ignore_noqa: bool = False
+    fixable: frozenset[str] | None = None
+    """The codes whose fixes may be applied, None for all; those of others are shown as suggestions."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """One file to look at. ``data`` is its content where it is not to be read from ``path``."""
+
+    path: str
+    """Absolute."""
+    shown_as: str
+    """The path in findings."""
+    identity: str
+    """The path that does not depend on the working directory: part of each fingerprint."""
+    in_project: str
+    """The path as the project sees it, which decides the file's role."""
+    gate: Gate
+    data: bytes | None = None
+    cwd: str = ""
+    """Absolute; the paths of other files in findings are relative to it."""
+    src: tuple[Path, ...] = ()
+    """Configured roots of imports, absolute."""
+    recorded: bool = False
+    """Whether the report is to say what it rests on, for a cache."""
+
+    @property
+    def base(self) -> str:
+        """The directory from which ``in_project`` is counted, absolute; the tree around the file is named from it."""
+        return self.path[: -len(self.in_project)].rstrip(os.sep) or os.sep
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What came of one file. Findings are in order and carry their fingerprints."""
+
+    shown_as: str
+    findings: tuple[Finding, ...] = ()
+    suppressed: int = 0
+    below_severity: int = 0
+    below_confidence: int = 0
+    below_gate: tuple[Finding, ...] = ()
+    """What was counted below the gate."""
+    watched: bool = False
+    """Whether something was asked that the tree to be compared with may answer otherwise."""
+    digest: bytes = b""
+    """Of the content that was looked at, where a finding has a fix: its edits are offsets into that alone."""
+    detail: str = ""
+    """The traceback behind a DEV902 that is devlint's own fault."""
+    record: Record | None = None
+    """What the report rests on; only if it was asked for, and if the same would come of the same again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What an analysis came to, and everything that it depends on.
+
+    Paths in it are symbols (:mod:`devlint.pipeline.path_symbols`).
+    """
+
+    digest: str
+    """Of the file's content."""
+    findings: tuple[Finding, ...]
+    """All that the rules say, before selection and suppression; edits count in the text."""
+    refusal: Refusal | None
+    """Why the rules could not be asked."""
+    speaks: bool
+    """Whether a comment of the file is about devlint."""
+    asked: Asked
+    budget: int
+    """Characters of other files beyond which further ones are not looked into."""
+    report: FileReport
+    """What was made of it for this run's settings."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is to be said of the file, whatever the settings are."""
+        return not (self.findings or self.refusal or self.speaks)

@@ -1,0 +1,282 @@
+"""Files spread over processes. A process that dies takes one file with it, never the run."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, cast
+
+from devlint.pipeline.file_report import analyse_file, failed
+from devlint.pipeline.task import FileReport, FileTask
+from devlint.source.tree import Tree, WorkingTree
+
+if TYPE_CHECKING:
+    import queue
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkContext, SpawnContext
+    from multiprocessing.process import BaseProcess
+
+STACK_BYTES = 512 * 1024 * 1024
+"""Address space for the stack of the thread that analyses; memory is only used as deep as the code goes."""
+
+RECURSION_LIMIT = 200_000
+
+SMALL_RUN_BYTES = 60_000
+"""Up to this much source, starting processes costs more than it saves."""
+
+
+BATCH, BATCH_BYTES = 12, 16_000
+"""So many files, or bytes of source, are handed to a process at once."""
+
+_PEEKED = 32
+"""Files among which one that names torch makes it worth while to import what analyses it before processes start."""
+
+GARBAGE_LIMIT = 5_000_000
+"""Objects that files may leave behind before the collector runs. Nearly all are trees that are kept: no cycle is known
+that outlives its file, and to look through all that is kept takes a second."""
+
+
+def run(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Iterator[FileReport]:
+    """Analyse every file of a tree, by default the working tree; the reports come as they are ready."""
+    tree = tree or WorkingTree()  # a new one: what was parsed in an earlier run may have changed since
+    sized = sorted(((_size(task), index) for index, task in enumerate(tasks)), reverse=True)
+    ordered = [tasks[index] for _, index in sized]
+    jobs = min(jobs, len(tasks))
+    if jobs <= 1 or sum(size for size, _ in sized) <= SMALL_RUN_BYTES:
+        yield from _run_here(ordered, tree)
+    else:
+        # The largest first, so that no process is left with one when the others are done.
+        yield from _Pool(ordered, jobs, tree).reports()
+
+
+@contextlib.contextmanager
+def _deep_stack(work: Callable[[], None]) -> Iterator[threading.Thread]:
+    """Run ``work`` in a thread whose stack holds the recursion that long expressions need; its exceptions come out."""
+    failures: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield _started(guarded)
+    finally:
+        sys.setrecursionlimit(limit)
+    if failures:
+        raise failures[0]
+
+
+def _started(work: Callable[[], None]) -> threading.Thread:
+    """A running thread with the deepest stack that the system grants."""
+    size = STACK_BYTES
+    while True:
+        previous = threading.stack_size(size)
+        try:
+            thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+            return thread
+        except RuntimeError:
+            if size <= 1024 * 1024:
+                raise
+            size //= 2
+        finally:
+            threading.stack_size(previous)
+
+
+def _run_here(tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
+    import queue
+
+    reports: queue.SimpleQueue[FileReport | None] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def work() -> None:
+        try:
+            for task in tasks:
+                if stop.is_set():
+                    return
+                reports.put(analyse_file(task, tree))
+                _collect_garbage()
+        finally:
+            reports.put(None)
+
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with _deep_stack(work):
+            while (report := _next(reports)) is not None:
+                yield report
+    finally:
+        stop.set()
+        if collecting:
+            gc.enable()
+
+
+def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
+    from queue import Empty
+
+    while True:
+        try:
+            return reports.get(timeout=0.2)  # with a time-out an interrupt gets through on every system
+        except Empty:
+            continue
+
+
+class _Pool:
+    """Processes that look at files one after the other and report on each, so that a dead one tells which killed it.
+
+    Large files are handed out one by one, small ones by the dozen: a message costs as much as looking at some of them.
+    """
+
+    def __init__(self, tasks: list[FileTask], jobs: int, tree: Tree) -> None:
+        self._tree = tree
+        self._waiting = list(reversed(tasks))
+        self._jobs = jobs
+        self._context = _context()
+        self._busy: dict[Connection, tuple[BaseProcess, deque[FileTask]]] = {}
+
+    def reports(self) -> Iterator[FileReport]:
+        from multiprocessing.connection import wait
+
+        if self._context.get_start_method() == "fork" and any(map(_names_torch, self._waiting[-_PEEKED:])):
+            _import_analysis()  # once for all of them
+        try:
+            for _ in range(self._jobs):
+                self._start()
+            while self._busy:
+                for connection in wait(list(self._busy)):
+                    yield self._receive(cast("Connection", connection))
+        finally:
+            self._stop()
+
+    def _start(self) -> None:
+        if not self._waiting:
+            return
+        ours, theirs = self._context.Pipe()
+        # A forked process inherits our ends of all pipes. It closes them, or no other would learn that we are gone.
+        inherited = [ours, *self._busy] if self._context.get_start_method() == "fork" else []
+        process = self._context.Process(target=_serve, args=(theirs, inherited, self._tree), daemon=True)
+        process.start()
+        theirs.close()
+        self._give(ours, process)
+
+    def _give(self, connection: Connection, process: BaseProcess) -> None:
+        """Hand the next files to a process, or let it end."""
+        if not self._waiting:
+            connection.close()
+            process.join(1)
+            return
+        batch = deque([self._waiting.pop()])
+        size = _size(batch[0])
+        while self._waiting and len(batch) < BATCH and (size := size + _size(self._waiting[-1])) <= BATCH_BYTES:
+            batch.append(self._waiting.pop())
+        self._busy[connection] = (process, batch)
+        # It may have died while idle: then its end of the pipe says so, and the first file is reported.
+        with contextlib.suppress(OSError):
+            connection.send(list(batch))
+
+    def _receive(self, connection: Connection) -> FileReport:
+        process, batch = self._busy[connection]
+        task = batch.popleft()
+        try:
+            report: FileReport = connection.recv()
+        except (EOFError, OSError):
+            process.join(5)
+            connection.close()
+            del self._busy[connection]
+            self._waiting += reversed(batch)
+            self._start()
+            return failed(task, f"the process that analysed it died ({_how(process.exitcode)})")
+        if not batch:
+            del self._busy[connection]
+            self._give(connection, process)
+        return report
+
+    def _stop(self) -> None:
+        for connection, (process, _) in self._busy.items():
+            process.terminate()
+            connection.close()
+
+
+def _serve(connection: Connection, inherited: list[Connection], tree: Tree) -> None:
+    """A worker's life: receive files, send back a report on each, until the other end closes."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process answers an interrupt for all
+    for other in inherited:
+        other.close()
+    gc.freeze()
+    gc.disable()
+
+    def work() -> None:
+        while True:
+            try:
+                batch: list[FileTask] = connection.recv()
+            except (EOFError, OSError):
+                return
+            for task in batch:
+                connection.send(analyse_file(task, tree))
+                _collect_garbage()
+
+    with _deep_stack(work) as thread:
+        thread.join()
+
+
+def _names_torch(task: FileTask) -> bool:
+    try:
+        with open(task.path, "rb") as file:
+            return b"torch" in (task.data if task.data is not None else file.read())
+    except OSError:
+        return False
+
+
+def _import_analysis() -> None:
+    """What an analysis imports when it begins."""
+    import devlint.placement.project.workspace
+    import devlint.rules.engine  # noqa: F401
+    from devlint.rules.registry import rule_classes
+
+    rule_classes()
+
+
+def _collect_garbage() -> None:
+    """Collect between files, and only when one left much behind: trees are dropped by their reference counts."""
+    if gc.get_count()[0] > GARBAGE_LIMIT:
+        gc.collect()
+
+
+def _context() -> ForkContext | SpawnContext:
+    """Forked where that is safe and cheap; a fresh interpreter elsewhere."""
+    import multiprocessing
+
+    if "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin":
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
+
+
+def _how(exitcode: int | None) -> str:
+    import signal
+
+    if exitcode is not None and exitcode < 0:
+        try:
+            return signal.Signals(-exitcode).name
+        except ValueError:
+            return f"signal {-exitcode}"
+    return f"exit code {exitcode}"
+
+
+def _size(task: FileTask) -> int:
+    if task.data is not None:
+        return len(task.data)
+    try:
+        return os.stat(task.path).st_size
+    except OSError:
+        return 0

@@ -1,0 +1,252 @@
+"""Attributes: of tensors, of modules, of ``self``, of names outside the file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.declarations.imports import canonical
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.parameter_evidence import TENSOR_ONLY
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    ClassValue,
+    Container,
+    DeviceName,
+    Evidence,
+    Function,
+    Host,
+    Instance,
+    Kind,
+    Module,
+    Opaque,
+    ProjectModule,
+    Reference,
+    Self,
+    Tensor,
+    Truth,
+    Value,
+)
+from devlint.placement.domain.events import Loaded
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Known, SameAs, Symbol
+from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.interpreter.interpreter import evaluates
+from devlint.placement.syntax.nodes import code_of, path_of
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.class_facts import AttributeFact
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@evaluates(cst.Attribute)
+def attribute(walk: Walk, node: cst.Attribute) -> Value:
+    owner = walk.evaluate(node.value)
+    path = path_of(node)
+    name = node.attr.value
+    if path is not None:
+        found = walk.state.values.get(path)
+        if found is not None:
+            if isinstance(owner, Self):
+                walk.emit(Loaded(node, walk.scope, name, found))
+            return found
+    value = attribute_of(walk, owner, name, node)
+    if isinstance(owner, Self):
+        walk.emit(Loaded(node, walk.scope, name, value))
+    return value
+
+
+def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Value:
+    """The value of ``owner.name``."""
+    match owner:
+        case Reference():
+            return reference(owner, name)
+        case ProjectModule():
+            return walk.analysis.member(owner, name)
+        case Tensor():
+            return _of_tensor(owner, name, node)
+        case Opaque():
+            return _of_opaque(owner, name, node)
+        case Module():
+            return _of_module(walk, owner, name, node)
+        case Self():
+            return of_self(walk, owner, name)
+        case DeviceName():
+            if name == "type":
+                return replace(owner, is_type=True)
+            return Host(number=True) if name == "index" else NOTHING
+        case Instance():
+            return dict(owner.details).get(name, NOTHING)
+        case Container(items=(), type="tuple", rest=Tensor() as part):
+            # The fields of a result: ``x.topk(k).indices``.
+            return part
+        case Container():
+            return NOTHING
+        case ClassValue():
+            return static_attribute(owner, name) or NOTHING
+        case Host():
+            return Host(numpy=owner.numpy and name in ("T", "real", "imag", "flat"))
+        case _:
+            return NOTHING
+
+
+def static_attribute(owner: Value, name: str) -> Value | None:
+    """An attribute that an import can name: of what is outside the project, or of a class; None for another."""
+    if isinstance(owner, Reference):
+        return reference(owner, name)
+    if isinstance(owner, ClassValue):
+        method = owner.info.method(name)
+        return Function(method, f"{owner.key}.{name}") if method is not None else None
+    return None
+
+
+_NUMBERS = frozenset({"torch.pi", "torch.inf", "torch.nan", "torch.e", "math.pi", "numpy.pi", "torch.newaxis"})
+
+
+def reference(owner: Reference, name: str) -> Value:
+    qualified = canonical(f"{owner.name}.{name}")
+    if qualified in _NUMBERS:
+        return Host(number=True)
+    return Reference(qualified)
+
+
+def _of_tensor(owner: Tensor, name: str, node: cst.Attribute) -> Value:
+    if name == "device":
+        return DeviceName(owner.device, node, code_of(node), of_tensor=owner.evidence is Evidence.CERTAIN)
+    if name in ("is_cuda", "is_cpu", "is_meta", "is_xpu", "is_mps"):
+        return Truth(about_device=True)
+    if name in ("data", "grad") and owner.kind is Kind.PARAMETER:
+        return replace(owner, kind=Kind.PLAIN)
+    match semantics.is_tensor_attribute(name):
+        case "tensor":
+            return owner
+        case "host":
+            return Host(number=True)
+        case _:
+            # Not an attribute of Tensor: a subclass, or no tensor at all.
+            return NOTHING
+
+
+_PLAIN_NAMES = ("num_", "n_", "len_", "is_", "has_", "use_", "max_", "min_")
+_PLAIN_ENDINGS = ("_size", "_dim", "_len", "_length", "_name", "_type", "_id", "_fn", "_path", "_dims", "_count")
+_PLAIN = frozenset(
+    """
+    shape size dtype ndim config training name names keys num_nodes num_edges num_graphs layout itemsize
+    nbytes batch_size requires_grad cfg args hparams opt options settings
+    """.split()
+)
+
+
+def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
+    if name in owner.fields:
+        return Tensor(owner.device, evidence=Evidence.LIKELY, origin=owner.origin)
+    if name == "device":
+        return DeviceName(owner.device, node, code_of(node), of_tensor=owner.tensorlike)
+    if name in ("is_cuda", "is_cpu"):
+        return Truth(about_device=True)
+    if name in _PLAIN or name.startswith(_PLAIN_NAMES) or name.endswith(_PLAIN_ENDINGS):
+        return Host()
+    if name in TENSOR_ONLY:
+        return NOTHING
+    if name in ("logits", "last_hidden_state"):
+        # What models of transformers give back holds tensors under these names.
+        return Opaque(owner.device, owner.origin, tensorlike=True)
+    return Opaque(owner.device, owner.origin, owner.tensorlike and name in ("T", "data", "grad", "mT"))
+
+
+def _of_module(walk: Walk, owner: Module, name: str, node: cst.Attribute) -> Value:
+    if owner.assumed:
+        return NOTHING
+    if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"):
+        origin = walk.step(StepKind.GIVEN, node, owner.device, code_of(node))
+        kind = Kind.BUFFER if name.startswith("running") else Kind.PARAMETER
+        return Tensor(owner.device, kind=kind, evidence=Evidence.LIKELY, origin=origin)
+    if name == "device":
+        return DeviceName(owner.device, node, code_of(node))
+    if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim", "dtype"):
+        return Host()
+    if owner.info is not None:
+        return _of_instance_of(walk, owner, owner.info, name)
+    return NOTHING
+
+
+def _of_instance_of(walk: Walk, owner: Module, info: ClassInfo, name: str) -> Value:
+    """An attribute of a Module of this file, with the module's own place put for ``self``'s."""
+    from devlint.placement.calls.summaries import substitute
+
+    fact = walk.analysis.facts(info).attributes.get(name)
+    if fact is None:
+        return NOTHING
+    value = fact.value
+    if isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)):
+        # The facts say where the constructor made it; it has moved with its owner since.
+        return replace(value, device=owner.device) if value.device == CPU else value
+    return substitute(value, {module_symbol(info).key: owner}, walk, None)
+
+
+def module_symbol(info: ClassInfo | None) -> Symbol:
+    """Where the parameters of ``self`` are."""
+    key = f"self:{id(info)}" if info is not None else "self"
+    return Symbol(Anchor.MODULE, "self", key)
+
+
+def of_self(walk: Walk, owner: Self, name: str) -> Value:
+    """``self.name`` by what the class says of it."""
+    info = owner.info
+    if name == "training":
+        return Host()
+    method = info.method(name)
+    if method is not None:
+        if method.is_property:
+            return walk.analysis.property_value(walk, owner, method)
+        return Function(method, f"{walk.scope.path}:{method.qualname}", owner)
+    fact = walk.analysis.facts(info).attributes.get(name) if not walk.analysis.in_progress(info) else None
+    if fact is not None:
+        return _seen_from_method(walk, owner, fact)
+    if name == "device" and info.is_module:
+        return DeviceName(SameAs(module_symbol(info)), None, "self.device")
+    return NOTHING
+
+
+def _seen_from_method(walk: Walk, owner: Self, fact: AttributeFact) -> Value:
+    """An attribute as a method finds it: parameters, buffers and submodules are where the module is by then."""
+    value = fact.value
+    if walk.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
+        return replace(value, device=UNKNOWN)
+    info = owner.info
+    if isinstance(value, Module) and info.is_module:
+        return _following(value, info, fact)
+    if isinstance(value, Container) and isinstance(value.rest, Tensor) and value.rest.kind is Kind.BUFFER:
+        # A metric's list of states, which its `_apply` moves.
+        return value
+    if isinstance(value, Container) and info.is_module:
+        # What a container holds is moved by nobody but the class itself, at once or item by item.
+        return NOTHING if fact.stores > 1 or info.defines("_apply", "to", "cuda") else value
+    if isinstance(value, Tensor):
+        if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
+            return _following(value, info, fact)
+        return _plain_tensor(info, value, fact.stores)
+    return value
+
+
+T = TypeVar("T", Tensor, Module)
+
+
+def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
+    """Registered, so it goes where the module goes - unless it was put on an accelerator of its own."""
+    if isinstance(value.device, Known) and value.device != CPU:
+        return value
+    device = SameAs(module_symbol(info))
+    step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}")
+    return replace(value, device=device, origin=Origin(step))
+
+
+def _plain_tensor(info: ClassInfo, value: Tensor, stores: int) -> Value:
+    """A plain tensor on self stays where it was put, unless the class moves it itself."""
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or stores > 1:
+        return NOTHING
+    return replace(value, device=UNKNOWN) if info.defines("_apply", "to", "cuda") else value

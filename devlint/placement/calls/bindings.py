@@ -1,0 +1,255 @@
+"""Assignments: names, attributes, items, unpacking, loop targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    Container,
+    Evidence,
+    Host,
+    Kind,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.domain.class_facts import note_attribute
+from devlint.placement.domain.events import Stored
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, SameAs, Symbol, Unknown
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.syntax.nodes import code_of, descend, literal, path_of
+from devlint.semantics import Dim, Elements
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None) -> None:
+    """``target = value`` for any target; the event names the target in the source's words."""
+    if isinstance(target, cst.Name):
+        drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
+        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
+            value = _as_tensor(value)
+        walk.state.store(target.value, value)
+        of_class = walk.in_class_body
+        walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node, walk.arms, of_class))
+        if walk.info is None and not walk.in_class_body:
+            walk.analysis.bind_global(target.value, value)
+    elif isinstance(target, cst.Attribute):
+        _assign_attribute(walk, target, value, value_node)
+    elif isinstance(target, cst.Subscript):
+        _assign_item(walk, target, value, value_node)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        _unpack(walk, target, value, value_node)
+
+
+def _as_tensor(value: Opaque) -> Tensor:
+    """What a loader yields has a batch dimension."""
+    from_batch = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.BATCH
+    dim = Dim.NONZERO if from_batch else Dim.UNKNOWN
+    return Tensor(value.device, dim, evidence=Evidence.LIKELY, origin=value.origin)
+
+
+def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_node: cst.BaseExpression | None) -> None:
+    owner = walk.evaluate(target.value)
+    path = path_of(target)
+    name = target.attr.value
+    if isinstance(owner, Self) and isinstance(value, Tensor) and walk.analysis.is_buffer(walk, owner.info, name):
+        # A Module keeps what is assigned under a buffer's name as that buffer.
+        value = replace(value, kind=Kind.BUFFER)
+    walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node, walk.arms))
+    if isinstance(owner, Self):
+        note_attribute(walk, owner, name, value, target)
+    if path is not None:
+        walk.state.store(path, value)
+    base = path_of(target.value)
+    if name == "data" and base is not None and isinstance(owner, Tensor) and isinstance(value, (Tensor, Opaque)):
+        # ``t.data = t.data.to(device)`` moves t itself.
+        walk.state.store(base, replace(owner, device=value.device, origin=value.origin))
+
+
+def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None) -> None:
+    from devlint.placement.operations.subscripts import write_item
+
+    owner = walk.evaluate(target.value)
+    key = None
+    if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
+        try:
+            key = literal(target.slice[0].slice.value)
+        except ValueError:
+            key = None
+    walk.emit(
+        Stored(
+            target,
+            walk.scope,
+            code_of(target),
+            value,
+            owner,
+            key if isinstance(key, str) else None,
+            value_node,
+            walk.arms,
+        )
+    )
+    if isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
+        write_item(walk, target, owner, value, value_node)
+        _mix(walk, target, owner, value, key)
+        return
+    for element in target.slice:
+        if isinstance(element.slice, cst.Index):
+            walk.evaluate(element.slice.value)
+    path = path_of(target)
+    base = path_of(target.value)
+    if base is not None and isinstance(owner, Container):
+        changed = _with_item(owner, key, value)
+        if path is None:
+            walk.state.store(base, changed)
+        else:
+            walk.state.values[base] = changed
+    if path is not None and not isinstance(owner, Tensor):
+        walk.state.store(path, value)
+
+
+def _with_item(owner: Container, key: object, value: Value) -> Container:
+    """The container after ``owner[key] = value``; ``key`` is None where it is not written out: any item, then."""
+    from devlint.placement.domain.abstract_state import join_values
+
+    if owner.keys is not None and key in owner.keys:
+        position = owner.keys.index(key)
+    elif owner.keys is None and isinstance(key, int) and owner.rest is None and 0 <= key < len(owner.items):
+        position = key
+    elif key is not None:
+        return replace(owner, rest=value if owner.rest is None else join_values(None, owner.rest, value))
+    else:
+        items = tuple(join_values(None, item, value) for item in owner.items)
+        if items:
+            return replace(owner, items=items, rest=NOTHING)
+        return replace(owner, rest=value if owner.rest is None else join_values(None, owner.rest, value))
+    return replace(owner, items=(*owner.items[:position], value, *owner.items[position + 1 :]))
+
+
+def _mix(walk: Walk, target: cst.Subscript, owner: Tensor | Opaque, value: Value, key: object) -> None:
+    """``batch[k] = batch[k].to(device)``: with a key that is not written out, anything in there may be elsewhere."""
+    base = path_of(target.value)
+    if base is None or key is not None or not isinstance(owner, Opaque) or owner.tensorlike:
+        return
+    if isinstance(value, (Tensor, Opaque)) and value.device != owner.device:
+        walk.state.store(base, replace(owner, device=UNKNOWN))
+
+
+def _unpack(walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None) -> None:
+    from devlint.placement.operations.subscripts import is_edge_index
+
+    literal_values = (
+        [element.value for element in value_node.elements]
+        if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(target.elements)
+        else [None] * len(target.elements)
+    )
+    for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):
+        if isinstance(element, cst.StarredElement):
+            assign(walk, element.value, item_of(walk, value, None), None)
+            continue
+        item = item_of(walk, value, position)
+        if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
+            item = replace(item, dim=Dim.NONZERO)
+        assign(walk, element.value, item, node)
+
+
+def item_of(walk: Walk, value: Value, key: object | None) -> Value:
+    """The item of a value under a constant key or position; None: some item."""
+    if isinstance(value, Container):
+        return _item_of_container(value, key)
+    if isinstance(value, Tensor):
+        return replace(value, dim=Dim.UNKNOWN, elements=Elements.UNKNOWN)
+    if isinstance(value, Opaque):
+        return value
+    if isinstance(value, Module):
+        if value.children and isinstance(key, int) and -len(value.children) <= key < len(value.children):
+            return _child(value, value.children[key])
+        return Module(value.device, origin=value.origin)
+    if isinstance(value, Host):
+        return Host(numpy=value.numpy, origin=value.origin)
+    return NOTHING
+
+
+def _child(parent: Module, child: Value) -> Value:
+    """A submodule is where its parent is, unless it was put somewhere itself."""
+    if isinstance(child, Module) and child.device == CPU:
+        return replace(child, device=parent.device)
+    return child
+
+
+def _item_of_container(value: Container, key: object | None) -> Value:
+    from devlint.placement.domain.abstract_state import join_values
+
+    if value.keys is not None and key is not None:
+        return value.items[value.keys.index(key)] if key in value.keys else value.rest or NOTHING
+    if isinstance(key, int) and value.rest is None and -len(value.items) <= key < len(value.items):
+        return value.items[key]
+    items = [*value.items, *([value.rest] if value.rest is not None else [])]
+    if not items:
+        return NOTHING
+    joined = items[0]
+    for item in items[1:]:
+        joined = join_values(None, joined, item)
+    return joined
+
+
+def bind_loop_target(walk: Walk, target: cst.BaseExpression, iterable: Value, node: cst.BaseExpression) -> None:
+    """One item of an iterable into a loop's target."""
+    assign(walk, target, iterated(walk, iterable, target, node), None)
+
+
+def iterated(walk: Walk, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
+    """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
+    if isinstance(iterable, UnknownValue) or _is_loader(iterable) or _is_called_loader(iterable, node):
+        symbol = Symbol(Anchor.BATCH, code_of(target), f"{walk.scope.qualname}:batch:{id(node)}", code_of(node))
+        device = SameAs(symbol)
+        return Opaque(device, walk.step(StepKind.GIVEN, target, device, code_of(target)))
+    if isinstance(iterable, Container) and iterable.type == "dict":
+        return Constant("") if not iterable.items else Host()
+    return item_of(walk, iterable, None)
+
+
+def _is_loader(value: Value) -> bool:
+    """An argument that is iterated and was never seen as a tensor."""
+    return (
+        isinstance(value, Opaque)
+        and not value.tensorlike
+        and isinstance(value.device, SameAs)
+        and value.device.symbol.anchor is Anchor.PARAMETER
+    )
+
+
+def _is_called_loader(value: Value, node: cst.BaseExpression) -> bool:
+    """What is called so and cannot be placed: an argument in one arm, made of it in the other."""
+    unplaced = isinstance(value, Opaque) and not value.tensorlike and isinstance(value.device, (Choice, Unknown))
+    return unplaced and "loader" in code_of(node).lower()
+
+
+def delete(walk: Walk, target: cst.BaseExpression) -> None:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            delete(walk, element.value)
+        return
+    path = path_of(target)
+    if path is not None:
+        walk.state.store(path, NOTHING)
+
+
+def reads_of(node: cst.CSTNode, name: str) -> int:
+    """How often a definition reads a local name, nested definitions included."""
+    stores = reads = 0
+    for child in descend(node):
+        if type(child) is cst.AssignTarget and isinstance(child.target, cst.Name):
+            stores += child.target.value == name
+        elif type(child) is cst.Name:
+            reads += child.value == name
+    return reads - stores

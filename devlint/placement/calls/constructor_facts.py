@@ -1,0 +1,40 @@
+"""From the walks of a class's constructor to the facts of its attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from devlint.placement.domain.abstract_state import Environment, join
+from devlint.placement.domain.abstract_values import UnknownValue
+from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
+from devlint.placement.syntax.nodes import parameters_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def add_own_facts(facts: ClassFacts, constructor: Walk, builders: Sequence[Walk]) -> None:
+    """What the class itself stores, given the walks of ``__init__`` and of the methods that are parts of it."""
+    info = facts.info
+    end: Environment | None = constructor.env
+    for state in constructor.exits:
+        end = join(None, end, state)
+    me, assigned_later = _self_name(constructor), info.assigned_outside_init
+    for walk in (constructor, *builders):
+        for name, (value, node, scope) in walk.noted.stored.get(info, {}).items():
+            final = value if end is None else end.values.get(f"{me}.{name}", value)
+            if isinstance(final, UnknownValue) and is_registered(value):
+                # Made in one arm only: where it is used, that arm was taken.
+                final = value
+            if info.is_module:
+                final = kept(final, name, node, scope)
+            stores = 1 + (name in assigned_later)
+            facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
+        facts.dynamic = facts.dynamic or info in walk.noted.dynamic
+
+
+def _self_name(walk: Walk) -> str:
+    assert walk.info is not None
+    parameters = parameters_of(walk.info.header)
+    return parameters[0].name.value if parameters else "self"

@@ -1,0 +1,231 @@
+"""Calls: which thing is called, with what, and what comes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.calls import call_models as library
+from devlint.placement.calls import framework_models as frameworks
+from devlint.placement.calls import methods
+from devlint.placement.calls.attributes import attribute_of
+from devlint.placement.calls.higher_order import call_partial
+from devlint.placement.calls.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
+from devlint.placement.calls.user_calls import call_function, call_self, construct
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    ClassValue,
+    Constant,
+    Container,
+    Function,
+    Host,
+    Instance,
+    Module,
+    Opaque,
+    Partial,
+    ProjectModule,
+    Reference,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+    array_of,
+)
+from devlint.placement.domain.events import Argument, Called, CallSite, DeviceNamed, Sink
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.interpreter.interpreter import evaluates
+from devlint.placement.operations import factories, transfers
+from devlint.placement.operations.device_check import call_unknown_loss, perform
+from devlint.placement.operations.operands import bind
+from devlint.placement.state import contexts
+from devlint.placement.state.host_reads import host_read
+from devlint.placement.syntax.nodes import dotted
+from devlint.semantics import Factory
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@evaluates(cst.Call)
+def call(walk: Walk, node: cst.Call) -> Value:
+    function = node.func
+    if isinstance(function, cst.Attribute):
+        receiver = walk.evaluate(function.value)
+        if isinstance(receiver, (Reference, ProjectModule)):
+            return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
+        site = arguments(walk, node)
+        result = frameworks.encoding(walk, node, site) or _call_method(walk, node, receiver, function, site)
+        _tell(walk, node, f".{function.attr.value}", site, receiver, result)
+        return result
+    callee = walk.evaluate(function)
+    if isinstance(callee, Reference):
+        return _call_reference(walk, node, callee)
+    site = arguments(walk, node)
+    result = frameworks.encoding(walk, node, site) or call_value(walk, node, callee, site)
+    _tell(walk, node, dotted(function) or "", site, None, result)
+    return result
+
+
+def _tell(walk: Walk, node: cst.Call, name: str, site: CallSite, receiver: Value | None, result: Value) -> None:
+    walk.emit(Called(node, walk.scope, name, site, receiver, result, walk.arms, walk.in_cpu_world))
+
+
+def arguments(walk: Walk, node: cst.Call) -> CallSite:
+    """The call's arguments, evaluated in order. Of a type test only what is tested: the types are read by name."""
+    tests = isinstance(node.func, cst.Name) and node.func.value in ("isinstance", "issubclass")
+    return CallSite(
+        node,
+        tuple(
+            Argument(
+                walk.evaluate(argument.value),
+                argument.value,
+                argument.keyword.value if argument.keyword is not None else None,
+                argument.star,
+            )
+            for argument in (node.args[:1] if tests else node.args)
+        ),
+    )
+
+
+def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
+    site = arguments(walk, node)
+    if not isinstance(callee, Reference):
+        result = call_value(walk, node, callee, site)
+        _tell(walk, node, dotted(node.func) or "", site, None, result)
+        return result
+    result = _library_call(walk, node, callee.name, site)
+    _name_index(walk, callee.name, site)
+    _tell(walk, node, callee.name, site, None, result)
+    return result
+
+
+def _name_index(walk: Walk, name: str, site: CallSite) -> None:
+    """``Communicator(group, device=0)``: an index spelled where another library takes a device."""
+    named = site.keyword("device")
+    if named is None or name.startswith("torch.") or not isinstance(named.value, Constant):
+        return
+    index = named.value.value
+    if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
+        walk.emit(DeviceNamed(named.node, walk.scope, str(index), Sink.ARGUMENT, None, site, walk.under_device_guard))
+
+
+def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    """A call of a name outside the file, by the tables."""
+    special = library.FUNCTIONS.get(name)
+    if special is not None:
+        return special(walk, node, site)
+    built = construct_builtin(walk, node, name, site)
+    if built is not None:
+        # Before the tables of functions: they list nn.Parameter as a factory, and it keeps a place and gives a kind.
+        return built
+    if name in PARAMETERS:
+        return wrap_parameter(walk, node, name, site)
+    known = semantics.function(name)
+    if isinstance(known, Factory):
+        return factories.create(walk, node, known, site)
+    if known is not None:
+        return perform(walk, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
+    if "." in name and _may_be_submodule(walk, name):
+        origin = walk.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+        return Module(CPU, name, origin=origin, assumed=True)
+    return library.call_by_prefix(walk, node, name, site)
+
+
+def _may_be_submodule(walk: Walk, name: str) -> bool:
+    """In the constructor of a Module, an object of a class of another file is most often a submodule."""
+    owner = walk.info.owner if walk.info is not None else None
+    last = name.rsplit(".", 1)[-1]
+    named_as_class = last[:1].isupper() and not last.isupper() and not last.endswith(_NO_MODULES)
+    in_constructor = walk.info is not None and walk.info.name == "__init__"
+    return named_as_class and in_constructor and owner is not None and owner.is_module
+
+
+_NO_MODULES = (
+    "Config", "Error", "Tokenizer", "Processor", "Coder", "Generator", "Sampler", "Matcher", "Scheduler", "Dict",
+    "Args", "Params", "Options", "Extractor", "Manager", "Pool", "Dataset", "Loader", "Cache", "Solver",
+    "Namespace", "Path", "Properties",
+)  # fmt: skip
+
+
+def call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:
+    """What a call of this value gives back."""
+    match callee:
+        case Function() if callee.info.name in contexts.META_CONTEXTS:
+            return Instance(callee.info.name, node=node)
+        case Function():
+            return call_function(walk, node, callee, site)
+        case ClassValue() if callee.info.kind is ClassKind.UNKNOWN and _may_be_submodule(walk, callee.info.name):
+            origin = walk.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+            return Module(CPU, callee.info.name, origin=origin, assumed=True)
+        case ClassValue():
+            return construct(walk, node, callee, site)
+        case Module():
+            return call_module(walk, node, callee, node.func, site)
+        case Partial():
+            return call_partial(walk, node, callee, site)
+        case Reference():
+            return _library_call(walk, node, callee.name, site)
+        case Self():
+            return call_self(walk, node, callee, "forward", site)
+        case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
+            return call_unknown_loss(walk, node, site)
+        case Opaque():
+            return _call_opaque(walk, callee, site)
+        case _:
+            return NOTHING
+
+
+def _is_named_as_loss(function: cst.BaseExpression) -> bool:
+    name = (dotted(function) or "").rsplit(".", 1)[-1].lower()
+    return name.startswith(("criterion", "loss")) or name.endswith(("criterion", "loss", "loss_fn", "loss_func"))
+
+
+def _call_opaque(walk: Walk, callee: Opaque, site: CallSite) -> Value:
+    """A callable of unknown type - a model handed in, most often - works where its arguments are."""
+    placed = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque))]
+    if len(placed) == 1 and not isinstance(placed[0], UnknownValue):
+        value = placed[0]
+        return Opaque(value.device, value.origin)
+    return NOTHING
+
+
+def _call_method(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
+    name = function.attr.value
+    if isinstance(receiver, Self):
+        return methods.of_self(walk, node, receiver, name, site)
+    if isinstance(receiver, ClassValue):
+        method = receiver.info.method(name)
+        if method is not None:
+            return call_function(walk, node, Function(method, f"{receiver.key}.{name}"), site)
+        return NOTHING
+    if name in transfers.METHODS and _can_transfer(receiver, name, site):
+        return transfers.transfer(walk, node, receiver, function.value, name, site)
+    match receiver:
+        case Tensor():
+            return methods.of_tensor(walk, node, receiver, function, site)
+        case Opaque():
+            return methods.of_opaque(walk, node, receiver, function, site)
+        case Module():
+            return methods.of_module(walk, node, receiver, function, site)
+        case Container():
+            return methods.of_container(walk, receiver, function, site)
+        case Instance():
+            return methods.of_instance(walk, node, receiver, name, site)
+        case Host():
+            for argument in site.arguments if receiver.numpy else ():
+                host_read(walk, node, f".{name}", argument.value, wants_cpu=True, expression=argument.node)
+            return array_of(receiver, *(a.value for a in site.arguments)) if receiver.numpy else Host()
+        case Function():
+            return NOTHING
+        case _:
+            return methods.of_unknown(walk, node, receiver, function, site)
+
+
+def _can_transfer(receiver: Value, name: str, site: CallSite) -> bool:
+    if isinstance(receiver, (Tensor, Module, Opaque)):
+        return not (name == "type" and not site.arguments)
+    return isinstance(receiver, (UnknownValue, Container, Instance)) and name in ("to", "cuda", "cpu", "pin_memory")

@@ -1,0 +1,125 @@
+"""Calls that go through another call: ``partial(f, a)(b)``, ``vmap(f)(x)``, ``functional_call(net, w, (x,))``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.calls.modules import call_module
+from devlint.placement.domain.abstract_values import NOTHING, Container, Module, Opaque, Partial, Tensor, Value
+from devlint.placement.domain.events import Argument, CallSite
+from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.operands import Bound, bind
+from devlint.semantics import Operation
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def partial(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``functools.partial(f, a, k=b)``."""
+    if not site.positional or site.unpacks:
+        return NOTHING
+    first, *given = site.arguments
+    return Partial(first.value, tuple(given))
+
+
+def call_partial(walk: Walk, node: cst.Call, callee: Partial, site: CallSite) -> Value:
+    """The call that was prepared, with this call's arguments behind and over those it had."""
+    from devlint.placement.calls.dispatch import call_value
+
+    later = {argument.keyword for argument in site.arguments if argument.keyword is not None}
+    kept = tuple(a for a in callee.arguments if a.keyword is None)
+    named = tuple(a for a in callee.arguments if a.keyword is not None and a.keyword not in later)
+    return call_value(walk, node, callee.callee, CallSite(node, (*kept, *site.arguments, *named)))
+
+
+def checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``checkpoint(function, *args)`` is the call itself."""
+    from devlint.placement.calls.dispatch import call_value
+
+    if not site.positional or len(site.arguments) < 2:
+        return NOTHING
+    rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in _CHECKPOINT_OPTIONS))
+    return call_value(walk, node, site.positional[0].value, rest)
+
+
+_CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
+
+
+def functional_call(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``functional_call(module, parameters, args)`` is the module's call; where the parameters are is not told."""
+    module = site.argument("module", 0)
+    given = site.argument("args", 2)
+    if module is None or given is None or not isinstance(module.value, Module):
+        return NOTHING
+    inputs: tuple[Argument, ...] = (given,)
+    if isinstance(given.value, Container):
+        nodes = _elements(given.node, len(given.value.items))
+        inputs = tuple(Argument(value, n) for value, n in zip(given.value.items, nodes, strict=True))
+    return call_module(walk, node, module.value, module.node, CallSite(node, inputs))
+
+
+def trace(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``torch.jit.trace(function, example_inputs)`` calls what it is given, and gives it back."""
+    from devlint.placement.calls.dispatch import call_value
+
+    function, given = site.argument("func", 0), site.argument("example_inputs", 1)
+    if function is None:
+        return NOTHING
+    if given is not None and not isinstance(given.value, Container):
+        inputs = CallSite(node, (replace(given, keyword=None),))
+        if isinstance(function.value, Module):
+            call_module(walk, node, function.value, function.node, inputs)
+        else:
+            call_value(walk, node, function.value, inputs)
+    return function.value
+
+
+def _elements(node: cst.BaseExpression, count: int) -> list[cst.BaseExpression]:
+    """The elements' own nodes where the container is written out."""
+    if isinstance(node, (cst.Tuple, cst.List)) and len(node.elements) == count:
+        return [element.value for element in node.elements]
+    return [node] * count
+
+
+def gradients(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``torch.autograd.grad(outputs, inputs, grad_outputs)``: each gradient begins where its output is."""
+    _begin(walk, node, site.argument("outputs", 0), site.argument("grad_outputs", 2))
+    operation = semantics.function("torch.autograd.grad")
+    if not isinstance(operation, Operation):
+        return NOTHING
+    return perform(walk, node, operation, bind(operation, site), call=site)
+
+
+def backward(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``torch.autograd.backward(tensors, grad_tensors)``."""
+    _begin(walk, node, site.argument("tensors", 0), site.argument("grad_tensors", 1))
+    return NOTHING
+
+
+def _begin(walk: Walk, node: cst.Call, outputs: Argument | None, gradients: Argument | None) -> None:
+    operation = semantics.method("backward")
+    if outputs is None or gradients is None or not isinstance(operation, Operation):
+        return
+    for output, gradient in zip(_parts(outputs), _parts(gradients), strict=False):
+        perform(walk, node, operation, [replace(output, role="self"), replace(gradient, role="gradient")])
+
+
+def _parts(argument: Argument) -> list[Bound]:
+    if isinstance(argument.value, Container):
+        nodes = _elements(argument.node, len(argument.value.items))
+        return [Bound("", value, n, strict=True) for value, n in zip(argument.value.items, nodes, strict=True)]
+    return [Bound("", argument.value, argument.node, strict=True)]
+
+
+def contraction(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``einops.einsum(*tensors, pattern)``."""
+    operation = semantics.function("torch.einsum")
+    given = [a for a in site.positional if isinstance(a.value, (Tensor, Opaque))]
+    if not isinstance(operation, Operation) or not given:
+        return NOTHING
+    return perform(walk, node, operation, [Bound("operands", a.value, a.node, strict=True) for a in given], call=site)

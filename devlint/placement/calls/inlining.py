@@ -1,0 +1,119 @@
+"""Calls that hand a CPU tensor on: the callee is walked once more with the values it really gets.
+
+A summary says what a definition returns wherever its arguments are. Whether a mask made on the CPU by the caller meets
+the callee's other arguments inside of it depends on both, so that is asked at each such call. Only clashes of what was
+handed in are told: the rest is the callee's own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.parameters import bind_parameters, scope_of
+from devlint.placement.calls.summaries import arguments_of
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.domain.abstract_values import (
+    Container,
+    Evidence,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import CallSite, Met
+from devlint.placement.domain.lattice import may_be_cpu
+from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.syntax.nodes import parameters_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+MAX_DEPTH = 4
+"""Calls inside calls that a value handed in is followed through."""
+
+
+def call_with_values(
+    walk: Walk, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Value | None
+) -> Value | None:
+    """What the call returns, by its actual arguments; None where no argument asks for a look inside.
+
+    The clashes of arguments inside are emitted in the caller's walk.
+    """
+    handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
+    if not handed or walk.muted or walk.depth >= MAX_DEPTH or info.is_generator:
+        return None
+    definition = info.node
+    if not isinstance(definition, cst.FunctionDef) or info.home is None or info.home.is_running(info):
+        return None
+    inner = _walk(walk, info, definition, site, receiver)
+    for event in inner.events:
+        if isinstance(event, Met) and _is_about(event, handed):
+            walk.emit(event)
+    return inner.result()
+
+
+def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: CallSite, receiver: Value | None) -> Walk:
+    home = info.home
+    assert home is not None
+    inner = type(walk)(home, scope_of(info, home.path, home.role), info)
+    inner.depth = walk.depth + 1
+    inner.state.default_device = walk.state.default_device
+    inner.state.context_device = walk.state.context_device
+    bind_parameters(inner, info)
+    first = parameters_of(definition)[:1]
+    if first and receiver is not None and info.owner is not None and not info.is_static:
+        inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
+    for name, value in arguments_of(info, site, receiver):
+        inner.state.values[name] = _as_used(value, inner.state.values.get(name))
+    with home.running(info):
+        inner.run_definition(definition)
+    if home is walk.analysis:
+        walk.noted.add(inner.noted)
+    return inner
+
+
+def _as_self(receiver: Value, usual: Value) -> Value:
+    """``self`` of the class the object really has; a module that is kept is seen from inside as its class says."""
+    if isinstance(receiver, (Self, Opaque)):
+        return receiver
+    if isinstance(receiver, Module) and receiver.info is not None and isinstance(usual, Self):
+        return Self(receiver.info, usual.key)
+    return usual
+
+
+def _as_used(value: Value, usual: Value | None) -> Value:
+    """What the caller does not know the type of is what the callee takes it for."""
+    if isinstance(value, Opaque) and isinstance(usual, Tensor):
+        return Tensor(value.device, evidence=Evidence.LIKELY, origin=value.origin)
+    return value
+
+
+def _made_on_cpu(value: Value) -> Iterator[Step]:
+    """The creations by which a value, or an item of it, is on the CPU though nobody chose that."""
+    if isinstance(value, Container):
+        for item in (*value.items, *((value.rest,) if value.rest is not None else ())):
+            yield from _made_on_cpu(item)
+    elif isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device):
+        made = _creation(value.origin)
+        if made is not None:
+            yield made
+
+
+def _creation(origin: Origin | None) -> Step | None:
+    for step in origin or ():
+        if step.kind in (StepKind.MADE, StepKind.STORED):
+            return step if step.bare or step.kind is StepKind.STORED else None
+        if step.kind is StepKind.MOVED:
+            return None
+    return None
+
+
+def _is_about(event: Met, handed: list[Step]) -> bool:
+    """Whether a side of the clash is, or was computed from, what was handed in."""
+    values = [operand.value for operand in (event.stray, event.other)]
+    placed = [value for value in values if isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device)]
+    return any(step is given for value in placed for step in value.origin or () for given in handed)

@@ -1,0 +1,363 @@
+"""``torch.nn`` modules and modules of this file: made, wrapped and called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.calls.inlining import call_with_values
+from devlint.placement.calls.summaries import bind_arguments, handed_back, substitute
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Evidence,
+    Kind,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import CallSite, DeviceNamed, Met, MetOperand, Sink
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.operations import operands
+from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.operands import Bound
+from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.devices import device_of
+from devlint.placement.syntax.nodes import code_of
+from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule
+
+if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import FunctionInfo
+    from devlint.placement.interpreter.interpreter import Walk
+
+WRAPPERS = {
+    "torch.nn.DataParallel": "scatters",
+    "torch.nn.parallel.DataParallel": "scatters",
+    "torch.nn.parallel.DistributedDataParallel": "scatters",
+    "torch.nn.parallel.distributed.DistributedDataParallel": "scatters",
+    "torch.distributed.fsdp.FullyShardedDataParallel": "scatters",
+    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": "scatters",
+    "torch.distributed.fsdp.fully_shard": "",
+    "torch.compile": "",
+    "torch.jit.script": "",
+    "torch.nn.utils.weight_norm": "",
+    "torch.nn.utils.spectral_norm": "",
+    "torch.nn.utils.parametrizations.weight_norm": "",
+    "torch.nn.utils.parametrizations.spectral_norm": "",
+}
+"""Functions and classes that hand a Module back as one; ``scatters``: its inputs may be anywhere."""
+
+PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+
+CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
+
+
+def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+    """The Module a ``torch.nn`` class gives; None when the name is none."""
+    if name in WRAPPERS and site.positional:
+        return _wrap(walk, node, name, site)
+    if not name.startswith("torch.nn."):
+        return None
+    info = semantics.module(name)
+    if info is None:
+        return None
+    named = site.keyword("device")
+    if named is not None and not (isinstance(named.value, Constant) and named.value.value is None):
+        device = device_of(walk, named.value, named.node, Sink.ARGUMENT, site)
+    else:
+        device = UNKNOWN if site.unpacks and named is None and not info.container else walk.state.factory_device
+    children = _children(site) if name in CONTAINERS else ()
+    holds_state = _state_by_arguments(info, site)
+    if name in CONTAINERS:
+        holds_state = _any_holds_state(children)
+    weight = site.keyword("weight") or site.keyword("pos_weight")
+    if weight is not None and isinstance(weight.value, Tensor):
+        device, holds_state = weight.value.device, True
+    origin = walk.step(StepKind.MADE, node, device, name)
+    return Module(device, name, None, origin, children, holds_state)
+
+
+def _state_by_arguments(info: ModuleInfo, site: CallSite) -> bool | None:
+    """``LayerNorm(d, elementwise_affine=False)`` holds none, ``InstanceNorm2d(c, affine=True)`` holds some."""
+    given = {a.keyword: a.value for a in site.arguments if a.keyword in info.state_with | info.stateless_without}
+    told = {name: value.value for name, value in given.items() if isinstance(value, Constant)}
+    if info.holds_state and info.stateless_without:
+        if given.keys() == info.stateless_without and not any(told.get(name, True) for name in given):
+            return False
+        return None if len(told) < len(given) or len(site.positional) > 2 else True
+    if not info.holds_state and any(told.get(name) is True for name in given):
+        return True
+    return info.holds_state
+
+
+def _any_holds_state(children: tuple[Value, ...]) -> bool | None:
+    """Of a container by its children; one that is filled later is not known."""
+    states = [child.holds_state if isinstance(child, Module) else None for child in children]
+    if True in states:
+        return True
+    return False if states and None not in states else None
+
+
+def _children(site: CallSite) -> tuple[Value, ...]:
+    found: list[Value] = []
+    for argument in site.arguments:
+        if isinstance(argument.value, Container):
+            found += argument.value.items
+            if argument.value.rest is not None:
+                found.append(argument.value.rest)
+        else:
+            found.append(argument.value)
+    return tuple(found)
+
+
+def wrap_parameter(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    """``nn.Parameter(t)``: a leaf where ``t`` is."""
+    argument = site.argument("data", 0)
+    value = argument.value if argument is not None else NOTHING
+    kind = Kind.BUFFER if name.endswith("Buffer") else Kind.PARAMETER
+    if isinstance(value, Tensor):
+        return replace(
+            value, kind=kind, origin=walk.step(StepKind.WRAPPED, node, value.device, "nn.Parameter", value.origin)
+        )
+    device: Device = value.device if isinstance(value, Opaque) else UNKNOWN
+    return Tensor(device, kind=kind, origin=walk.step(StepKind.WRAPPED, node, device, "nn.Parameter"))
+
+
+def _wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    inner = site.positional[0].value
+    if not isinstance(inner, Module):
+        return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
+    if WRAPPERS[name] != "scatters":
+        return inner
+    device_ids = site.argument("device_ids", 1)
+    first = _first_device(walk, device_ids.value, device_ids.node, site) if device_ids is not None else None
+    placed = site.keyword("device_id")
+    if placed is not None and name.endswith("FullyShardedDataParallel"):
+        inner = replace(inner, device=device_of(walk, placed.value, placed.node, Sink.ARGUMENT, site))
+    if first is not None and walk.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
+        _report_wrapper(walk, node, site, inner, first)
+    return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
+
+
+def _first_device(walk: Walk, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
+    if not isinstance(value, Container):
+        return None
+    count = _counted(node)
+    if count:
+        last = f"cuda:{count - 1}"
+        walk.emit(DeviceNamed(node, walk.scope, last, Sink.DEVICE_IDS, None, site, walk.under_device_guard, walk.arms))
+        return Known("cuda", 0)
+    devices = [
+        device_of(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
+        for item in value.items
+    ]
+    return devices[0] if devices else None
+
+
+def _counted(node: cst.BaseExpression) -> int:
+    """The number in ``range(2)`` and ``list(range(2))``; 0 for anything else."""
+    while isinstance(node, cst.Call) and len(node.args) == 1 and isinstance(node.func, cst.Name):
+        if node.func.value == "range" and isinstance(node.args[0].value, cst.Integer):
+            return int(node.args[0].value.value, 0)
+        if node.func.value not in ("list", "tuple"):
+            return 0
+        node = node.args[0].value
+    return 0
+
+
+WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="data_parallel")
+
+
+def _report_wrapper(walk: Walk, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
+    """The module must sit on ``device_ids[0]``."""
+    module = MetOperand("module", Tensor(inner.device, origin=inner.origin), site.positional[0].node)
+    ids = site.argument("device_ids", 1)
+    assert ids is not None
+    wanted = MetOperand("device_ids", Tensor(first, origin=walk.step(StepKind.GIVEN, ids.node, first)), ids.node)
+    clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
+    walk.emit(
+        Met(
+            node,
+            walk.scope,
+            WRAPPER_OPERATION,
+            (module, wanted),
+            clash,
+            module,
+            wanted,
+            "module",
+            site.positional[0].node,
+        )
+    )
+
+
+# -- calls --------------------------------------------------------------------------------------------------------
+
+MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash="mismatch_exact")
+"""What is certain of a module's call: its first operation meets its parameters with its first input."""
+
+
+def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite) -> Value:
+    """``module(inputs)``: its parameters meet its inputs; the output is where they are."""
+    info = semantics.module(module.type_name) if module.type_name else None
+    inputs = [a for a in site.arguments if not a.star]
+    bound = _bound_inputs(info, site)
+    if info is not None and info.call_operation is not None and module.stateless:
+        callee = "loss" if info.loss else "module"
+        operation = info.call_operation
+        result = perform(walk, node, operation, bound, callee=callee, callee_node=module_node, call=site)
+        # Layers work on batches; only a loss is reduced to a number.
+        batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
+        return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
+    if module.type_name != "torch.nn.DataParallel" and not module.stateless:
+        _meet_module(walk, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)])
+    forward = module.info.method("forward") if module.info is not None else None
+    if forward is not None:
+        call_with_values(walk, node, forward, site, module)
+        stayed = _left_on_cpu(walk, node, module, forward, site)
+        if stayed is not None:
+            return stayed
+    device = _output_device(walk, module, [a.value for a in inputs])
+    if module.assumed and not any(operands.device_of(a.value) == device for a in inputs):
+        return NOTHING
+    previous = module.origin if isinstance(device, Known) else None
+    if previous is None:
+        previous = next((operands.origin_of(a.value) for a in inputs if operands.device_of(a.value) == device), None)
+    name = code_of(module_node)
+    origin = walk.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
+    if info is not None and info.returns == "tensor" and not info.container:
+        dim = Dim.UNKNOWN if info.loss else Dim.NONZERO
+        stream, epoch = walk.state.stream, walk.state.epoch
+        return Tensor(device, dim, evidence=Evidence.LIKELY, origin=origin, stream=stream, computed_at=epoch)
+    return Opaque(device, origin, tensorlike=True, stream=walk.state.stream, computed_at=walk.state.epoch)
+
+
+def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
+    """The tensor inputs of a ``torch.nn`` module under the names of its forward."""
+    if info is None or info.container:
+        return []
+    found = [
+        Bound(name, argument.value, argument.node, strict=True)
+        for name, argument in zip(info.operands, site.positional, strict=False)
+    ]
+    found += [
+        Bound(a.keyword, a.value, a.node, strict=True)
+        for a in site.arguments
+        if a.keyword is not None and a.keyword in info.operands
+    ]
+    return found
+
+
+def _left_on_cpu(walk: Walk, node: cst.Call, module: Module, forward: FunctionInfo, site: CallSite) -> Value | None:
+    """What a ``forward`` of the project makes on the CPU and gives back as it is; None for anything else."""
+    summary = walk.analysis.summary(forward)
+    if summary is None:
+        return None
+    value = summary.value
+    parts = value.items if isinstance(value, Container) and value.rest is None else (value,)
+    if not parts or not all(isinstance(part, Tensor) and part.device == CPU for part in parts):
+        return None
+    return handed_back(walk, node, substitute(value, bind_arguments(walk, forward, site, module), walk, node))
+
+
+def _first_input(module: Module, site: CallSite) -> list[Bound]:
+    """Of a module of one's own only a lone first tensor surely meets the parameters."""
+    if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
+        # Whether it has any is not known; what its forward does with the tensor is seen there.
+        return []
+    if module.assumed and not _looks_like_data(site):
+        return []
+    if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
+        return []
+    return [Bound("input", a.value, a.node, strict=True) for a in site.positional[:1]]
+
+
+def _encoded(module: Module, site: CallSite) -> list[Bound]:
+    """What a tokenizer made and nobody moved: ``model(**inputs)``, or a part of it given to a pretrained model."""
+    pretrained = module.type_name.startswith("transformers.")
+    return [
+        Bound("input", Tensor(CPU, Dim.NONZERO, origin=a.value.origin), a.node, strict=True)
+        for a in site.arguments
+        if a.star == "**" or (pretrained and not a.star)
+        if isinstance(a.value, Opaque) and a.value.device == CPU and not a.value.tensorlike
+    ]
+
+
+def _looks_like_data(site: CallSite) -> bool:
+    """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
+    values = [argument.value for argument in site.arguments]
+    if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
+        return False
+    made = values[0].origin.first.factory if values[0].origin is not None else None
+    return made is not None and made.dtype is DType.OTHER
+
+
+def _meet_module(
+    walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
+) -> None:
+    """A clash of the module's own place with an input that is certainly elsewhere."""
+    own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, origin=module.origin)
+    if not _placed_on_purpose(module):
+        return
+    for b in bound:
+        if isinstance(b.value, Container):
+            items = [Bound(b.role, item, b.node, strict=True) for item in b.value.items]
+        else:
+            items = [b]
+        for item in items:
+            if _input_apart(walk, module, module_node, item.value):
+                sides = (MetOperand("module", own, module_node), MetOperand(item.role, item.value, item.node))
+                # The one left on the CPU is the one to bring over.
+                first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
+                clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
+                apart = (sides, clash, sides[first], sides[second])
+                walk.emit(Met(node, walk.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed))
+                if first == 0:
+                    return
+
+
+def _on_cpu(value: Value) -> bool:
+    return getattr(value, "device", None) == CPU
+
+
+def _placed_on_purpose(module: Module) -> bool:
+    """The module is where self is, was moved, or was made where it stays."""
+    return not isinstance(module.device, Unknown)
+
+
+def _input_apart(walk: Walk, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
+    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (_moved(value) or value.tensorlike)):
+        return False
+    assert isinstance(value, (Tensor, Opaque))
+    moved = is_accelerator(value.device) or _moved(value)
+    if not moved and isinstance(value, Opaque) and walk.scope.setting is not Setting.FORWARD:
+        return False
+    if module.device == CPU and not moved and not built_here(walk, module, module_node):
+        # Never moved as far as this definition tells, called with what the caller gives.
+        return False
+    return walk.relate(module.device, value.device) is Relation.DIFFERENT
+
+
+def _moved(value: Tensor | Opaque) -> bool:
+    return value.origin is not None and value.origin.find(StepKind.MOVED) is not None
+
+
+def _output_device(walk: Walk, module: Module, inputs: list[Value]) -> Device:
+    if isinstance(module.device, Known) and module.device != CPU:
+        return module.device
+    devices = [operands.device_of(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
+    placed = [d for d in devices if d != CPU and not isinstance(d, Unknown)]
+    if isinstance(module.device, SameAs) and not placed:
+        return module.device
+    if placed:
+        # What a batch was moved to is where the module that was handed in is.
+        agreed = placed[0] in walk.state.moved_groups.values()
+        return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
+    return module.device if devices else UNKNOWN

@@ -1,0 +1,161 @@
+"""What a definition's parameters hold when its walk begins, and what kind of code the definition is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.calls.framework_models import ACCELERATOR, made_accelerator
+from devlint.placement.calls.summaries import symbol_key
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.parameter_evidence import Role as Holds
+from devlint.placement.declarations.parameter_evidence import module_class, roles_of, tensor_names, uses_of
+from devlint.placement.declarations.self_attributes import serves_constructor
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    ClassValue,
+    Container,
+    DeviceName,
+    Evidence,
+    Host,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import Begun, ParameterIgnored
+from devlint.placement.domain.lattice import Anchor, Device, SameAs, Symbol
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.state.field_types import tensor_fields
+from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+STEPS = frozenset({"training_step", "validation_step", "test_step", "predict_step"})
+"""Lightning's hooks: their batch arrives where the module is."""
+
+CONSTRUCTION = frozenset({"__init__", "__post_init__", "reset_parameters", "_reset_parameters", "__new__"})
+CONSTRUCTION_PREFIXES = (
+    "init_",
+    "_init",
+    "initialize",
+    "_initialize",
+    "reset_param",
+    "_reset_param",
+    "build_",
+    "_build",
+)
+
+
+def scope_of(info: FunctionInfo, path: str, role: Role) -> Scope:
+    owner = info.owner
+    return Scope(path, role, info.qualname, _setting(info), owner.qualname if owner is not None else None)
+
+
+def _setting(info: FunctionInfo) -> Setting:
+    owner, name = info.owner, info.name
+    if "collate" in name or name in ("worker_init_fn", "__getitem__", "seed_worker"):
+        return Setting.HOST
+    if owner is None:
+        return Setting.FUNCTION
+    if owner.kind is ClassKind.HOST or "collat" in owner.name.lower():
+        return Setting.HOST
+    if name in CONSTRUCTION or name.startswith(CONSTRUCTION_PREFIXES) or serves_constructor(owner, name):
+        return Setting.CONSTRUCTION
+    if owner.is_module and name == "forward":
+        return Setting.FORWARD
+    if owner.kind is ClassKind.LIGHTNING and name in STEPS:
+        return Setting.FORWARD
+    return Setting.METHOD
+
+
+def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
+    """Binds ``self``, the named parameters by their roles, and what unpacks."""
+    from devlint.placement.calls.attributes import module_symbol
+
+    parameters = parameters_of(info.node)
+    if info.owner is not None and not info.is_static and parameters:
+        first = parameters.pop(0).name.value
+        key = f"{walk.scope.path}:{info.owner.qualname}"
+        walk.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
+    if info.uses is None:
+        info.uses = uses_of(info.node, walk.index)
+    uses = info.uses
+    walk.tensor_names = tensor_names(uses)
+    walk.tensor_items = frozenset(name for name in walk.tensor_names if "[" in name)
+    walk.placed_items = frozenset(name for name, signs in uses.items() if "[" in name and "placed" in signs)
+    roles = roles_of(info, walk.index, uses)
+    with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
+    context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
+    for position, parameter in enumerate(parameters):
+        name = parameter.name.value
+        if context and position == 0:
+            walk.state.values[name] = NOTHING
+            continue
+        symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
+        walk.state.values[name] = _value(walk, parameter, roles[name], symbol, with_module)
+    star = info.node.params.star_arg
+    if isinstance(star, cst.Param):
+        device: Device | None = SameAs(with_module) if with_module is not None else None
+        rest: Value = Opaque(device, tensorlike=False) if device is not None else NOTHING
+        walk.state.values[star.name.value] = Container((), None, rest, "tuple")
+    if info.node.params.star_kwarg is not None:
+        walk.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
+
+
+def announce(walk: Walk, info: FunctionInfo) -> None:
+    """What rules hear of a definition before its body: its arguments as they are bound, and those it never looks at."""
+    parameters = parameters_of(info.node)[1 if info.owner is not None and not info.is_static else 0 :]
+    named = tuple((p.name.value, walk.state.values[p.name.value]) for p in parameters)
+    walk.emit(Begun(info.node, walk.scope, named, info.owner))
+    for ignored in ignored_device_parameters(info, walk.index):
+        name = ignored.parameter.name.value
+        walk.emit(ParameterIgnored(ignored.parameter, walk.scope, name, ignored.overwritten))
+
+
+def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_module: Symbol | None) -> Value:
+    device = SameAs(with_module or symbol)
+    match holds:
+        case Holds.TENSOR:
+            return Tensor(device, origin=walk.step(StepKind.GIVEN, parameter, device, symbol.name))
+        case Holds.PLACED if with_module is None:
+            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Tensor(device, evidence=Evidence.LIKELY, origin=origin)
+        case Holds.TENSORS:
+            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Container((), None, Tensor(device, evidence=Evidence.LIKELY, origin=origin), "list")
+        case Holds.TENSORS_BY_NAME:
+            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Container((), (), Tensor(device, evidence=Evidence.LIKELY, origin=origin), "dict")
+        case Holds.MODULE:
+            own = SameAs(symbol)
+            annotation = parameter.annotation
+            type_name = module_class(code_of(annotation.annotation), walk.index) if annotation is not None else ""
+            origin = walk.step(StepKind.GIVEN, parameter, own, symbol.name)
+            info = semantics.module(type_name) if type_name else None
+            return Module(own, type_name, origin=origin, holds_state=info.holds_state if info is not None else None)
+        case Holds.DEVICE:
+            default = parameter.default
+            if isinstance(default, cst.Integer) and symbol.name == "device":
+                return DeviceName(SameAs(symbol), default, default.value)
+            return DeviceName(SameAs(symbol), None, symbol.name)
+        case Holds.NUMPY:
+            return Host(numpy=True)
+        case Holds.HOST:
+            return Host()
+        case _:
+            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            annotation = parameter.annotation
+            if annotation is not None and walk.index.qualified(code_of(annotation.annotation)) == ACCELERATOR:
+                return made_accelerator(walk, parameter, symbol.name)
+            fields, declared = tensor_fields(walk, parameter)
+            tensorlike = with_module is not None and not fields and declared is None
+            return Opaque(device, origin, tensorlike=tensorlike, fields=fields, info=declared)

@@ -1,0 +1,209 @@
+"""Summaries: what a definition returns, and that with a caller's arguments put for its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Host,
+    Instance,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.lattice import (
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    Guard,
+    GuardKind,
+    Known,
+    SameAs,
+    choose,
+)
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.syntax.nodes import code_of, parameters_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The joined value of a definition's returns, in terms of its parameters' symbols."""
+
+    value: Value
+
+
+Substitution = dict[str, Value]
+"""Key of a symbol to the value that stands for it at one call."""
+
+
+def symbol_key(info: FunctionInfo, parameter: str) -> str:
+    return f"{info.qualname}:{info.key}:{parameter}"
+
+
+def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
+    """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
+    substitution: Substitution = {}
+    callers = walk.analysis.callers
+    if info.owner is not None and receiver is not None and not info.is_static:
+        from devlint.placement.calls.attributes import module_symbol
+
+        substitution[module_symbol(info.owner).key] = receiver
+    for name, value in arguments_of(info, site, receiver):
+        substitution[symbol_key(info, name)] = value
+        if callers is not None and not walk.muted and walk.depth == 0:
+            callers.note(symbol_key(info, name), value)
+    return substitution
+
+
+def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:
+    """Each parameter with what the call gives it, ``self`` left out where there is a receiver; defaults where nothing.
+
+    What may be among unpacked arguments is unknown.
+    """
+    bound = info.owner is not None and not info.is_static and receiver is not None
+    parameters = parameters_of(info.header)
+    for position, parameter in enumerate(parameters[1:] if bound else parameters):
+        given = site.argument(parameter.name.value, position)
+        if given is not None:
+            yield parameter.name.value, given.value
+        else:
+            yield parameter.name.value, NOTHING if site.unpacks else _default_of(parameter)
+
+
+def _default_of(parameter: cst.Param) -> Value:
+    """What a parameter holds that no argument is given for, as far as a literal says."""
+    from devlint.placement.syntax.nodes import literal
+
+    if parameter.default is None:
+        return NOTHING
+    try:
+        return Constant(literal(parameter.default), parameter.default)
+    except ValueError:
+        return NOTHING
+
+
+def returned(walk: Walk, node: cst.Call, info: FunctionInfo, summary: Summary, substitution: Substitution) -> Value:
+    """What the call gives back; its way leads through the function."""
+    return handed_back(walk, node, substitute(summary.value, substitution, walk, node))
+
+
+def handed_back(walk: Walk, node: cst.Call, value: Value) -> Value:
+    """The value of a call in the caller's eyes: its way leads through the call."""
+    if isinstance(value, (Tensor, Opaque)) and value.origin is not None:
+        origin = walk.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.origin)
+        return replace(value, origin=origin)
+    return value
+
+
+def substitute(value: Value, substitution: Substitution, walk: Walk, call: cst.Call | None) -> Value:
+    """``value`` with the caller's values put for the symbols of the definition."""
+    if isinstance(value, Tensor) and isinstance(value.device, SameAs):
+        given = substitution.get(value.device.symbol.key)
+        came_in = value.origin is not None and value.origin.first.kind is StepKind.GIVEN
+        if came_in and isinstance(given, Constant):
+            # Computed from an argument that is no tensor in this call.
+            return NOTHING
+    if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
+        device = _device(value.device, substitution, walk, call)
+        if device == value.device:
+            return value
+        if isinstance(value, Opaque) and isinstance(value.device, SameAs):
+            given = substitution.get(value.device.symbol.key)
+            if isinstance(given, (Host, Constant, Container, Instance, Module)):
+                # The argument itself came back: it is what the caller gave.
+                return given if not isinstance(given, Container) else NOTHING
+        return replace(value, device=device)
+    if isinstance(value, Container):
+        items = tuple(substitute(item, substitution, walk, call) for item in value.items)
+        rest = None if value.rest is None else substitute(value.rest, substitution, walk, call)
+        return Container(items, value.keys, rest, value.type, value.node)
+    return value
+
+
+def _device(device: Device, substitution: Substitution, walk: Walk, call: cst.Call | None) -> Device:
+    match device:
+        case SameAs(symbol):
+            if symbol.key not in substitution:
+                # A place only the callee can name: elsewhere it is anywhere.
+                return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
+            return _place_of(substitution[symbol.key], walk)
+        case Choice(guard, then, otherwise):
+            return _choice(guard, then, otherwise, substitution, walk, call)
+        case _:
+            return device
+
+
+def _foreign(device: SameAs) -> Device:
+    return UNKNOWN if device.symbol.anchor in (Anchor.EXPRESSION, Anchor.BATCH) else device
+
+
+def _place_of(value: Value, walk: Walk) -> Device:
+    """Where an argument is, or where it says to go."""
+    from devlint.placement.calls.attributes import module_symbol
+    from devlint.placement.state.devices import name_of_constant
+
+    match value:
+        case Tensor() | Opaque() | Module() | DeviceName():
+            return value.device
+        case Container(items=(), rest=Tensor() as item):
+            # A list or dict of tensors of one place.
+            return item.device
+        case Self():
+            return SameAs(module_symbol(value.info))
+        case Constant(value=None):
+            return walk.state.factory_device
+        case Constant():
+            named = name_of_constant(value)
+            return named.device if named is not None else UNKNOWN
+        case _:
+            return UNKNOWN
+
+
+def _choice(
+    guard: Guard, then: Device, otherwise: Device, substitution: Substitution, walk: Walk, call: cst.Call | None
+) -> Device:
+    first = _device(then, substitution, walk, call)
+    second = _device(otherwise, substitution, walk, call)
+    if guard.kind is GuardKind.IS_NONE and guard.subject is not None and guard.subject.key in substitution:
+        given = substitution[guard.subject.key]
+        if isinstance(given, Constant):
+            return first if given.value is None else second
+        if not isinstance(given, UnknownValue) and not _may_be_none(given):
+            return second
+    if guard.kind in (GuardKind.IS_TENSOR, GuardKind.IS_NO_TENSOR) and guard.subject is not None:
+        is_tensor = _is_tensor(substitution.get(guard.subject.key, NOTHING))
+        if is_tensor is not None:
+            return first if is_tensor is (guard.kind is GuardKind.IS_TENSOR) else second
+    renamed = replace(guard, key=f"{guard.key}#{id(call)}")
+    return choose(renamed, first, second)
+
+
+def _is_tensor(value: Value) -> bool | None:
+    """Whether an argument is a tensor, as far as the call tells."""
+    if isinstance(value, Tensor):
+        return True
+    return False if isinstance(value, (Host, Constant, Container)) else None
+
+
+def _may_be_none(value: Value) -> bool:
+    """An argument that is itself a parameter of the caller may be None there."""
+    if isinstance(value, DeviceName):
+        return value.node is None and not value.of_tensor and not isinstance(value.device, Known)
+    return isinstance(value, Opaque)

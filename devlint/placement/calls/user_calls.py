@@ -1,0 +1,109 @@
+"""Calls of this file's own functions and classes: what comes back, as a function of the arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.inlining import call_with_values
+from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    ClassValue,
+    Function,
+    Instance,
+    Kind,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.operations.transfers import comes_in_a_batch
+from devlint.placement.syntax.nodes import code_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def call_function(walk: Walk, node: cst.Call, function: Function, site: CallSite) -> Value:
+    """The summary of the function with the arguments' places put for its parameters'."""
+    info = function.info
+    if not info.keeps_signature or info.is_generator:
+        return NOTHING
+    substitution = bind_arguments(walk, info, site, function.receiver)
+    summary = walk.analysis.summary(info)
+    if summary is None:
+        return NOTHING
+    seen = call_with_values(walk, node, info, site, function.receiver)
+    result = returned(walk, node, info, summary, substitution) if seen is None else handed_back(walk, node, seen)
+    _note_moved(walk, site, result)
+    return result
+
+
+def _note_moved(walk: Walk, site: CallSite, result: Value) -> None:
+    """An item of a batch that a helper moved: its siblings stay behind, as with a transfer written out."""
+    if not isinstance(result, (Tensor, Opaque)) or result.device in (CPU, UNKNOWN) or result.origin is None:
+        return
+    if result.origin.find(StepKind.MOVED) is None:
+        return
+    for argument in site.positional[:1]:
+        device = getattr(argument.value, "device", UNKNOWN)
+        if isinstance(device, SameAs) and comes_in_a_batch(device.symbol, argument.node) and device != result.device:
+            walk.state.moved_groups[device.symbol.key] = result.device
+
+
+def call_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
+    """``self.name(...)``, by the class and its bases in this file."""
+    method = receiver.info.method(name)
+    if method is None or method.is_property:
+        return NOTHING
+    bound = None if method.is_static else receiver
+    return call_function(walk, node, Function(method, method.qualname, bound), site)
+
+
+def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) -> Value:
+    """An object of a class of this file; a Module is made where a bare factory would make it."""
+    info = callee.info
+    if info.is_module:
+        device = walk.state.factory_device
+        if site.keyword("device") is not None or site.unpacks:
+            device = UNKNOWN
+        init = info.method("__init__")
+        if device == CPU and init is not None and (init.places_itself or _follows_arguments(walk, info, init, site)):
+            device = UNKNOWN
+        holds_state = _holds_state(walk, callee)
+        origin = walk.step(StepKind.MADE, node, device, code_of(node.func))
+        return Module(device, "", info, origin, holds_state=holds_state)
+    if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
+        return NOTHING
+    return Instance(info.qualname, info, node=node)
+
+
+def _follows_arguments(walk: Walk, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
+    """Buffers and parameters computed from the constructor's arguments are where those are."""
+    values = [fact.value for fact in walk.analysis.facts(info).attributes.values()]
+    state = [value for value in values if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)]
+    elsewhere = [value for value in state if value.device != CPU]
+    if not elsewhere:
+        return False
+    substitution = bind_arguments(walk, init, site, Module(UNKNOWN))
+    placed = [substitute(value, substitution, walk, site.node) for value in elsewhere]
+    return any(getattr(value, "device", UNKNOWN) != CPU for value in placed)
+
+
+def _holds_state(walk: Walk, callee: ClassValue) -> bool | None:
+    """Whether the class keeps a parameter, buffer or submodule with state; None where not all of it is in sight."""
+    info = callee.info
+    facts = list(walk.analysis.facts(info).attributes.values())
+    kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]
+    if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts):
+        return True
+    unknown = info.parents or not info.complete or any(fact.kind == "other" for fact in facts)
+    return None if unknown or None in [k for f, k in zip(facts, kept, strict=True) if f.kind == "module"] else False

@@ -1,0 +1,1 @@
+"""What a file declares: its names, imports, functions and classes, and what their syntax says of parameters."""

@@ -1,0 +1,157 @@
+"""Device parameters that a definition takes and never looks at, where nothing else explains the signature."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.syntax.nodes import body_of, code_of, descend, parameters_of, semantic_children
+from devlint.source.bare.nodes import is_bare
+
+if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import FunctionInfo
+    from devlint.placement.declarations.index import FileIndex
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ignored:
+    """``overwritten`` is the assignment that replaces the parameter before anything reads it; None: never read."""
+
+    parameter: cst.Param
+    overwritten: cst.Assign | None
+
+
+_NO_CONTRACT = frozenset(
+    {"staticmethod", "classmethod", "no_grad", "inference_mode", "enable_grad", "lru_cache", "cache", "script"}
+)
+"""Decorators that ask for no signature of their own."""
+
+_SAID_SO = re.compile(r"\b(unused|not used|ignored?|ignores|deprecated|compatib\w*|legacy|placeholder|ARG00\d)\b", re.I)
+"""Words by which a definition owns up to it."""
+
+_READS_NAMES = frozenset({"locals", "vars", "eval", "exec"})
+
+
+def ignored_device_parameters(info: FunctionInfo, index: FileIndex) -> Iterator[Ignored]:
+    """The device parameters of a free signature that the body never reads."""
+    node = info.node
+    if not isinstance(node, cst.FunctionDef) or not any(_names_device(p) for p in parameters_of(node)):
+        return
+    if _conforms(info, index) or _is_stub(node) or _owns_up(node):
+        return
+    if any(isinstance(child, cst.Name) and child.value in _READS_NAMES for child in descend(node.body)):
+        return
+    for parameter in parameters_of(node):
+        if _names_device(parameter):
+            found = _ignored(node, parameter)
+            if found is not None:
+                yield found
+
+
+def _names_device(parameter: cst.Param) -> bool:
+    name = parameter.name.value
+    if name == "device":
+        annotation = code_of(parameter.annotation.annotation) if parameter.annotation is not None else ""
+        return "bool" not in annotation
+    return (
+        name.endswith("_device")
+        and parameter.annotation is not None
+        and "torch.device" in code_of(parameter.annotation.annotation)
+    )
+
+
+def _conforms(info: FunctionInfo, index: FileIndex) -> bool:
+    """Whether somebody else decides the signature: a base, a sibling, a decorator, whoever is handed the function."""
+    node = info.node
+    assert isinstance(node, cst.FunctionDef)
+    if node.params.star_kwarg is not None or isinstance(node.params.star_arg, cst.Param):
+        return True
+    if any(decorator.rsplit(".", 1)[-1] not in _NO_CONTRACT for decorator in info.decorators):
+        return True
+    if info.name in index.indirect and info.name != "__init__":
+        return True
+    if info.name.startswith("__") and info.name != "__init__":
+        return True
+    if info.owner is not None and _may_override(info):
+        return True
+    return info.name != "__init__" and index.defined[info.name] > 1
+
+
+def _may_override(info: FunctionInfo) -> bool:
+    """A base that is not seen in full may define the method; so may one that is (fixture `signatures`)."""
+    owner = info.owner
+    assert owner is not None
+    if not owner.complete:
+        return True
+    parents = owner.parents
+    if info.name == "__init__":
+        # Siblings under one base are built alike.
+        return bool(parents) or (bool(owner.node.bases) and not owner.is_module)
+    library = any(not _is_plain(base) for base in owner.bases)
+    public_hook = library and not info.name.startswith("_") and info.name in _HOOKS
+    return public_hook or any(parent.method(info.name) is not None for parent in parents)
+
+
+_HOOKS = frozenset({"to", "to_empty", "cuda", "forward", "transfer_batch_to_device", "step"})
+"""Methods of a library's bases that may take a device."""
+
+
+def _is_plain(base: object) -> bool:
+    return base in ("object", "abc.ABC")
+
+
+def _is_stub(node: cst.FunctionDef) -> bool:
+    """Nothing but a docstring, ``pass``, ``...``, a constant, or ``raise``."""
+    return all(_does_nothing(statement) for statement in body_of(node.body))
+
+
+def _does_nothing(statement: cst.CSTNode) -> bool:
+    if isinstance(statement, (cst.Pass, cst.Raise)):
+        return True
+    value = statement.value if isinstance(statement, (cst.Expr, cst.Return)) else statement
+    return value is None or isinstance(
+        value, (cst.SimpleString, cst.ConcatenatedString, cst.Ellipsis, cst.Name, cst.Integer, cst.Float)
+    )
+
+
+def _owns_up(node: cst.FunctionDef) -> bool:
+    """The documentation, or a comment on a line about the device, says that it is not used."""
+    docstring = node.get_docstring() or ""
+    # Without layout there are no comments: that the parameter is ignored is then said for the rule to look into.
+    lines = [] if is_bare(node) else cst.Module(body=[]).code_for_node(node).splitlines()
+    said = [line for line in (*docstring.splitlines(), *lines) if "device" in line.lower()]
+    return any(_SAID_SO.search(line) for line in said)
+
+
+def _ignored(node: cst.FunctionDef, parameter: cst.Param) -> Ignored | None:
+    name = parameter.name.value
+    for statement in body_of(node.body):
+        if not _mentions(statement, name):
+            continue
+        replaces = (
+            isinstance(statement, cst.Assign)
+            and any(isinstance(t.target, cst.Name) and t.target.value == name for t in statement.targets)
+            and not _mentions(statement.value, name)
+        )
+        return Ignored(parameter, statement) if replaces and isinstance(statement, cst.Assign) else None
+    return Ignored(parameter, None)
+
+
+def _mentions(node: cst.CSTNode, name: str) -> bool:
+    """Whether the name itself stands there: not as a keyword, nor as an attribute of something else."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Name):
+            if current.value == name:
+                return True
+            continue
+        if isinstance(current, (cst.Attribute, cst.Arg)):
+            stack.append(current.value)
+        else:
+            stack.extend(semantic_children(current))
+    return False

@@ -1,0 +1,68 @@
+"""Which dotted name a local name stands for: aliases of imports, read once for a file."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from devlint.placement.syntax.nodes import dotted
+from devlint.source.outline import Import
+
+CANONICAL = {
+    "torch.nn.functional": "torch.nn.functional",
+    "torch.nn.parameter.Parameter": "torch.nn.Parameter",
+    "torch.nn.modules.module.Module": "torch.nn.Module",
+    "torch._C.device": "torch.device",
+    "torch.tensor.Tensor": "torch.Tensor",
+    "torch._tensor.Tensor": "torch.Tensor",
+    "np": "numpy",
+}
+"""Names that torch gives one object; the right-hand side is the one the tables use."""
+
+
+def imported_names(statement: cst.Import | cst.ImportFrom) -> list[tuple[str, str]]:
+    """Pairs of (local name, qualified name) an import statement binds. A relative import keeps its dots."""
+    if isinstance(statement, cst.Import):
+        return [_plain(alias) for alias in statement.names]
+    if isinstance(statement.names, cst.ImportStar):
+        return []
+    module = module_of(statement)
+    pairs = []
+    for alias in statement.names:
+        name = dotted(alias.name) or ""
+        local = dotted(alias.asname.name) if alias.asname and isinstance(alias.asname.name, cst.Name) else name
+        joiner = "" if not module or module.endswith(".") else "."
+        pairs.append((local or name, canonical(f"{module}{joiner}{name}")))
+    return pairs
+
+
+def names_of(one: Import) -> tuple[str, str]:
+    """The same for an import by name that :mod:`ast` has read."""
+    if one.module is None:
+        if one.alias is not None:
+            return one.alias, canonical(one.name)
+        first = one.name.split(".", 1)[0]
+        return first, first
+    joiner = "" if not one.module or one.module.endswith(".") else "."
+    return one.alias or one.name, canonical(f"{one.module}{joiner}{one.name}")
+
+
+def module_of(statement: cst.ImportFrom) -> str:
+    """The module that names are imported from; a relative one keeps its dots."""
+    return "." * len(statement.relative) + (dotted(statement.module) or "" if statement.module is not None else "")
+
+
+def _plain(alias: cst.ImportAlias) -> tuple[str, str]:
+    full = dotted(alias.name) or ""
+    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+        return alias.asname.name.value, canonical(full)
+    first = full.split(".", 1)[0]
+    return first, first
+
+
+def canonical(name: str) -> str:
+    found = CANONICAL.get(name)
+    if found is not None:
+        return found
+    if name.startswith("torch.nn.modules.") and name.rsplit(".", 1)[-1][:1].isupper():
+        return "torch.nn." + name.rsplit(".", 1)[-1]
+    return name

@@ -1,0 +1,269 @@
+"""The definitions of one file: classes with their bases and methods, functions with their enclosing class.
+
+The structure is read from names only; nothing is evaluated here. What other files define enters by names that
+stay names here: what they mean is asked of the project (:mod:`devlint.placement.project.workspace`), or of the tables.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.imports import imported_names, module_of, names_of
+from devlint.placement.syntax.nodes import FunctionNode, body_of, decorator_names, descend, dotted, semantic_children
+from devlint.source.outline import Definition, Outline
+
+
+@dataclass(eq=False, slots=True)
+class FileIndex:
+    """What a file defines and imports."""
+
+    names: dict[str, str]
+    """Local name to qualified name, over all import statements of the file."""
+    classes: dict[int, ClassInfo]
+    """By the identity of the ClassDef node."""
+    functions: dict[int, FunctionInfo]
+    """By the identity of the FunctionDef node."""
+    read_names: frozenset[str]
+    """Every name the file mentions anywhere."""
+    indirect: frozenset[str]
+    """Names of definitions mentioned otherwise than as the callee of a call: anybody may call those."""
+    rebound: frozenset[str]
+    """Names of the module that some definition declares ``global``: what they hold depends on what has run."""
+    stars: tuple[str, ...] = ()
+    """Modules of which every public name is imported, in the order of the source."""
+    top_level: dict[str, FunctionInfo | ClassInfo] = field(default_factory=dict)
+    """The definitions of the module level by name; of several the last."""
+    bound: frozenset[str] = frozenset()
+    """Names that statements of the module level bind, other than by definitions and imports."""
+    defined: Counter[str] = field(default_factory=Counter)
+    """How many functions of the file have the name."""
+
+    def in_order(self) -> list[FunctionInfo]:
+        """Every definition in the order of the source, those inside of others included."""
+        for info in list(self.functions.values()):
+            _ = info.node  # what stands inside of it joins the index
+        return sorted(self.functions.values(), key=lambda info: info.number)
+
+    def whole(self, header: cst.FunctionDef) -> cst.FunctionDef:
+        """The definition in full whose signature this is."""
+        info = self.functions.get(id(header))
+        node = info.node if info is not None else header
+        return node if isinstance(node, cst.FunctionDef) else header
+
+    def dissolve(self) -> None:
+        """Breaks the cycles between classes and their methods; nobody will ask for either."""
+        for info in self.functions.values():
+            info.forget()
+        for defined in self.classes.values():
+            defined.methods.clear()
+
+    def qualified(self, name: str | None) -> str:
+        """The qualified name of a dotted local name."""
+        if not name:
+            return ""
+        head, _, rest = name.partition(".")
+        base = self.names.get(head, head)
+        return f"{base}.{rest}" if rest else base
+
+
+Reader = Callable[[int], FunctionNode | None]
+"""Parses the definition of a number in full; None where that cannot be done."""
+
+
+def index_file(tree: cst.Module, outline: Outline | None = None, read: Reader | None = None) -> FileIndex:
+    """The index of a file. ``tree`` may be its skeleton, whose missing bodies ``outline`` tells of and ``read`` parses.
+
+    Without an outline, for text that :mod:`ast` does not know, all of it is read from the tree.
+    """
+    index = _index_of_names(tree) if outline is None else _index_of_outline(outline)
+    index.bound = frozenset(_bound_names(tree))
+    _Indexing(index, outline.definitions if outline is not None else [], read).block(tree, "", None, {})
+    defined: list[FunctionInfo | ClassInfo] = [*index.functions.values(), *index.classes.values()]
+    index.top_level.update({info.qualname: info for info in defined if "." not in info.qualname})
+    return index
+
+
+def _index_of_outline(outline: Outline) -> FileIndex:
+    names: dict[str, str] = {}
+    stars: list[str] = []
+    for one in outline.imports:
+        if one.name == "*":
+            stars.append(one.module or "")
+        else:
+            names.update([names_of(one)])
+    return _empty_index(names, stars, outline.rebound, outline.mentions, outline.direct, outline.defined)
+
+
+def _index_of_names(tree: cst.Module) -> FileIndex:
+    names: dict[str, str] = {}
+    mentions: Counter[str] = Counter()
+    direct: Counter[str] = Counter()
+    defined: Counter[str] = Counter()
+    rebound: set[str] = set()
+    stars: list[str] = []
+    for node in descend(tree):
+        if isinstance(node, (cst.Import, cst.ImportFrom)):
+            names.update(imported_names(node))
+            if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
+                stars.append(module_of(node))
+        elif isinstance(node, cst.Name):
+            mentions[node.value] += 1
+        elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            direct[node.name.value] += 1
+            defined[node.name.value] += isinstance(node, cst.FunctionDef)
+        elif isinstance(node, cst.Global):
+            rebound.update(item.name.value for item in node.names)
+        elif isinstance(node, cst.Call):
+            function = node.func
+            called = function.attr if isinstance(function, cst.Attribute) else function
+            if isinstance(called, cst.Name):
+                direct[called.value] += 1
+    return _empty_index(names, stars, rebound, mentions, direct, defined)
+
+
+def _empty_index(
+    names: dict[str, str],
+    stars: list[str],
+    rebound: set[str],
+    mentions: Counter[str],
+    direct: Counter[str],
+    defined: Counter[str],
+) -> FileIndex:
+    """What is known by names alone: no definition is in it yet."""
+    indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
+    index = FileIndex(names, {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
+    index.defined = defined
+    return index
+
+
+def _bound_names(tree: cst.Module) -> Iterator[str]:
+    """Names in the targets of assignments, loops and ``with`` outside of definitions."""
+    for statement in tree.body:
+        if isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
+            continue
+        for node in descend(statement, into_definitions=False):
+            kind = type(node)
+            if kind in _BINDING:
+                yield from (child.value for child in descend(node.target) if type(child) is cst.Name)  # type: ignore[attr-defined]
+            elif kind is cst.AsName:
+                yield from (child.value for child in descend(node.name) if type(child) is cst.Name)  # type: ignore[attr-defined]
+
+
+_BINDING = frozenset({cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For})
+
+
+class _Indexing:
+    """One pass over the blocks of a tree, in the order of the source."""
+
+    def __init__(self, index: FileIndex, outlined: list[Definition], read: Reader | None) -> None:
+        self._index = index
+        self._outlined = iter(outlined)
+        self._count = 0
+        self._read = read
+
+    def block(
+        self,
+        block: cst.CSTNode,
+        prefix: str,
+        owner: ClassInfo | None,
+        classes: dict[str, ClassInfo],
+        inside: FunctionInfo | None = None,
+    ) -> None:
+        """Definitions of a block, through if/try/with but each in its own scope; ``inside`` is the function around."""
+        visible = dict(classes)
+        stack = list(reversed(_statements(block)))
+        while stack:
+            statement = stack.pop()
+            if type(statement) is cst.FunctionDef:
+                info = FunctionInfo(prefix + statement.name.value, statement, owner, decorator_names(statement))
+                info.home = inside.home if inside is not None else None
+                self._index.functions[id(statement)] = info
+                if owner is not None:
+                    _add_method(owner, info)
+                if inside is None:
+                    self._count += 1
+                    info.number = self._count
+                    info.outlined = next(self._outlined, None)
+                else:
+                    info.number = inside.number
+                if info.outlined is not None and _is_number(statement, info.outlined):
+                    info._parse = partial(self._parsed, info, visible)
+                else:
+                    self.block(statement.body, info.qualname + ".", None, visible, info)
+            elif type(statement) is cst.ClassDef:
+                found = self._class(statement, prefix, visible, inside)
+                visible[statement.name.value] = found
+                classes.setdefault(statement.name.value, found)
+            elif type(statement) in _COMPOUND:
+                stack.extend(reversed(_inner_statements(statement)))
+
+    def _class(
+        self, node: cst.ClassDef, prefix: str, classes: dict[str, ClassInfo], inside: FunctionInfo | None
+    ) -> ClassInfo:
+        local = [
+            dotted(base.value) if not isinstance(base.value, cst.Subscript) else dotted(base.value.value)
+            for base in node.bases
+        ]
+        bases = tuple(classes.get(name) or self._index.qualified(name) for name in local if name)
+        info = ClassInfo(prefix + node.name.value, node, bases, {}, inside.home if inside is not None else None)
+        self._index.classes[id(node)] = info
+        self.block(node.body, info.qualname + ".", info, classes, inside)
+        return info
+
+    def _parsed(self, info: FunctionInfo, visible: dict[str, ClassInfo]) -> FunctionNode:
+        """The whole of a definition; what is defined inside of it joins the index."""
+        node = None
+        if info.outlined is not None and self._read is not None:
+            node = self._read(info.outlined.number)
+        if node is None or type(node) is cst.Lambda:
+            return info.header
+        self.block(node.body, info.qualname + ".", None, visible, info)
+        return node
+
+
+def _is_number(node: cst.FunctionDef, outlined: Definition) -> bool:
+    """Whether the body is the number that stands for it in a skeleton."""
+    match node.body.body:
+        case [cst.SimpleStatementLine(body=[cst.Expr(value=cst.Integer(value=number))])]:
+            return number == str(outlined.number)
+    return False
+
+
+def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
+    """A property's setter must not hide its getter."""
+    if any(d.endswith((".setter", ".deleter")) for d in info.decorators):
+        return
+    if "overload" in (d.rsplit(".", 1)[-1] for d in info.decorators):
+        return
+    owner.methods[info.name] = info
+
+
+def _statements(block: cst.CSTNode) -> list[cst.CSTNode]:
+    if isinstance(block, (cst.IndentedBlock, cst.Module, cst.SimpleStatementSuite)):
+        return list(body_of(block))
+    return []
+
+
+_COMPOUND = frozenset({cst.If, cst.For, cst.While, cst.Try, cst.TryStar, cst.With, cst.Match})
+"""Statements with blocks, beside definitions. Types are compared where each statement of a file passes: LibCST's
+classes are abstract ones, which take long to say that something is no instance."""
+
+
+def _inner_statements(statement: cst.CSTNode) -> list[cst.CSTNode]:
+    found: list[cst.CSTNode] = []
+    for child in semantic_children(statement):
+        if isinstance(child, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+            found += _statements(child)
+        elif isinstance(child, (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler)):
+            found += _statements(child.body)
+        elif isinstance(child, cst.If):
+            found.append(child)
+        elif isinstance(child, cst.MatchCase):
+            found += _statements(child.body)
+    return found

@@ -1,0 +1,117 @@
+"""Class facts: what the attributes of a class are, from the walk of its constructor and its other methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.domain.abstract_values import (
+    Container,
+    DeviceName,
+    Kind,
+    Module,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.provenance import Step, StepKind, extend
+from devlint.placement.domain.scope import Scope
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttributeFact:
+    """One attribute. ``kind`` is parameter, buffer, module, tensor, container, device or other."""
+
+    name: str
+    value: Value
+    node: cst.CSTNode
+    scope: Scope
+    kind: str
+    stores: int = 1
+    """How many assignments, in all methods."""
+    loaded_in: frozenset[str] = frozenset()
+    """Names of the methods that read it; filled when all methods have been walked."""
+    registered: bool = False
+    """Handed to ``add_module``, ``register_*`` or a registering container elsewhere in the class."""
+
+
+@dataclass(slots=True, eq=False)
+class ClassFacts:
+    """The attributes of a class, its bases in this file included."""
+
+    info: ClassInfo
+    attributes: dict[str, AttributeFact] = field(default_factory=dict)
+    dynamic: bool = False
+    """Registers under names that are computed, or sets attributes by ``setattr``."""
+
+
+@dataclass(slots=True, eq=False)
+class Noted:
+    """What a walk saw stored on objects."""
+
+    stored: dict[ClassInfo, dict[str, tuple[Value, cst.CSTNode, Scope]]] = field(default_factory=dict)
+    """Attributes that every object of the class begins with: value, node and scope of the last store."""
+    buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
+    dynamic: set[ClassInfo] = field(default_factory=set)
+    """Classes that register under names that are computed."""
+
+    def add(self, other: Noted) -> None:
+        for info, stored in other.stored.items():
+            self.stored.setdefault(info, {}).update(stored)
+        self.buffers |= other.buffers
+        self.dynamic |= other.dynamic
+
+
+def note_attribute(walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
+    """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
+    if walk.analysis.builds(walk, owner.info):
+        walk.noted.stored.setdefault(owner.info, {})[name] = (value, node, walk.scope)
+
+
+def kind_of(value: Value) -> str:
+    match value:
+        case Tensor(kind=Kind.PARAMETER):
+            return "parameter"
+        case Tensor(kind=Kind.BUFFER):
+            return "buffer"
+        case Tensor():
+            return "tensor"
+        case Module():
+            return "module"
+        case Container():
+            return "container"
+        case DeviceName():
+            return "device"
+        case _:
+            return "other"
+
+
+def is_registered(value: Value) -> bool:
+    """Whether `Module.to` reaches the value when an attribute of the module holds it."""
+    return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER))
+
+
+def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
+    """A value on a Module that `Module.to` does not reach: its way leads through the store."""
+    if isinstance(value, Container):
+        items = tuple(_inside(item, name, node, scope) for item in value.items)
+        return replace(value, items=items, rest=None if value.rest is None else _inside(value.rest, name, node, scope))
+    if isinstance(value, Tensor) and value.kind in (Kind.PLAIN, Kind.UNWRAPPED):
+        return _inside(value, name, node, scope)
+    return value
+
+
+def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
+    """In a plain container even parameters and modules are out of reach."""
+    if isinstance(value, Container):
+        return kept(value, name, node, scope)
+    if isinstance(value, (Tensor, Module)):
+        step = Step(StepKind.STORED, node, scope, value.device, f"self.{name}")
+        return replace(value, origin=extend(value.origin, step))
+    return value

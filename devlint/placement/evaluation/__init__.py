@@ -1,0 +1,1 @@
+"""Transfer functions of expressions and statements, and the table that maps node types to them."""

@@ -1,0 +1,73 @@
+"""Comparisons: of tensors, of devices, of how many accelerators there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import (
+    Constant,
+    DeviceName,
+    Host,
+    Instance,
+    Opaque,
+    Tensor,
+    Truth,
+    Value,
+)
+from devlint.placement.domain.events import Compared
+from devlint.placement.interpreter.interpreter import evaluates
+from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.operands import operator_operands
+from devlint.placement.syntax.operators import COMPARISON
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@evaluates(cst.Comparison)
+def comparison(walk: Walk, node: cst.Comparison) -> Value:
+    left_node: cst.BaseExpression = node.left
+    left = walk.evaluate(left_node)
+    result: Value = Host()
+    for target in node.comparisons:
+        right = walk.evaluate(target.comparator)
+        symbol = COMPARISON[type(target.operator)]
+        walk.emit(Compared(node, walk.scope, left, left_node, symbol, right, target.comparator))
+        result = _compared(walk, node, symbol, (left, left_node), (right, target.comparator))
+        left, left_node = right, target.comparator
+    return result
+
+
+def _compared(
+    walk: Walk,
+    node: cst.Comparison,
+    symbol: str,
+    left: tuple[Value, cst.BaseExpression],
+    right: tuple[Value, cst.BaseExpression],
+) -> Value:
+    values = (left[0], right[0])
+    if symbol in ("is", "is not", "in", "not in"):
+        return Truth(about_device=any(isinstance(value, DeviceName) for value in values))
+    if any(isinstance(value, DeviceName) for value in values):
+        return Truth(about_device=True)
+    if any(isinstance(value, Truth) and value.about_device for value in values):
+        return Truth(about_device=True)
+    if any(isinstance(value, Instance) and value.type_name == "device_count" for value in values):
+        return _device_count(symbol, values)
+    if any(isinstance(value, (Tensor, Opaque)) for value in values):
+        operation = semantics.operator(symbol)
+        return perform(walk, node, operation, operator_operands(operation, left, right))
+    return Host(numpy=any(isinstance(value, Host) and value.numpy for value in values))
+
+
+def _device_count(symbol: str, values: tuple[Value, Value]) -> Value:
+    """``device_count() > 0`` holds where an accelerator is present; a second one is anybody's guess."""
+    bound = values[1].value if isinstance(values[1], Constant) else None
+    if (symbol, bound) in ((">", 0), (">=", 1), ("!=", 0)):
+        return Truth(True, about_device=True)
+    if (symbol, bound) in (("==", 0), ("<", 1)):
+        return Truth(False, about_device=True)
+    return Truth(about_device=True)

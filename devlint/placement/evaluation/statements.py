@@ -1,0 +1,309 @@
+"""Statements: bindings, branches, loops, try, with, match, definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from devlint.placement.calls.bindings import assign, bind_loop_target, delete, reads_of
+from devlint.placement.domain.abstract_state import Environment, join
+from devlint.placement.domain.abstract_values import NONE, NOTHING
+from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returned
+from devlint.placement.domain.lattice import Guard, GuardKind
+from devlint.placement.evaluation.expressions import binary_operation
+from devlint.placement.interpreter.interpreter import Loop, Walk, executes
+from devlint.placement.operations.transfers import METHODS
+from devlint.placement.state import conditions, contexts
+from devlint.placement.state.conditions import Condition
+from devlint.placement.state.devices import name_default
+from devlint.placement.syntax.nodes import body_of, semantic_children
+from devlint.placement.syntax.operators import AUGMENTED
+
+
+@executes(cst.Expr)
+def expression_statement(walk: Walk, node: cst.Expr) -> None:
+    walk.fates[id(node.value)] = Fate.DISCARDED
+    walk.evaluate(node.value)
+
+
+@executes(cst.Assign)
+def assignment(walk: Walk, node: cst.Assign) -> None:
+    if _is_unread(walk, node):
+        walk.fates[id(node.value)] = Fate.UNREAD
+    value = walk.evaluate(node.value)
+    for target in node.targets:
+        assign(walk, target.target, value, node.value)
+
+
+def _is_unread(walk: Walk, node: cst.Assign) -> bool:
+    """A transfer's result bound to a local name that nothing reads."""
+    if walk.info is None or len(node.targets) != 1 or not isinstance(node.value, cst.Call):
+        return False
+    target = node.targets[0].target
+    function = node.value.func
+    if not isinstance(target, cst.Name) or target.value.startswith("_") or not isinstance(function, cst.Attribute):
+        return False
+    if function.attr.value not in METHODS or target.value in walk.global_names:
+        return False
+    return reads_of(walk.info.node, target.value) == 0
+
+
+@executes(cst.AnnAssign)
+def annotated_assignment(walk: Walk, node: cst.AnnAssign) -> None:
+    if node.value is not None:
+        value = walk.evaluate(node.value)
+        if walk.in_class_body and isinstance(node.target, cst.Name) and "device" in node.target.value:
+            name_default(walk, value, node.value)
+        assign(walk, node.target, value, node.value)
+
+
+@executes(cst.AugAssign)
+def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
+    target = walk.evaluate(node.target)
+    value = walk.evaluate(node.value)
+    symbol = AUGMENTED[type(node.operator)]
+    result = binary_operation(walk, node, symbol, (target, node.target), (value, node.value))
+    assign(walk, node.target, result, node.value)
+
+
+@executes(cst.Return)
+def return_statement(walk: Walk, node: cst.Return) -> None:
+    value = NONE if node.value is None else walk.evaluate(node.value)
+    walk.emit(Returned(node, walk.scope, value, node.value, walk.under_device_guard))
+    if not walk.muted:
+        walk.returned.append((value, tuple(walk.decided)))
+    walk.exits.append(walk.state)
+    walk.env = None
+
+
+@executes(cst.Raise)
+def raise_statement(walk: Walk, node: cst.Raise) -> None:
+    if node.exc is not None:
+        walk.evaluate(node.exc)
+    walk.env = None
+
+
+@executes(cst.Break)
+def break_statement(walk: Walk, node: cst.Break) -> None:
+    if walk.loops:
+        walk.loops[-1].breaks.append(walk.state)
+    walk.env = None
+
+
+@executes(cst.Continue)
+def continue_statement(walk: Walk, node: cst.Continue) -> None:
+    if walk.loops:
+        walk.loops[-1].continues.append(walk.state)
+    walk.env = None
+
+
+@executes(cst.Assert)
+def assert_statement(walk: Walk, node: cst.Assert) -> None:
+    condition = conditions.test(walk, node.test)
+    if condition.known is None:
+        # What follows runs only where the condition held.
+        branch(walk, condition, lambda: None, lambda: _stop(walk))
+
+
+def _stop(walk: Walk) -> None:
+    walk.env = None
+
+
+@executes(cst.Del)
+def del_statement(walk: Walk, node: cst.Del) -> None:
+    delete(walk, node.target)
+
+
+@executes(cst.Global, cst.Nonlocal)
+def global_statement(walk: Walk, node: cst.Global | cst.Nonlocal) -> None:
+    walk.global_names.update(item.name.value for item in node.names)
+
+
+@executes(cst.If)
+def if_statement(walk: Walk, node: cst.If) -> None:
+    condition = conditions.test(walk, node.test)
+
+    def otherwise() -> None:
+        if isinstance(node.orelse, cst.If):
+            walk.execute(node.orelse)
+        elif node.orelse is not None:
+            walk.run(body_of(node.orelse.body))
+
+    branch(walk, condition, lambda: walk.run(body_of(node.body)), otherwise)
+
+
+def branch(walk: Walk, condition: Condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    """Both arms from the same state, joined; an arm the analysed world never takes is walked for its own facts only."""
+    before = walk.state
+    after_then = _arm(walk, condition, True, before, then)
+    after_otherwise = _arm(walk, condition, False, before, otherwise)
+    if condition.known is not None:
+        walk.env, other = (after_then, after_otherwise) if condition.known else (after_otherwise, after_then)
+        if walk.env is not None and other is not None:
+            walk.env.on_cpu, walk.env.on_accelerator = before.on_cpu, before.on_accelerator
+    else:
+        guard = condition.guard
+        first, second = (after_otherwise, after_then) if condition.negated else (after_then, after_otherwise)
+        walk.env = join(guard, first, second)
+
+
+def _arm(
+    walk: Walk, condition: Condition, outcome: bool, before: Environment, run: Callable[[], None]
+) -> Environment | None:
+    guard = condition.guard
+    holds = outcome is not condition.negated
+    walk.env = before.narrowed(guard, holds) if guard is not None else before.copy()
+    condition.narrow(walk.env, outcome)
+    unreachable = condition.known is not None and condition.known is not outcome
+    returned, exits = len(walk.returned), len(walk.exits)
+    decides = condition.cpu_when is not None
+    on_cpu = decides and (condition.cpu_when is outcome or unreachable)
+    walk.env.on_cpu = walk.env.on_cpu or on_cpu
+    walk.env.on_accelerator = walk.env.on_accelerator or (decides and not on_cpu)
+    walk.env.dead = walk.env.dead or unreachable
+    with walk.under(guard, holds):
+        run()
+    if unreachable:
+        del walk.returned[returned:]
+        del walk.exits[exits:]
+    return walk.env
+
+
+@executes(cst.For)
+def for_statement(walk: Walk, node: cst.For) -> None:
+    iterable = walk.evaluate(node.iter)
+    _loop(walk, node, lambda: bind_loop_target(walk, node.target, iterable, node.iter), node.body, node.orelse)
+
+
+@executes(cst.While)
+def while_statement(walk: Walk, node: cst.While) -> None:
+    def enter() -> None:
+        conditions.test(walk, node.test)
+
+    _loop(walk, node, enter, node.body, node.orelse)
+
+
+def _loop(
+    walk: Walk, node: cst.CSTNode, enter: Callable[[], None], body: cst.BaseSuite, orelse: cst.Else | None
+) -> None:
+    """Two rounds at most: a trial that shows what the body changes, and the one whose events count.
+
+    A value the body changed is a choice between the first iteration and a later one. The state after the loop is that
+    of its body's end: a loop that never runs proves nothing.
+    """
+    before = walk.state
+    if not walk.muted:
+        with walk.trial():
+            after = _round(walk, before.copy(), enter, body)
+        key = f"{walk.scope.qualname}:first iteration@{id(node)}"
+        first = Guard(key, "this is the first iteration", GuardKind.FIRST_ITERATION)
+        start = join(first, before.copy(), after) or before
+    else:
+        start = before
+    walk.emit(LoopEntered(node, walk.scope))
+    end = _round(walk, start.copy(), enter, body)
+    walk.emit(LoopLeft(node, walk.scope))
+    walk.env = end if end is not None else start
+    if orelse is not None:
+        walk.run(body_of(orelse.body))
+
+
+def _round(walk: Walk, start: Environment, enter: Callable[[], None], body: cst.BaseSuite) -> Environment | None:
+    loop = Loop()
+    walk.loops.append(loop)
+    walk.env = start
+    enter()
+    walk.run(body_of(body))
+    walk.loops.pop()
+    end: Environment | None = walk.env
+    for state in (*loop.continues, *loop.breaks):
+        end = join(None, end, state) if end is not None else state
+    return end
+
+
+@executes(cst.Try, cst.TryStar)
+def try_statement(walk: Walk, node: cst.Try | cst.TryStar) -> None:
+    before = walk.state.copy()
+    walk.run(body_of(node.body))
+    after = walk.env
+    if node.orelse is not None:
+        walk.run(body_of(node.orelse.body))
+    ends: list[Environment | None] = [walk.env]
+    for handler in node.handlers:
+        if handler.type is not None:
+            walk.env = before.copy()
+            walk.evaluate(handler.type)
+        walk.env = join(None, before.copy(), after.copy() if after is not None else None)
+        if handler.name is not None and isinstance(handler.name.name, cst.Name):
+            walk.state.store(handler.name.name.value, NOTHING)
+        walk.run(body_of(handler.body))
+        ends.append(walk.env)
+    end: Environment | None = None
+    for state in ends:
+        end = join(None, end, state)
+    walk.env = end
+    if node.finalbody is not None:
+        reachable = end is not None
+        walk.env = end if end is not None else before
+        walk.run(body_of(node.finalbody.body))
+        if not reachable:
+            walk.env = None
+
+
+@executes(cst.With)
+def with_statement(walk: Walk, node: cst.With) -> None:
+    entered = []
+    for item in node.items:
+        value = walk.evaluate(item.item)
+        entered.append(contexts.enter(walk, item.item, value))
+        if item.asname is not None:
+            assign(walk, item.asname.name, contexts.target_value(value), item.item)
+    walk.run(body_of(node.body))
+    for leave in reversed(entered):
+        if walk.env is not None:
+            leave(walk.env)
+
+
+@executes(cst.Match)
+def match_statement(walk: Walk, node: cst.Match) -> None:
+    walk.evaluate(node.subject)
+    before = walk.state
+    end: Environment | None = None if _takes_all(node.cases[-1]) else before.copy()
+    for case in node.cases:
+        walk.env = before.copy()
+        for name in _captured(case.pattern):
+            walk.state.store(name, NOTHING)
+        if case.guard is not None:
+            walk.evaluate(case.guard)
+        walk.run(body_of(case.body))
+        end = join(None, end, walk.env)
+    walk.env = end
+
+
+def _takes_all(case: cst.MatchCase) -> bool:
+    """``case _`` and ``case name``."""
+    return case.guard is None and isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None
+
+
+def _captured(pattern: cst.CSTNode) -> list[str]:
+    """Names a pattern binds."""
+    found: list[str] = []
+    stack: list[cst.CSTNode] = [pattern]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (cst.MatchAs, cst.MatchStar)) and isinstance(node.name, cst.Name):
+            found.append(node.name.value)
+        elif isinstance(node, cst.MatchMapping) and isinstance(node.rest, cst.Name):
+            found.append(node.rest.value)
+        stack.extend(semantic_children(node))
+    return found
+
+
+@executes(cst.Import, cst.ImportFrom)
+def import_statement(walk: Walk, node: cst.Import | cst.ImportFrom) -> None:
+    """Imports are indexed for the whole file; one inside a definition shadows what the name was."""
+    from devlint.placement.declarations.imports import imported_names
+
+    for local, _ in imported_names(node):
+        walk.state.values.pop(local, None)

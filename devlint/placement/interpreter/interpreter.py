@@ -1,0 +1,278 @@
+"""The walk: one recursion over the semantic fields of LibCST nodes, in the order in which Python evaluates them.
+
+A :class:`Walk` evaluates one definition. It holds the state at the current point, the scope, and the list of events;
+how each kind of node is evaluated stands in :mod:`statements`, :mod:`expressions`, :mod:`attributes` and the modules
+for calls, each of which registers its functions by node type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_state import Environment, join_values
+from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
+from devlint.placement.domain.class_facts import Noted
+from devlint.placement.domain.events import Event
+from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, relate
+from devlint.placement.domain.provenance import Origin, Step, StepKind, extend
+from devlint.placement.domain.scope import Scope
+from devlint.placement.syntax.nodes import FunctionNode, body_of
+from devlint.semantics import Factory, Relation
+
+if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import FunctionInfo
+    from devlint.placement.project.module_analysis import Analysis
+
+Evaluate = Callable[["Walk", cst.CSTNode], Value]
+Execute = Callable[["Walk", cst.CSTNode], None]
+
+EVALUATE: dict[type, Evaluate] = {}
+"""How each type of expression is evaluated."""
+EXECUTE: dict[type, Execute] = {}
+"""How each type of statement is executed."""
+
+
+@dataclass(slots=True)
+class Loop:
+    """States that leave a loop body early."""
+
+    breaks: list[Environment] = field(default_factory=list)
+    continues: list[Environment] = field(default_factory=list)
+
+
+class Walk:
+    """The evaluation of one definition of one file."""
+
+    def __init__(self, analysis: Analysis, scope: Scope, info: FunctionInfo | None = None) -> None:
+        self.analysis = analysis
+        self.index = analysis.index
+        self.scope = scope
+        self.info = info
+        self.env: Environment | None = Environment()
+        self.events: list[Event] = []
+        self.loops: list[Loop] = []
+        self.decided: list[Decided] = []
+        self.returned: list[tuple[Value, tuple[Decided, ...]]] = []
+        self.closure: dict[str, Value] = info.closure if info is not None else {}
+        self.global_names: set[str] = set()
+        self.exits: list[Environment] = []
+        self.first_iteration_clashes: set[int] = set()
+        """Nodes whose operands clashed in a trial round, which is the first iteration of its loop."""
+        self.fates: dict[int, str] = {}
+        """What becomes of a call's result, by the identity of its node, set by the statement around it."""
+        self._muted = 0
+        self.depth = 0
+        """Of a walk for one call: how many calls it stands in. 0: the walk that speaks for the definition."""
+        self.noted = Noted()
+        """What it saw stored on objects."""
+        self.in_class_body = False
+        """The statements walked are those of a class: what they bind is no name of the module."""
+        self.tensor_names: frozenset[str] = frozenset()
+        """Local names that the definition uses as only tensors can be."""
+        self.tensor_items: frozenset[str] = frozenset()
+        """Items, as the source writes them (``batch[key]``), that are used so."""
+        self.placed_items: frozenset[str] = frozenset()
+        """Items whose ``.device`` is read."""
+
+    # -- evaluation -----------------------------------------------------------------------------------------------
+
+    def evaluate(self, node: cst.BaseExpression) -> Value:
+        """The value of an expression; an expression of a kind unknown here is anything."""
+        handler = EVALUATE.get(type(node))
+        return NOTHING if handler is None else handler(self, node)
+
+    def evaluate_quietly(self, node: cst.BaseExpression) -> Value:
+        """The value of an expression that was evaluated before: no events, no effects."""
+        before = self.state
+        self.env = before.copy()
+        with self.trial():
+            value = self.evaluate(node)
+        self.env = before
+        return value
+
+    def execute(self, statement: cst.CSTNode) -> None:
+        handler = EXECUTE.get(type(statement))
+        if handler is not None:
+            handler(self, statement)
+
+    def run(self, statements: Iterator[cst.CSTNode]) -> None:
+        for statement in statements:
+            if self.env is None:
+                return
+            self.execute(statement)
+
+    def run_definition(self, node: FunctionNode) -> None:
+        """The body of a definition, whose parameters are bound; one that may end without a return gives None then."""
+        if isinstance(node, cst.Lambda):
+            self.returned.append((self.evaluate(node.body), ()))
+            return
+        self.run(iter(list(body_of(node.body))))
+        if self.env is not None and self.returned:
+            self.returned.append((NONE, ()))
+
+    @property
+    def state(self) -> Environment:
+        """The state at a reachable point."""
+        assert self.env is not None
+        return self.env
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def lookup(self, name: str) -> Value:
+        """The value of a name: local, of the enclosing definition, of the module, imported, or unknown."""
+        for values in (self.state.values, self.closure):
+            found = values.get(name)
+            if found is not None:
+                return found
+        return self.analysis.global_value(name)
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def emit(self, event: Event) -> None:
+        if not self._muted:
+            self.events.append(event)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A round whose events do not count."""
+        self._muted += 1
+        try:
+            yield
+        finally:
+            self._muted -= 1
+
+    @property
+    def muted(self) -> bool:
+        return self._muted > 0
+
+    @contextmanager
+    def under(self, guard: Guard | None, holds: bool) -> Iterator[None]:
+        """Inside a branch."""
+        if guard is not None:
+            self.decided.append(Decided(guard, holds))
+        try:
+            yield
+        finally:
+            if guard is not None:
+                self.decided.pop()
+
+    @property
+    def arms(self) -> tuple[Decided, ...]:
+        """The conditions the current point stands under."""
+        return tuple(self.decided)
+
+    @property
+    def is_dead(self) -> bool:
+        """The current point is walked for its own facts only."""
+        return self.env is not None and self.env.dead
+
+    @property
+    def in_cpu_world(self) -> bool:
+        """The current point is reached only where nothing is on an accelerator."""
+        return self.state.on_cpu
+
+    @property
+    def under_device_guard(self) -> bool:
+        """A test for a device decides whether the current point is reached."""
+        decided = self.state.on_cpu or self.state.on_accelerator
+        return decided or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
+
+    # -- devices --------------------------------------------------------------------------------------------------
+
+    def relate(self, a: Device, b: Device) -> Relation:
+        """:func:`domain.relate` with what this point knows: moved siblings, and branches for the CPU."""
+        moved = self._sibling_moved(a, b)
+        if moved is not None:
+            return moved
+        relation = relate(a, b)
+        if relation is Relation.DIFFERENT and self.in_cpu_world and (_movable(a) or _movable(b)):
+            return Relation.UNKNOWN
+        return relation
+
+    def _sibling_moved(self, a: Device, b: Device) -> Relation | None:
+        """An item left behind where another item of its batch was moved is not where that one went."""
+        if not self.state.moved_groups:
+            return None
+        for left, right in ((a, b), (b, a)):
+            if isinstance(left, SameAs):
+                target = self.state.moved_groups.get(left.symbol.key)
+                if target is not None and right == CPU:
+                    # Nobody moved it with its siblings, so it is where loaders make their batches.
+                    return Relation.SAME
+                if target is not None and relate(target, right) is Relation.SAME and left != right:
+                    return Relation.DIFFERENT
+        return None
+
+    # -- origins --------------------------------------------------------------------------------------------------
+
+    def step(
+        self,
+        kind: StepKind,
+        node: cst.CSTNode,
+        device: Device,
+        name: str = "",
+        previous: Origin | None = None,
+        factory: Factory | None = None,
+        bare: bool = False,
+    ) -> Origin:
+        return extend(previous, Step(kind, node, self.scope, device, name, factory, bare))
+
+    # -- results --------------------------------------------------------------------------------------------------
+
+    def keep_results(self) -> None:
+        """Let go of what is not asked of a definition of another file."""
+        self.events.clear()
+        self.fates.clear()
+        if self.info is None or self.info.name != "__init__":
+            self.env = None
+            self.exits.clear()
+
+    def result(self) -> Value:
+        """What a call of this definition gives back: its returns, joined under the conditions they stand under."""
+        if not self.returned:
+            return NONE
+        value, _ = self.returned[-1]
+        for earlier, decided in reversed(self.returned[:-1]):
+            if not decided:
+                value = join_values(None, earlier, value)
+                continue
+            innermost = decided[-1]
+            first, second = (earlier, value) if innermost.holds else (value, earlier)
+            value = join_values(innermost.guard, first, second)
+        return value
+
+
+def _movable(device: Device) -> bool:
+    if isinstance(device, Choice):
+        return _movable(device.then) or _movable(device.otherwise)
+    return isinstance(device, SameAs)
+
+
+N = TypeVar("N", bound=cst.CSTNode)
+
+
+def evaluates(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], Value]], Callable[[Walk, N], Value]]:
+    """Registers a function as the evaluation of these expression types."""
+
+    def register(function: Callable[[Walk, N], Value]) -> Callable[[Walk, N], Value]:
+        for node_type in types:
+            EVALUATE[node_type] = cast(Evaluate, function)
+        return function
+
+    return register
+
+
+def executes(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], None]], Callable[[Walk, N], None]]:
+    """Registers a function as the execution of these statement types."""
+
+    def register(function: Callable[[Walk, N], None]) -> Callable[[Walk, N], None]:
+        for node_type in types:
+            EXECUTE[node_type] = cast(Execute, function)
+        return function
+
+    return register

@@ -1,0 +1,1 @@
+"""Transfer functions of torch operations: factories, transfers, subscripts, and the device check of operands."""

@@ -1,0 +1,316 @@
+"""Meetings of tensors: what the judge says of an operation, reported where its operands cannot meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import Argument, CallSite, Met, MetOperand, MetUncertain, ReadAnywhere
+from devlint.placement.domain.lattice import (
+    CPU,
+    SOME_INDEX,
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    Guard,
+    GuardKind,
+    Known,
+    SameAs,
+    assume,
+    is_accelerator,
+    is_device_choice,
+    leaves,
+)
+from devlint.placement.domain.provenance import Origin, StepKind
+from devlint.placement.operations import generators
+from devlint.placement.operations.model_parallel import may_be_split, note_split
+from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.streams import note_use, reads_data
+from devlint.placement.syntax.nodes import code_of
+from devlint.semantics import Clash, Dim, Operand, Operation
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.operations.operands import Bound, device_of, left_behind, origin_of, same_or_apart
+from devlint.placement.operations.results import result_of, shares_memory
+
+
+def perform(
+    walk: Walk,
+    node: cst.CSTNode,
+    operation: Operation,
+    bound: Sequence[Bound],
+    *,
+    callee: str = "operation",
+    callee_node: cst.BaseExpression | None = None,
+    call: CallSite | None = None,
+) -> Value:
+    """Judges the meeting of the operands, reports a clash, and says what the operation gives back."""
+    operands = _operands(walk, operation, bound)
+    if not operands and operation.name.startswith("operator."):
+        # Arithmetic on something of unknown type gives more of it.
+        return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
+    clash = _judge(walk, operation, operands, node) if len(operands) > 0 else None
+    if call is not None and operands and operands[0] is bound[0]:
+        first = operands[0]
+        generators.note_operation(walk, node, operation, MetOperand(first.role, first.value, first.node), call)
+    if reads_data(operation):
+        for b in operands:
+            note_use(walk, node, b.value, b.node)
+            if isinstance(b.value, Tensor) and b.value.copied_at is not None and not _writes_only(operation):
+                # The CPU computes at once, with whatever the copy has brought by then.
+                host_read(walk, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
+    for b in operands:
+        if b.role in operation.free_arguments and isinstance(b.value, (Tensor, Opaque)):
+            walk.emit(ReadAnywhere(node, walk.scope, b.value))
+    if clash is None and _follow_module_or_name(walk, operands) and _needs_one_device(operation, operands):
+        met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
+        walk.emit(MetUncertain(node, walk.scope, operation, met))
+    if clash is None and len(operands) > 1 and may_be_split(walk):
+        note_split(walk, node, operation, operands)
+    if clash is not None and walk.muted and not walk.is_dead:
+        walk.first_iteration_clashes.add(id(node))
+    if clash is not None:
+        _report_all(walk, node, operation, operands, clash, callee, callee_node)
+    return result_of(walk, node, operation, bound, operands, clash, call)
+
+
+def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """A loss that was handed in compares its two arguments: that much is certain of any."""
+    given = site.positional[:2]
+    values = [argument.value for argument in given]
+    if len(given) < 2 or not all(isinstance(value, (Tensor, Opaque)) for value in values):
+        return NOTHING
+    operation = semantics.function("torch.nn.functional.mse_loss")
+    # The whole batch may be handed in beside what was computed from a part of it.
+    stayed = [a.value for a in given if left_behind(walk, a.value) and not _is_whole(a)]
+    if not isinstance(operation, Operation) or len(stayed) != 1:
+        return Opaque(device_of(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
+    bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
+    return perform(walk, node, operation, bound, callee="loss", callee_node=node.func, call=site)
+
+
+def _follow_module_or_name(walk: Walk, operands: Sequence[Bound]) -> bool:
+    """Whether some operands are where the module is and others where something else says."""
+    owner = walk.info.owner if walk.info is not None else None
+    if owner is None or not owner.is_module or len(operands) < 2:
+        return False
+    devices = [device_of(b.value) for b in operands]
+    follow = [isinstance(d, SameAs) and d.symbol.anchor is Anchor.MODULE for d in devices]
+    return any(follow) and any(not f and d not in (CPU, UNKNOWN) for f, d in zip(follow, devices, strict=True))
+
+
+def _writes_only(operation: Operation) -> bool:
+    """Whether the first operand's data is of no account: a view of it, or something else written there."""
+    return shares_memory(operation) or operation.name in ("Tensor.copy_", "Tensor.zero_", "Tensor.fill_")
+
+
+def _needs_one_device(operation: Operation, operands: Sequence[Bound]) -> bool:
+    """Whether the operands clash if whatever is not spelled alike is elsewhere."""
+    given = [_operand(b, device_of(b.value)) for b in operands]
+    return isinstance(semantics.meet(operation, given, same_or_apart, CPU), Clash)
+
+
+def _is_whole(argument: Argument) -> bool:
+    device = device_of(argument.value)
+    return isinstance(device, SameAs) and device.symbol.name == code_of(argument.node)
+
+
+def _operands(walk: Walk, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:
+    operands = [b for b in bound if _is_operand(walk, operation, b)]
+    moved = walk.state.moved_groups
+    caller_decides = [device for b in operands if isinstance(device := device_of(b.value), SameAs)]
+    places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
+    if not places:
+        return operands
+    # What is computed with a batch's item from what was computed with another, moved one is a tensor as well.
+    return [b for b in bound if b in operands or (isinstance(b.value, Opaque) and b.value.device in places)]
+
+
+def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
+    value = bound.value
+    if isinstance(value, Tensor):
+        return True
+    if not isinstance(value, Opaque):
+        return False
+    if value.tensorlike or value.moved or bound.strict:
+        return True
+    if bound.role in operation.cpu_arguments and is_accelerator(value.device):
+        # A list of lengths has no device: what was moved there is a tensor.
+        return True
+    # What comes with a batch, some of which was moved, is a tensor like the rest.
+    return left_behind(walk, value)
+
+
+def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cst.CSTNode) -> Clash[Device] | None:
+    """The judge's word, over every way the guards of the operands' devices can be decided."""
+    if len(operands) < 2 and not operation.cpu_arguments:
+        return None
+    guards: list[Guard] = []
+    for b in operands:
+        for guard in _guards(device_of(b.value)):
+            if guard not in guards:
+                guards.append(guard)
+    if not guards:
+        return _meet(walk, operation, operands, [device_of(b.value) for b in operands])
+    if len(guards) > 3:
+        return None
+    if guards[0].kind is GuardKind.FIRST_ITERATION and not walk.muted and len(guards) == 1:
+        return _judge_iterations(walk, operation, operands, guards[0], node)
+    clashes: list[Clash[Device] | None] = []
+    for outcome in product((True, False), repeat=len(guards)):
+        devices = []
+        for b in operands:
+            device = device_of(b.value)
+            for guard, holds in zip(guards, outcome, strict=True):
+                device = assume(device, guard, holds)
+            devices.append(device)
+        found = _meet(walk, operation, operands, devices)
+        if found is not None and _decided_on_purpose(operands, devices):
+            found = None
+        clashes.append(found)
+    found = next((c for c in clashes if c is not None), None)
+    # Under one condition a clash in either arm is one; two conditions may exclude each other.
+    return found if len(guards) == 1 or all(clashes) else None
+
+
+def _judge_iterations(
+    walk: Walk, operation: Operation, operands: Sequence[Bound], first: Guard, node: cst.CSTNode
+) -> Clash[Device] | None:
+    """In a loop: what clashes in a later iteration, or what was seen to clash in the first.
+
+    The trial round is the first iteration itself, with the flags that tell it from the others still decided.
+    """
+    later = _meet(walk, operation, operands, [assume(device_of(b.value), first, False) for b in operands])
+    if later is not None or id(node) not in walk.first_iteration_clashes:
+        return later
+    return _meet(walk, operation, operands, [assume(device_of(b.value), first, True) for b in operands])
+
+
+def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
+    """The CPU arm of a choice about devices agrees with a caller on the CPU: nothing to see there."""
+    chosen = [
+        device_of(b.value)
+        for b, device in zip(operands, devices, strict=True)
+        if device == CPU and _has_device_choice(device_of(b.value))
+    ]
+    if not chosen or not all(isinstance(device, Known) for device in devices):
+        return bool(chosen)
+    # ``try_gpu(i)`` falls back where there is no such accelerator: what names one does not get as far as this.
+    return any(isinstance(leaf, Known) and leaf.index == SOME_INDEX for device in chosen for leaf in leaves(device))
+
+
+def _has_device_choice(device: Device) -> bool:
+    return isinstance(device, Choice) and (
+        is_device_choice(device) or _has_device_choice(device.then) or _has_device_choice(device.otherwise)
+    )
+
+
+def _guards(device: Device) -> list[Guard]:
+    if isinstance(device, Choice):
+        return [device.guard, *_guards(device.then), *_guards(device.otherwise)]
+    return []
+
+
+def _meet(
+    walk: Walk, operation: Operation, operands: Sequence[Bound], devices: Sequence[Device]
+) -> Clash[Device] | None:
+    given = [_operand(b, device) for b, device in zip(operands, devices, strict=True)]
+    verdict = semantics.meet(operation, given, walk.relate, CPU)
+    if not isinstance(verdict, Clash) or _on_the_host_by_contract(verdict, operands, devices):
+        return None
+    return verdict
+
+
+def _on_the_host_by_contract(clash: Clash[Device], operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
+    """A value put on the CPU on purpose beside an argument: the function says that it works there.
+
+    It is a clash all the same when the value was brought over from that very argument.
+    """
+    sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
+    for one, two in (sides, sides[::-1]):
+        device = devices[two]
+        if devices[one] != CPU or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+            continue
+        origin = origin_of(operands[one].value)
+        if origin is not None and _placed_on_purpose(origin):
+            return not any(step.device == device for step in origin)
+    return False
+
+
+def _placed_on_purpose(origin: Origin) -> bool:
+    for step in origin:
+        if step.kind is StepKind.MOVED:
+            return True
+        if step.kind is StepKind.MADE:
+            return not step.bare
+    return False
+
+
+def _operand(bound: Bound, device: Device) -> Operand[Device]:
+    value = bound.value
+    if isinstance(value, Tensor):
+        return Operand(bound.role, device, value.dim, value.elements, value.dtype)
+    # What a loader yields has a batch dimension.
+    from_batch = isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH
+    return Operand(bound.role, device, Dim.NONZERO if from_batch else Dim.UNKNOWN)
+
+
+def _report_all(
+    walk: Walk,
+    node: cst.CSTNode,
+    operation: Operation,
+    operands: Sequence[Bound],
+    clash: Clash[Device],
+    callee: str,
+    callee_node: cst.BaseExpression | None,
+) -> None:
+    """Every operand that strays: PyTorch names one at a time, and each has a repair of its own."""
+    found: Clash[Device] | None = clash
+    while found is not None:
+        stray = _report(walk, node, operation, operands, found, callee, callee_node)
+        rest = [b for b in operands if b.node is not stray.node]
+        found = _judge(walk, operation, rest, node) if 1 < len(rest) < len(operands) else None
+        operands = rest
+
+
+def _report(
+    walk: Walk,
+    node: cst.CSTNode,
+    operation: Operation,
+    operands: Sequence[Bound],
+    clash: Clash[Device],
+    callee: str,
+    callee_node: cst.BaseExpression | None,
+) -> MetOperand:
+    met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
+    stray, other = _sides(walk, met, clash)
+    walk.emit(Met(node, walk.scope, operation, met, clash, stray, other, callee, callee_node))
+    return stray
+
+
+def _sides(walk: Walk, met: tuple[MetOperand, ...], clash: Clash[Device]) -> tuple[MetOperand, MetOperand]:
+    """The operand to bring over, and the one it must agree with: the one made or left on the CPU strays."""
+    first = met[clash.operand]
+    second = met[clash.other] if clash.other is not None else first
+    if _strays(walk, second) and not _strays(walk, first):
+        return second, first
+    return first, second
+
+
+def _strays(walk: Walk, operand: MetOperand) -> bool:
+    device = device_of(operand.value)
+    if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH:
+        return True
+    return left_behind(walk, operand.value) or CPU in leaves(device)

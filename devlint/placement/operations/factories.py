@@ -1,0 +1,222 @@
+"""Factories: calls that make a tensor, and where they make it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import (
+    Constant,
+    Container,
+    DeviceName,
+    Evidence,
+    Function,
+    Host,
+    Opaque,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.domain.events import Argument, CallSite, Created, Sink
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
+from devlint.placement.domain.provenance import Origin, StepKind
+from devlint.placement.operations import generators
+from devlint.placement.state.devices import device_of
+from devlint.semantics import Dim, DType, Elements, Factory, Shape
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+UNSET = DeviceName(UNKNOWN)
+"""A device that is not told yet."""
+
+_FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor", "torch.FloatTensor",
+                        "torch.LongTensor", "torch.BoolTensor", "torch.ByteTensor", "torch.IntTensor"})  # fmt: skip
+
+
+def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None) -> Value:
+    """The tensor a factory call makes; with ``out=`` it is that one, filled."""
+    out = call.keyword("out")
+    if out is not None and isinstance(out.value, (Tensor, Opaque)):
+        return out.value
+    named = _device_argument(factory, call)
+    if named is not None and isinstance(named.value, Constant) and named.value.value is None:
+        # An attribute that the constructor left at None is set by somebody later.
+        named = replace(named, value=UNSET) if isinstance(named.node, cst.Attribute) else None
+    previous: Origin | None = None
+    bare = False
+    if named is not None:
+        device = device_of(walk, named.value, named.node, Sink.ARGUMENT, call)
+    else:
+        device, previous = _default(walk, factory, call, receiver)
+        bare = previous is None and device == CPU and not call_hides_device(call)
+        if not bare and device == CPU and call_hides_device(call):
+            device = UNKNOWN
+    if previous is not None and device != UNKNOWN:
+        origin = previous
+    else:
+        origin = walk.step(StepKind.MADE, node, device, factory.name, None, factory, bare)
+    value = Tensor(
+        device,
+        _dim(factory, call),
+        _elements(factory, call),
+        _dtype(factory, call),
+        evidence=Evidence.CERTAIN,
+        origin=origin,
+        pinned=_is_true(call.keyword("pin_memory")),
+        stream=walk.state.stream,
+        computed_at=walk.state.epoch,
+    )
+    generators.note_factory(walk, node, factory.name, call, value, named)
+    in_context = walk.state.factory_device != CPU
+    walk.emit(Created(node, walk.scope, factory, call, value, named, in_context))
+    return value
+
+
+def call_hides_device(call: CallSite) -> bool:
+    """``**kwargs`` may hold ``device``."""
+    return any(argument.star == "**" for argument in call.arguments)
+
+
+def _device_argument(factory: Factory, call: CallSite) -> Argument | None:
+    named = call.keyword("device")
+    if named is not None or not factory.takes_device:
+        return named
+    if "device" in factory.parameters and "device" not in factory.keyword_only:
+        return call.argument("device", factory.parameters.index("device"))
+    return None
+
+
+def _default(walk: Walk, factory: Factory, call: CallSite, receiver: Value | None) -> tuple[Device, Origin | None]:
+    """Where the tensor is made without ``device=``, and whose way it goes on when it follows another value."""
+    match factory.default:
+        case "default_device":
+            return walk.state.factory_device, None
+        case "default_tensor_type":
+            return walk.state.default_device, None
+        case "cpu":
+            return (walk.state.default_device if factory.name == "torch.Tensor" else CPU), None
+        case "current_cuda":
+            return Known("cuda", walk.state.current_index), None
+        case "self":
+            return _follow(receiver)
+        case "input":
+            return _follow(_data(call))
+        case "data":
+            return _from_data(walk, factory, _data(call))
+        case _:
+            return UNKNOWN, None
+
+
+def _data(call: CallSite) -> Value | None:
+    for name in ("data", "input", "obj", "values"):
+        found = call.keyword(name)
+        if found is not None:
+            return found.value
+    return call.positional[0].value if call.positional else None
+
+
+def _follow(value: Value | None) -> tuple[Device, Origin | None]:
+    if isinstance(value, (Tensor, Opaque)):
+        return value.device, value.origin
+    return UNKNOWN, None
+
+
+def _from_data(walk: Walk, factory: Factory, value: Value | None) -> tuple[Device, Origin | None]:
+    """Tensor data keeps its device; lists, numbers and arrays go to the default device."""
+    if isinstance(value, Tensor):
+        return value.device, value.origin
+    if isinstance(value, Opaque) and (value.tensorlike or factory.name != "torch.tensor"):
+        return UNKNOWN, None
+    if isinstance(value, UnknownValue) and factory.name != "torch.tensor":
+        return UNKNOWN, None
+    if isinstance(value, Function):
+        return UNKNOWN, None
+    return walk.state.factory_device, None
+
+
+def _is_true(argument: Argument | None) -> bool:
+    return argument is not None and isinstance(argument.value, Constant) and argument.value.value is True
+
+
+def _dim(factory: Factory, call: CallSite) -> Dim:
+    if factory.name in _FROM_DATA:
+        return _dim_of_data(factory, call)
+    if factory.shape is Shape.ZERO:
+        return Dim.ZERO
+    if factory.shape is Shape.NONZERO:
+        return Dim.NONZERO
+    size = _size(factory, call)
+    # ``torch.normal(0.0, 1.0, size=(3,))`` takes numbers or tensors, and a size for numbers only.
+    sized = factory.default == "data" and "size" in factory.parameters and size is not None
+    if factory.default in ("input", "self", "data") and not sized:
+        return _dim_of_source(factory, call)
+    if size is None:
+        # ``torch.ones(*x.shape)``: a shape that is unpacked is there because it has dimensions.
+        return Dim.NONZERO if any(argument.star == "*" for argument in call.arguments) else Dim.UNKNOWN
+    if isinstance(size, Container) and not size.items and size.rest is None:
+        return Dim.ZERO
+    return Dim.UNKNOWN if isinstance(size, UnknownValue) and call.unpacks else Dim.NONZERO
+
+
+def _dim_of_data(factory: Factory, call: CallSite) -> Dim:
+    value = _data(call)
+    legacy = factory.legacy
+    if isinstance(value, Tensor):
+        return value.dim
+    if isinstance(value, Container):
+        return Dim.NONZERO
+    if isinstance(value, Constant):
+        return Dim.NONZERO if legacy else Dim.ZERO
+    if isinstance(value, Host):
+        return Dim.NONZERO if legacy or value.numpy else Dim.ZERO if value.number else Dim.UNKNOWN
+    return Dim.UNKNOWN
+
+
+def _dim_of_source(factory: Factory, call: CallSite) -> Dim:
+    value = _data(call)
+    return value.dim if isinstance(value, Tensor) and factory.default == "input" else Dim.UNKNOWN
+
+
+def _size(factory: Factory, call: CallSite) -> Value | None:
+    """The size argument; None when it is not seen."""
+    found = call.keyword("size")
+    if found is not None:
+        return found.value
+    position = factory.parameters.index("size") if "size" in factory.parameters else 0
+    positional = call.positional
+    if factory.name.endswith(("randint", "randint_like")) and len(positional) == 2:
+        position = 1
+    if position < len(positional):
+        return positional[position].value
+    return None
+
+
+def _elements(factory: Factory, call: CallSite) -> Elements:
+    if factory.name in _FROM_DATA:
+        value = _data(call)
+        if isinstance(value, Container) and value.rest is None:
+            return (
+                Elements.ONE if len(value.items) == 1 and not isinstance(value.items[0], Container) else Elements.MANY
+            )
+        return Elements.ONE if isinstance(value, Constant) else Elements.UNKNOWN
+    size = _size(factory, call)
+    if isinstance(size, Constant) and isinstance(size.value, int) and len(call.positional) == 1:
+        return Elements.ONE if size.value == 1 else Elements.MANY
+    return Elements.UNKNOWN
+
+
+_DTYPES = {"bool": DType.BOOL, "uint8": DType.INT, "int8": DType.INT, "int16": DType.INT, "int32": DType.INT,
+           "int64": DType.INT, "long": DType.INT, "int": DType.INT, "short": DType.INT}  # fmt: skip
+
+
+def _dtype(factory: Factory, call: CallSite) -> DType:
+    named = call.keyword("dtype")
+    if named is not None:
+        name = getattr(named.value, "name", "")
+        if isinstance(name, str) and name.startswith("torch."):
+            return _DTYPES.get(name.removeprefix("torch."), DType.OTHER)
+        return DType.UNKNOWN
+    return factory.dtype

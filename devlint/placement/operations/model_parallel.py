@@ -1,0 +1,52 @@
+"""Modules that may be spread over several devices, and what is on one device only while they are not.
+
+Source: accelerate 1.8, ``dispatch_model`` and ``AlignDevicesHook``: each submodule's inputs are brought to where its
+parameters are, and its outputs stay there. A parameter that the module itself holds is brought nowhere. Classes of
+transformers and diffusers that may be dispatched name the blocks that stay whole in ``_no_split_modules``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.events import MetOperand, SplitOperands
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.operations.operands import Bound, dim_of, origin_of, same_or_apart
+from devlint.semantics import Clash, Operand, Operation
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def may_be_split(walk: Walk) -> bool:
+    """Whether the method that is walked belongs to a class that says so."""
+    owner = walk.info.owner if walk.info is not None else None
+    return owner is not None and owner.is_module and owner.splits and walk.scope.setting is not Setting.CONSTRUCTION
+
+
+def note_split(walk: Walk, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]) -> None:
+    """A parameter of the module itself beside what one of its submodules handed back."""
+    own = next((b for b in operands if isinstance(b.value, Tensor) and _latest(b) is StepKind.REGISTERED), None)
+    other = next((b for b in operands if _latest(b) is StepKind.COMPUTED), None)
+    if own is not None and other is not None and _clash_apart(operation, operands, own):
+        mine, theirs = (MetOperand(b.role, b.value, b.node) for b in (own, other))
+        walk.emit(SplitOperands(node, walk.scope, operation, mine, theirs))
+
+
+def _clash_apart(operation: Operation, operands: Sequence[Bound], own: Bound) -> bool:
+    """Whether the operation fails where ``own`` is on one accelerator and the rest on another."""
+    given = [Operand(b.role, int(b is not own), dim_of(b.value)) for b in operands]
+    return isinstance(semantics.meet(operation, given, same_or_apart, -1), Clash)
+
+
+def _latest(bound: Bound) -> StepKind | None:
+    """What last decided the operand's place."""
+    origin = origin_of(bound.value)
+    step = origin.find(StepKind.MOVED, StepKind.COMPUTED, StepKind.REGISTERED, StepKind.RETURNED) if origin else None
+    return step.kind if step is not None else None

@@ -1,0 +1,148 @@
+"""Operands: which values of a call stand for which parameters of an operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.declarations.parameter_evidence import IMAGES
+from devlint.placement.domain.abstract_values import (
+    Container,
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.lattice import (
+    UNKNOWN,
+    Device,
+    SameAs,
+)
+from devlint.placement.domain.provenance import Origin
+from devlint.semantics import Dim, Operation, Relation
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A value bound to a parameter. ``strict``: only a tensor can stand there."""
+
+    role: str
+    value: Value
+    node: cst.CSTNode
+    strict: bool = False
+    direct: bool = True
+    """Passed as this parameter itself, not as one of a list."""
+
+
+def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNode] | None = None) -> list[Bound]:
+    """The arguments of a call under the names of the operation's parameters, in Python's order."""
+    parameters = list(operation.parameters)
+    bound: list[Bound] = []
+    if receiver is not None and parameters:
+        first = parameters.pop(0)
+        bound.append(Bound(first.name, receiver[0], receiver[1], strict=True))
+    names = {name: parameter for parameter in parameters for name in (parameter.name, *parameter.also)}
+    positional = [parameter for parameter in parameters if not parameter.keyword_only]
+    position = 0
+    for argument in call.arguments:
+        if argument.star == "**":
+            continue
+        if argument.keyword is not None:
+            parameter = names.get(argument.keyword)
+            if parameter is None and not bound and argument.keyword in ("input", "self") and positional:
+                parameter = positional[0]
+        elif argument.star == "*":
+            last = positional[-1] if positional and positional[-1].kind == "tensors" else None
+            if last is not None:
+                bound += _spread(last.name, argument.value, argument.node)
+            break
+        else:
+            parameter = positional[position] if position < len(positional) else None
+            if parameter is None and positional and positional[-1].kind == "tensors":
+                parameter = positional[-1]
+            position += 1
+        if parameter is None or parameter.kind == "other":
+            continue
+        if parameter.kind == "tensors":
+            bound += _spread(parameter.name, argument.value, argument.node)
+        else:
+            leading = not bound and (parameter.name not in operation.zero_dim or _takes_no_number_first(operation))
+            leading = leading and not operation.name.startswith(IMAGES)
+            strict = leading or parameter.name in _ALWAYS_TENSORS
+            bound.append(Bound(parameter.name, argument.value, argument.node, strict))
+    return bound
+
+
+_ALWAYS_TENSORS = frozenset(
+    """
+    index mask mat1 mat2 batch1 batch2 target vec2 query key value source weight condition indices x1 x2 src
+    """.split()
+)
+"""Parameters that never take a number."""
+
+
+_NUMBER_FIRST = ("pow", "where", "bitwise_", "special", "xlogy", "remainder", "float_power", "result_type")
+"""Functions whose first operand may be a number."""
+
+
+def _takes_no_number_first(operation: Operation) -> bool:
+    return operation.name.startswith("torch.") and not any(part in operation.name for part in _NUMBER_FIRST)
+
+
+def _spread(role: str, value: Value, node: cst.CSTNode) -> list[Bound]:
+    if isinstance(value, Container):
+        nodes = _element_nodes(node, value)
+        bound = [
+            Bound(role, item, element, strict=True, direct=False)
+            for item, element in zip(value.items, nodes, strict=True)
+        ]
+        if value.rest is not None:
+            bound.append(Bound(role, value.rest, node, strict=True, direct=False))
+        return bound
+    if isinstance(value, (Tensor, Opaque)):
+        return [Bound(role, value, node, strict=isinstance(value, Tensor), direct=False)]
+    return []
+
+
+def _element_nodes(node: cst.CSTNode, value: Container) -> list[cst.CSTNode]:
+    """The elements' own nodes where the container is written out at the call."""
+    if isinstance(node, (cst.List, cst.Tuple)) and len(node.elements) == len(value.items):
+        return [element.value for element in node.elements]
+    return [node] * len(value.items)
+
+
+def operator_operands(
+    operation: Operation, left: tuple[Value, cst.BaseExpression], right: tuple[Value, cst.BaseExpression]
+) -> list[Bound]:
+    roles = [parameter.name for parameter in operation.parameters[:2]] or ["self", "other"]
+    # ``@`` takes no numbers, and no tensor beside an array.
+    strict = operation.name in ("operator.matmul", "operator.imatmul")
+    return [Bound(role, value, node, strict) for role, (value, node) in zip(roles, (left, right), strict=True)]
+
+
+def device_of(value: Value) -> Device:
+    return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
+
+
+def left_behind(walk: Walk, value: Value) -> bool:
+    """An item of a batch that is where it came, while another of its batch was moved."""
+    device = device_of(value)
+    return isinstance(device, SameAs) and device.symbol.key in walk.state.moved_groups
+
+
+def origin_of(value: Value) -> Origin | None:
+    return value.origin if isinstance(value, (Tensor, Opaque)) else None
+
+
+def dim_of(value: Value) -> Dim:
+    return value.dim if isinstance(value, Tensor) else Dim.UNKNOWN
+
+
+def same_or_apart(a: object, b: object) -> Relation:
+    """The relation of places of which nothing is left open: what is not equal is elsewhere."""
+    return Relation.SAME if a == b else Relation.DIFFERENT

@@ -1,0 +1,221 @@
+"""Results: what an operation on tensors gives back, and where that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    Container,
+    Evidence,
+    Host,
+    Kind,
+    Opaque,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Choice,
+    Device,
+    Unknown,
+    leaves,
+)
+from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Shape
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.operations.operands import Bound, device_of, dim_of, left_behind, origin_of
+from devlint.placement.state.host_reads import host_read
+
+
+def result_of(
+    walk: Walk,
+    node: cst.CSTNode,
+    operation: Operation,
+    bound: Sequence[Bound],
+    operands: Sequence[Bound],
+    clash: Clash[Device] | None,
+    call: CallSite | None,
+) -> Value:
+    match operation.result:
+        case Result.HOST:
+            # Its shape, its dtype, its number of elements are known there without its data.
+            for b in operands[:1] if operation.synchronises else ():
+                host_read(walk, node, operation.name, b.value, expression=b.node)
+            return Host(number=True)
+        case Result.NOTHING:
+            return NOTHING
+        case _:
+            pass
+    if not operands:
+        return NOTHING
+    tensor = _placed_result(walk, operation, bound, operands, clash, call)
+    if _gives_tuple(operation, call):
+        return Container((), None, tensor, "tuple")
+    return tensor
+
+
+def _gives_tuple(operation: Operation, call: CallSite | None) -> bool:
+    """``x.max(dim)`` and ``torch.where(mask)`` give several tensors, ``torch.max(x, y)`` gives one."""
+    if not operation.tuple_with and not operation.tuple_without:
+        return operation.returns_tuple
+    if call is None:
+        return False
+    parameters = [parameter for parameter in operation.parameters if not parameter.keyword_only]
+    if operation.name.startswith("Tensor."):
+        parameters = parameters[1:]
+    given = {argument.keyword: argument.value for argument in call.arguments if argument.keyword is not None}
+    asking = {name for name, value in given.items() if not _declines(value)}
+    for parameter, argument in zip(parameters, call.positional, strict=False):
+        given[parameter.name] = argument.value
+        if not _declines(argument.value) and not isinstance(argument.value, (Tensor, Opaque)):
+            asking.update((parameter.name, *parameter.also))
+    if operation.tuple_without:
+        return not call.unpacks and operation.tuple_without.isdisjoint(given)
+    return not operation.tuple_with.isdisjoint(asking)
+
+
+def _declines(value: Value) -> bool:
+    return isinstance(value, Constant) and (value.value is None or value.value is False)
+
+
+def _placed_result(
+    walk: Walk,
+    operation: Operation,
+    bound: Sequence[Bound],
+    operands: Sequence[Bound],
+    clash: Clash[Device] | None,
+    call: CallSite | None,
+) -> Tensor:
+    source = _source_of_result(walk, operation, operands, clash)
+    value = source.value
+    device = device_of(value)
+    if operation.result is Result.OPERANDS and clash is None:
+        device = _common_device(bound, operands, source)
+    kind = Kind.PLAIN
+    if operation.in_place and isinstance(value, Tensor):
+        kind = value.kind
+    likely = all(isinstance(b.value, Opaque) or _likely(b.value) for b in operands)
+    return Tensor(
+        device,
+        _dim(operation, operands, call),
+        Elements.UNKNOWN,
+        operation.result_dtype if operation.result_dtype is not DType.UNKNOWN else _dtype(operands),
+        kind,
+        Evidence.LIKELY if likely else Evidence.CERTAIN,
+        origin_of(value),
+        copied_at=_copied_at(operation, value),
+        stream=walk.state.stream,
+        computed_at=walk.state.epoch,
+    )
+
+
+_VIEWS = frozenset({"detach", "view", "reshape", "squeeze", "unsqueeze", "flatten", "permute", "transpose", "t", "T"})
+"""Methods whose result shares its memory with the tensor."""
+
+
+def _copied_at(operation: Operation, value: Value) -> int | None:
+    """A look at memory that a copy still writes to."""
+    return value.copied_at if shares_memory(operation) and isinstance(value, Tensor) else None
+
+
+def shares_memory(operation: Operation) -> bool:
+    """Whether the result is a look at the operand's memory."""
+    return operation.name.removeprefix("Tensor.") in _VIEWS
+
+
+def _likely(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.evidence is Evidence.LIKELY
+
+
+def _dtype(operands: Sequence[Bound]) -> DType:
+    kinds = {b.value.dtype if isinstance(b.value, Tensor) else DType.UNKNOWN for b in operands}
+    return kinds.pop() if len(kinds) == 1 else DType.UNKNOWN
+
+
+def _source_of_result(
+    walk: Walk, operation: Operation, operands: Sequence[Bound], clash: Clash[Device] | None
+) -> Bound:
+    """The operand the result sits with; after a clash the one the others must agree with."""
+    if operation.result is Result.SELF or operation.in_place:
+        return operands[0]
+    if clash is not None:
+        sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
+        return next((operands[i] for i in sides if not _strays(walk, operands[i].value)), operands[sides[0]])
+
+    def rank(b: Bound) -> int:
+        if isinstance(b.value, Tensor) and b.value.dim is Dim.ZERO:
+            return 4
+        device = device_of(b.value)
+        if isinstance(device, Unknown):
+            return 3
+        return 2 if isinstance(device, Choice) else 1 if device == CPU else 0
+
+    return min(operands, key=rank)
+
+
+def _strays(walk: Walk, value: Value) -> bool:
+    """On the CPU, or left where its batch came."""
+    return left_behind(walk, value) or CPU in leaves(device_of(value))
+
+
+def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bound) -> Device:
+    device = device_of(source.value)
+    if CPU not in leaves(device):
+        return device
+    if len(operands) == 1 and len(bound) == 1:
+        return device
+    others = [b for b in bound if b is not source and isinstance(b.value, (UnknownValue, Opaque, Tensor))]
+    scalar = isinstance(source.value, Tensor) and source.value.dim is not Dim.NONZERO
+    if scalar and any(device_of(b.value) != CPU for b in others):
+        # A 0-dim CPU tensor follows whatever it meets.
+        return UNKNOWN
+    if any(isinstance(b.value, UnknownValue) or isinstance(device_of(b.value), Unknown) for b in others):
+        # The other side may be an object that decides for itself, or a tensor this analysis does not place.
+        return UNKNOWN
+    return device
+
+
+def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None) -> Dim:
+    match operation.shape:
+        case Shape.ZERO:
+            return Dim.ZERO
+        case Shape.NONZERO:
+            return Dim.NONZERO
+        case Shape.SAME:
+            return dim_of(operands[0].value)
+        case Shape.REDUCTION:
+            given = call is not None and (
+                any(a.keyword in operation.reduced_by for a in call.arguments) or _positional_dim(operation, call)
+            )
+            return Dim.UNKNOWN if given else Dim.ZERO
+        case Shape.BROADCAST:
+            dims = {dim_of(b.value) for b in operands}
+            if Dim.NONZERO in dims:
+                return Dim.NONZERO
+            return Dim.ZERO if dims == {Dim.ZERO} else Dim.UNKNOWN
+        case _:
+            return _dim_by_size(operation, call)
+
+
+def _dim_by_size(operation: Operation, call: CallSite | None) -> Dim:
+    """``view(1, -1)``, ``reshape(n)``, ``expand(...)``: as many dimensions as sizes are given."""
+    if call is None or not any(p.name in ("size", "shape", "repeats", "dims") for p in operation.parameters):
+        return Dim.UNKNOWN
+    sizes = call.positional if operation.name.startswith("Tensor.") else call.positional[1:]
+    if not sizes or (isinstance(sizes[0].value, Container) and not sizes[0].value.items):
+        return Dim.UNKNOWN
+    return Dim.NONZERO if isinstance(sizes[0].value, (Constant, Host, Container)) or len(sizes) > 1 else Dim.UNKNOWN
+
+
+def _positional_dim(operation: Operation, call: CallSite) -> bool:
+    skip = 0 if operation.name.startswith("Tensor.") else 1
+    return len(call.positional) > skip or call.unpacks

@@ -1,0 +1,151 @@
+"""Subscripts: ``x[...]`` read and written, through slices and through index tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import (
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import IndexedFromHost, MetOperand
+from devlint.placement.domain.lattice import CPU, UNKNOWN
+from devlint.semantics import Dim, Elements
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.operands import Bound, device_of, dim_of
+
+
+def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
+    """``x[...]``: the index may be on the CPU, an index elsewhere needs x to be there too."""
+    indices, advanced = _indices(walk, node)
+    if not advanced:
+        return _viewed(node, value, indices)
+    operation = semantics.operator("[]")
+    bound = [Bound("self", value, node.value, strict=True), *indices]
+    for index in indices:
+        if device_of(index.value) == CPU and device_of(value) not in (CPU, UNKNOWN):
+            walk.emit(IndexedFromHost(node, walk.scope, value, MetOperand(index.role, index.value, index.node)))
+    result = perform(walk, node, operation, bound)
+    if isinstance(result, Tensor):
+        return replace(result, dim=Dim.NONZERO if any(map(_gives_dimensions, indices)) else Dim.UNKNOWN)
+    return result
+
+
+def _gives_dimensions(index: Bound) -> bool:
+    """Index tensors are broadcast together, and what a mask selects, a 0-dim one too, stands in a row."""
+    is_mask = isinstance(index.value, Tensor) and index.value.dtype is semantics.DType.BOOL
+    return is_mask or dim_of(index.value) is Dim.NONZERO
+
+
+def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
+    """Slices and ``None`` keep dimensions, an integer takes one away."""
+    if isinstance(value, Opaque):
+        # Only tensors and arrays take a tuple or None as their index.
+        several = len(node.slice) > 1 or _keeps_dimension_by_none(node)
+        return replace(value, tensorlike=True) if several else value
+    only_slices = all(
+        isinstance(element.slice, cst.Slice)
+        or (isinstance(element.slice, cst.Index) and _keeps_dimension(element.slice.value))
+        for element in node.slice
+    )
+    adds = _keeps_dimension_by_none(node)
+    dim = Dim.NONZERO if adds or any(isinstance(e.slice, cst.Slice) for e in node.slice) else Dim.UNKNOWN
+    if only_slices and not adds:
+        dim = value.dim
+    if is_edge_index(node.value) and len(node.slice) == 1:
+        dim = Dim.NONZERO
+    return replace(value, dim=dim, elements=Elements.UNKNOWN)
+
+
+def is_edge_index(node: cst.BaseExpression) -> bool:
+    """``edge_index``, ``data.edge_index``: PyTorch Geometric's name for sources and targets, two rows of nodes."""
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return isinstance(name, cst.Name) and name.value == "edge_index"
+
+
+def _keeps_dimension_by_none(node: cst.Subscript) -> bool:
+    """Whether a ``None`` in the index adds a dimension."""
+    return any(
+        isinstance(element.slice, cst.Index)
+        and isinstance(element.slice.value, cst.Name)
+        and element.slice.value.value == "None"
+        for element in node.slice
+    )
+
+
+def _keeps_dimension(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
+
+
+def _indices(walk: Walk, node: cst.Subscript) -> tuple[list[Bound], bool]:
+    """The tensor indices of a subscript, and whether there is one."""
+    found: list[Bound] = []
+    for element in node.slice:
+        part = element.slice
+        if isinstance(part, cst.Index):
+            value = walk.evaluate(part.value)
+            if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
+                index = Bound("indices", value, part.value, strict=True)
+                found.append(_with_dimensions(index) if _is_argument(value, part.value) else index)
+        elif isinstance(part, cst.Slice):
+            for bound in (part.lower, part.upper, part.step):
+                if bound is not None:
+                    walk.evaluate(bound)
+    return _as_long_as_each_other(found), bool(found)
+
+
+_CASTS = frozenset({"long", "int", "to", "type", "bool"})
+
+
+def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
+    """An argument as it was given, but for its dtype: nothing keeps a caller from giving several indexes."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _CASTS:
+        node = node.func.value
+    given = value.origin.step.node if value.origin is not None else None
+    return isinstance(node, cst.Name) and isinstance(given, cst.Param) and given.name.value == node.value
+
+
+def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:
+    """Index tensors of one subscript are broadcast together: beside one with dimensions none is read as a number."""
+    if not any(dim_of(b.value) is Dim.NONZERO for b in indices):
+        return indices
+    return [_with_dimensions(b) for b in indices]
+
+
+def _with_dimensions(bound: Bound) -> Bound:
+    value = bound.value
+    if isinstance(value, Tensor) and value.dim is Dim.UNKNOWN:
+        return replace(bound, value=replace(value, dim=Dim.NONZERO))
+    return bound
+
+
+def write_item(
+    walk: Walk,
+    target: cst.Subscript,
+    owner: Tensor | Opaque,
+    value: Value,
+    value_node: cst.BaseExpression | None,
+) -> None:
+    """``x[...] = v``: through slices and integers any device will do, through an index tensor it will not."""
+    indices, advanced = _indices(walk, target)
+    if not advanced:
+        return
+    operation = semantics.operator("[]=")
+    if dim_of(value) is Dim.NONZERO:
+        # Several values go to several places; a lone one in a row of one is written as a number.
+        indices = [_with_dimensions(b) for b in indices]
+        if isinstance(value, Tensor) and value.elements is Elements.UNKNOWN:
+            value = replace(value, elements=Elements.MANY)
+    bound = [Bound("self", owner, target.value, strict=True), *indices]
+    if isinstance(value, (Tensor, Opaque)):
+        bound.append(Bound("value", value, value_node if value_node is not None else target))
+    perform(walk, target, operation, bound)

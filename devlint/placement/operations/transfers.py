@@ -1,0 +1,244 @@
+"""Transfers: ``.to``, ``.cuda``, ``.cpu``, ``.type_as``, ``.pin_memory`` on tensors, modules and things unknown.
+
+A tensor's transfer gives a new tensor and leaves the receiver; a Module's moves it in place and gives it back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Evidence,
+    Instance,
+    Kind,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.domain.events import Argument, CallSite, Fate, Moved, Sink
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.state.devices import ACCELERATOR_METHODS, device_of, is_dtype, resolve_current
+from devlint.placement.syntax.nodes import code_of, path_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+METHODS = frozenset({"to", "cpu", "type_as", "pin_memory", "type", "to_empty"}) | ACCELERATOR_METHODS
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a transfer goes. ``moves`` is False for a dtype alone, None when the arguments do not tell."""
+
+    device: Device
+    moves: bool | None
+    named: Argument | None = None
+
+
+def transfer(
+    walk: Walk, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, method: str, call: CallSite
+) -> Value:
+    """The result of a transfer call, and what it does to the receiver."""
+    target = _target(walk, method, receiver, call)
+    fate = walk.fates.pop(id(node), Fate.USED)
+    result = _moved(walk, node, receiver, receiver_node, method, call, target)
+    walk.emit(
+        Moved(
+            node, walk.scope, method, receiver, receiver_node, result, target.device, call,
+            target.moves is not False, target.named, fate, code_of(receiver_node), walk.arms, walk.under_device_guard,
+        )
+    )  # fmt: skip
+    _note(walk, node, receiver, receiver_node, target, fate)
+    return result
+
+
+def _target(walk: Walk, method: str, receiver: Value, call: CallSite) -> Target:
+    if method == "cpu":
+        return Target(CPU, True)
+    if method == "pin_memory":
+        return Target(CPU, True)
+    if method in ACCELERATOR_METHODS:
+        argument = call.argument("device", 0)
+        if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
+            return Target(resolve_current(walk, Known(method)), not call.unpacks or None)
+        if isinstance(argument.value, Constant) and isinstance(argument.value.value, bool):
+            return Target(resolve_current(walk, Known(method)), True)
+        device = device_of(walk, argument.value, argument.node, Sink.TRANSFER, call)
+        return Target(device, True, argument)
+    if method == "type_as":
+        argument = call.argument("other", 0)
+        return Target(getattr(argument.value, "device", UNKNOWN) if argument else UNKNOWN, True, argument)
+    if method == "type":
+        argument = call.argument("dtype", 0)
+        spelled = argument.value.value if argument and isinstance(argument.value, Constant) else ""
+        return Target(Known("cuda"), True) if "cuda" in str(spelled) else Target(_own(receiver), False)
+    return _target_of_to(walk, receiver, call)
+
+
+def _own(receiver: Value) -> Device:
+    device = getattr(receiver, "device", UNKNOWN)
+    return device if not isinstance(receiver, Instance) else UNKNOWN
+
+
+def _target_of_to(walk: Walk, receiver: Value, call: CallSite) -> Target:
+    named = call.keyword("device") or call.keyword("other")
+    if named is None and call.positional:
+        named = call.positional[0]
+        if is_dtype(named.value, named.node) or _chooses_dtype(walk, named):
+            second = call.positional[1] if len(call.positional) > 1 else None
+            if second is None or not isinstance(second.value, DeviceName):
+                return Target(_own(receiver), False)
+            named = second
+    if named is None:
+        if call.unpacks:
+            return Target(UNKNOWN, None)
+        return Target(_own(receiver), False)
+    if isinstance(named.value, Constant) and named.value.value is None:
+        return Target(_own(receiver), False)
+    if isinstance(named.value, (UnknownValue, Opaque)) and "dtype" in code_of(named.node).lower():
+        return Target(_own(receiver), False)
+    device = resolve_current(walk, device_of(walk, named.value, named.node, Sink.TRANSFER, call))
+    return Target(device, True, named)
+
+
+def _chooses_dtype(walk: Walk, named: Argument) -> bool:
+    """``t.to(torch.float32 if on_mps else torch.float64)``."""
+    node = named.node
+    if not isinstance(node, cst.IfExp) or not isinstance(named.value, UnknownValue):
+        return False
+    arms = (node.body, node.orelse)
+    return all(isinstance(arm, cst.Attribute) and is_dtype(walk.evaluate_quietly(arm), arm) for arm in arms)
+
+
+def _moved(
+    walk: Walk,
+    node: cst.Call,
+    receiver: Value,
+    receiver_node: cst.BaseExpression,
+    method: str,
+    call: CallSite,
+    target: Target,
+) -> Value:
+    if isinstance(receiver, Tensor):
+        return _moved_tensor(walk, node, receiver, receiver_node, method, call, target)
+    if isinstance(receiver, Opaque):
+        if target.moves is False:
+            return receiver
+        if target.device == CPU and is_accelerator(receiver.device) and is_asynchronous(call):
+            # Nobody queues the copy of a module and reads that: followed as the tensor it must be.
+            tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
+            return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
+        origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
+        stream, epoch = walk.state.stream, walk.state.epoch
+        sure = target.moves is True and method != "pin_memory"
+        return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch, moved=sure)
+    if isinstance(receiver, Module):
+        if target.moves is False:
+            return receiver
+        origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
+        moved = replace(receiver, device=target.device, origin=origin)
+        _store_back(walk, receiver_node, moved)
+        return moved
+    if isinstance(receiver, (Self, Instance, Container)):
+        return receiver
+    if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
+        origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()")
+        return Opaque(target.device, origin, stream=walk.state.stream, computed_at=walk.state.epoch, moved=True)
+    return NOTHING
+
+
+def _moved_tensor(
+    walk: Walk,
+    node: cst.Call,
+    receiver: Tensor,
+    receiver_node: cst.BaseExpression,
+    method: str,
+    call: CallSite,
+    target: Target,
+) -> Tensor:
+    if method == "pin_memory":
+        return replace(receiver, pinned=True)
+    if target.moves is False:
+        kind = Kind.PLAIN if receiver.kind is Kind.BUFFER else receiver.kind
+        return replace(receiver, kind=kind)
+    non_blocking = call.keyword("non_blocking")
+    was_parameter = receiver.kind in (Kind.PARAMETER, Kind.UNWRAPPED)
+    unwrapped = was_parameter and target.device not in (receiver.device, CPU)
+    step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
+    to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
+    if target.device == CPU and non_blocking is None and receiver.device != CPU:
+        # A copy that blocks ends after every copy that was queued before it.
+        walk.state.synchronisation += 1
+    return replace(
+        receiver,
+        device=target.device,
+        kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
+        origin=walk.step(step_kind, node, target.device, f".{method}()", receiver.origin),
+        pinned=False,
+        copied_at=walk.state.synchronisation if to_host else None,
+        stream=walk.state.stream,
+        computed_at=walk.state.epoch,
+    )
+
+
+def is_asynchronous(call: CallSite) -> bool:
+    """``non_blocking=True``."""
+    non_blocking = call.keyword("non_blocking")
+    return non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
+
+
+def _store_back(walk: Walk, node: cst.BaseExpression, module: Module) -> None:
+    """A Module moves in place: what it is known by is moved."""
+    path = path_of(node)
+    if path is not None and not walk.in_cpu_world:
+        walk.state.store(path, module)
+
+
+def _note(
+    walk: Walk, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target, fate: str
+) -> None:
+    """What the move says of the receiver that stays behind, and of its siblings."""
+    if not target.moves:
+        return
+    if fate != Fate.USED:
+        _mark_discarded(walk, node, receiver, receiver_node, target)
+        return
+    if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
+        symbol = receiver.device.symbol
+        if comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
+            walk.state.moved_groups[symbol.key] = target.device
+
+
+def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
+    """An item of a loader's batch, or of an argument that is named as one."""
+    if symbol.anchor is Anchor.PARAMETER:
+        is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
+        return "batch" in symbol.name and is_item
+    return symbol.anchor is Anchor.BATCH
+
+
+def _mark_discarded(
+    walk: Walk, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target
+) -> None:
+    path = path_of(receiver_node)
+    if path is None:
+        return
+    if isinstance(receiver, Tensor):
+        origin = walk.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.origin)
+        walk.state.values[path] = replace(receiver, origin=origin)
+    elif isinstance(receiver, Opaque):
+        # Of unknown type: it may well have moved in place.
+        walk.state.values[path] = replace(receiver, device=UNKNOWN)
+    elif isinstance(receiver, UnknownValue) and not is_accelerator(target.device):
+        walk.state.values[path] = NOTHING

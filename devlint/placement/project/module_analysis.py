@@ -1,0 +1,407 @@
+"""The analysis of one file: every definition walked once, summaries and class facts computed on demand."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import libcst as cst
+
+from devlint.placement.calls import dispatch as _calls  # noqa: F401  (registers the evaluation of calls)
+from devlint.placement.calls.attributes import module_symbol
+from devlint.placement.calls.constructor_facts import add_own_facts
+from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
+from devlint.placement.calls.summaries import Summary, substitute
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.index import FileIndex, index_file
+from devlint.placement.declarations.self_attributes import registered_attributes
+from devlint.placement.domain.abstract_values import (
+    NONE,
+    NOTHING,
+    ClassValue,
+    Constant,
+    Function,
+    Module,
+    ProjectModule,
+    Reference,
+    Self,
+    Value,
+)
+from devlint.placement.domain.class_facts import ClassFacts
+from devlint.placement.domain.events import ClassWalked, Event, Loaded, Sink
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
+from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.evaluation import comparisons as _comparisons  # noqa: F401  (registers the comparisons)
+from devlint.placement.evaluation import comprehensions as _comprehensions  # noqa: F401  (registers the comprehensions)
+from devlint.placement.evaluation import nested_definitions as _definitions  # noqa: F401  (registers the definitions)
+from devlint.placement.evaluation import statements as _statements  # noqa: F401  (registers the statements)
+from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.interpreter.memo import Memory, Notebook
+from devlint.placement.state.call_sites import Callers
+from devlint.placement.state.devices import device_of
+from devlint.placement.syntax.nodes import body_of, parameters_of
+from devlint.source.looks import MODULE
+from devlint.source.outline import DEFAULTING
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.project.workspace import Project, World
+
+MAX_STARS = 32
+"""Modules that a file imports whole; in an index of hundreds of them, looking one name up would read them all."""
+
+
+def analyse(
+    tree: cst.Module,
+    path: str,
+    role: Role,
+    project: Project | None = None,
+    file: Path | None = None,
+    index: FileIndex | None = None,
+) -> Iterator[Event]:
+    """The events of one file: module level first, then each definition in the order of the source, then the classes.
+
+    With a ``project``, ``file`` is where the text stands, and what it imports from around there is known as well.
+    """
+    analysis = Analysis(tree, path, role, project, file, index)
+    if project is not None:
+        project.enter(analysis)
+    yield from analysis.events()
+
+
+class _ModuleLevel(NamedTuple):
+    """What the statements of a module's level do."""
+
+    events: list[Event]
+    names: dict[str, Value]
+    default: Device
+    """Where factories make their tensors afterwards."""
+
+
+class Analysis:
+    """What is known of one file. The seam to other files is :meth:`global_value`, where imported names are resolved."""
+
+    def __init__(
+        self,
+        tree: cst.Module,
+        path: str,
+        role: Role,
+        project: Project | World | None = None,
+        file: Path | None = None,
+        index: FileIndex | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        """``index`` is that of the file. With a ``memory`` of others it is asked about some names only, and keeps in
+        it what it finds out: its module level is walked if a name wants it."""
+        self.tree = tree
+        self._asked_only = memory is not None
+        self.memory: Memory = memory if memory is not None else Notebook()
+        self.index: FileIndex = index if index is not None else index_file(tree)
+        self.path = path
+        self.role = role
+        self.file = file
+        self.project = project
+        self._globals: dict[str, Value] = {}
+        self._deferred: list[FunctionInfo] = []
+        self._buffers: set[tuple[ClassInfo, str]] = set()
+        """All that have been seen to be registered."""
+        self.callers = Callers(self.index.indirect, self._only_used_here) if not self._asked_only else None
+        self._default: Device = CPU
+        self._sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
+        for function in self.index.functions.values():
+            function.home = self
+        for defined in self.index.classes.values():
+            defined.home = self
+
+    def dissolve(self) -> None:
+        """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
+        if isinstance(self.memory, Notebook):
+            self.memory.clear()
+        if self.callers is not None:
+            self.callers.forget()
+        self._globals.clear()
+        self._buffers.clear()
+        self._deferred.clear()
+        for function in self.index.functions.values():
+            function.home = None
+            function.closure = {}
+        for info in self.index.classes.values():
+            info.home = None
+            if not self._asked_only:
+                info.methods.clear()
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def events(self) -> Iterator[Event]:
+        loaded: dict[str, dict[str, set[str]]] = {}
+        level = self._module_level()
+        yield from level.events if level is not None else ()
+        functions = self.index.in_order()
+        for info in self.index.classes.values():
+            self.facts(info)
+        for function in functions:
+            self._walked(function)
+        position = 0
+        while position < len(self._deferred):
+            # Walking one lambda may find another.
+            self._walked(self._deferred[position])
+            position += 1
+        nested = [info for info in self._deferred if info.key not in self.index.functions]
+        for function in (*functions, *nested):
+            yield from self._events_of(function, loaded)
+        for info in self.index.classes.values():
+            yield ClassWalked(info.node, self._class_scope(info), self._completed(info, loaded))
+
+    def _events_of(self, function: FunctionInfo, loaded: dict[str, dict[str, set[str]]]) -> Iterator[Event]:
+        walk = self._walked(function)
+        if walk is None:
+            return
+        for event in walk.events:
+            if isinstance(event, Loaded) and event.scope.class_name is not None:
+                by_name = loaded.setdefault(event.scope.class_name, {})
+                by_name.setdefault(event.attribute, set()).add(function.name)
+            judged = self.callers.judged(event, walk.scope) if self.callers is not None else event
+            if judged is not None:
+                yield judged
+
+    def _only_used_here(self, name: str) -> bool:
+        if self.project is None or self.file is None or name in self.index.indirect:
+            return False
+        return self.project.only_used_inside(self.file, name)
+
+    def _class_scope(self, info: ClassInfo) -> Scope:
+        return Scope(self.path, self.role, info.qualname, Setting.MODULE_LEVEL, info.qualname)
+
+    # -- walks ----------------------------------------------------------------------------------------------------
+
+    def rests_on(self, part: str) -> None:
+        """Note that a part of this file was looked at, if it is another one than that which is analysed."""
+        if self._asked_only and self.project is not None and self.file is not None:
+            self.project.rests_on(self.file, part)
+
+    def _module_level(self) -> _ModuleLevel | None:
+        """What the statements of the module level do; None while they are walked."""
+        return self.memory.ask(("module", self), self._walk_module, None)
+
+    def _walk_module(self) -> _ModuleLevel:
+        self.rests_on(MODULE)
+        self._globals, self._default = {}, CPU
+        walk = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+        walk.run(iter(list(body_of(self.tree))))
+        names = dict(walk.env.values) if walk.env is not None else self._globals
+        # Set inside some function: when it has run is not known here.
+        default = UNKNOWN if self._default == CPU and self._sets_default else self._default
+        return _ModuleLevel([] if self._asked_only else walk.events, names, default)
+
+    @property
+    def _default_device(self) -> Device:
+        level = self._module_level() if self._sets_default else None
+        return self._default if level is None else level.default
+
+    def _walked(self, info: FunctionInfo) -> Walk | None:
+        """The walk of a definition; None while it runs, or too deep."""
+        if info.home is not None and info.home is not self:
+            return info.home._walked(info)
+        # What one closes over is that of the walk around it.
+        return self.memory.ask(_walk_of(info), partial(self._walk, info), None, True, not info.closure)
+
+    def _walk(self, info: FunctionInfo) -> Walk:
+        walk = Walk(self, scope_of(info, self.path, self.role), info)
+        walk.state.default_device = self._default_device
+        bind_parameters(walk, info)
+        if not self._asked_only:
+            announce(walk, info)
+        walk.run_definition(info.node)
+        if self._asked_only:
+            walk.keep_results()
+        return walk
+
+    def running(self, info: FunctionInfo) -> AbstractContextManager[None]:
+        """While a definition is walked, what is asked of it again has no answer yet."""
+        return self.memory.asking(_walk_of(info))
+
+    def is_running(self, info: FunctionInfo) -> bool:
+        return self.memory.is_asked(_walk_of(info), True)
+
+    def defer(self, info: FunctionInfo) -> None:
+        """A definition found inside another, to be walked after it."""
+        if all(info.key != other.key for other in self._deferred):
+            self._deferred.append(info)
+
+    def summary(self, info: FunctionInfo) -> Summary | None:
+        """What the definition returns; None when that is not known yet."""
+        if info.owner is not None and self.in_progress(info.owner):
+            return None
+        walk = self._walked(info)
+        return None if walk is None else Summary(walk.result())
+
+    def property_value(self, walk: Walk, owner: Self, method: FunctionInfo) -> Value:
+        """What a property gives, for the object it is asked of."""
+        summary = self.summary(method)
+        if summary is None or method.owner is None:
+            return NOTHING
+        return substitute(summary.value, {module_symbol(method.owner).key: owner}, walk, None)
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def global_value(self, name: str) -> Value:
+        """A name of the module, an import, or a builtin."""
+        found = self.exported(name)
+        if found is not None:
+            return found
+        if hasattr(builtins, name):
+            return Reference(name)
+        found = self.from_star(name)
+        return NOTHING if found is None else found
+
+    def exported(self, name: str) -> Value | None:
+        """A name that the module binds or imports; None where it does neither.
+
+        ``box_area = None`` stands in for an import that failed: where it is used, it did not.
+        """
+        if name in self.index.rebound:
+            return NOTHING
+        found = self._bound(name)
+        if found is not None and not (found == NONE and name in self.index.names):
+            return found
+        defined = self.index.top_level.get(name) if self._asked_only else None
+        if isinstance(defined, FunctionInfo):
+            return Function(defined, f"{self.path}:{name}") if defined.keeps_signature else NOTHING
+        if defined is not None:
+            return ClassValue(defined, f"{self.path}:{name}")
+        qualified = self.index.names.get(name)
+        if qualified is not None:
+            return self.imported(qualified)
+        return None
+
+    def _bound(self, name: str) -> Value | None:
+        """What the statements of the module level leave a name with."""
+        if self._asked_only and name not in self.index.bound:
+            return None
+        level = self._module_level()
+        return (self._globals if level is None else level.names).get(name)
+
+    def imported(self, qualified: str) -> Value:
+        """What an imported name stands for: a value of the project, or a reference to what is outside."""
+        found = self._resolved(qualified)
+        return Reference(qualified) if found is None else found
+
+    def _resolved(self, qualified: str) -> Value | None:
+        """What a qualified name stands for that is imported here; None for what is not the project's."""
+        if self.project is None or self.file is None:
+            return None
+        return self.memory.ask(("import", self, qualified), partial(self.project.look_up, self.file, qualified), None)
+
+    def from_star(self, name: str) -> Value | None:
+        """A public name that ``from module import *`` brings in; None if none does, or too many might."""
+        if name.startswith("_") or len(self.index.stars) > MAX_STARS:
+            return None
+        for module in self.index.stars:
+            found = self._resolved(f"{module}{'' if module.endswith('.') else '.'}{name}")
+            if found is not None:
+                return found
+        return None
+
+    def member(self, module: ProjectModule, name: str) -> Value:
+        """An attribute of a module of the project."""
+        found = self.project.member(module.file, name) if self.project is not None else None
+        return NOTHING if found is None else found
+
+    def imported_class(self, qualified: str) -> ClassInfo | str:
+        """The project's class of that name, else the name."""
+        found = self.imported(qualified)
+        return found.info if isinstance(found, ClassValue) else qualified
+
+    def bind_global(self, name: str, value: Value) -> None:
+        """Module-level bindings are seen by definitions."""
+        self._globals[name] = value
+
+    def note_default(self, walk: Walk) -> None:
+        if walk.info is None:
+            self._default = walk.state.default_device
+
+    def check_defaults(self, walk: Walk, node: cst.FunctionDef) -> None:
+        """Evaluates default arguments; a device spelled in one is a choice made for every caller."""
+        for parameter in parameters_of(node):
+            if parameter.default is None:
+                continue
+            value = walk.evaluate(parameter.default)
+            if "device" in parameter.name.value and isinstance(value, Constant) and isinstance(value.value, str):
+                device_of(walk, value, parameter.default, Sink.DEFAULT)
+
+    # -- classes --------------------------------------------------------------------------------------------------
+
+    def in_progress(self, info: ClassInfo) -> bool:
+        return (info.home or self).memory.is_asked(("facts", info))
+
+    def facts(self, info: ClassInfo) -> ClassFacts:
+        """The attributes of a class by its constructor and its bases in the project."""
+        if info.home is not None and info.home is not self:
+            return info.home.facts(info)
+        return self.memory.ask(("facts", info), partial(self._find_facts, info), ClassFacts(info))
+
+    def _find_facts(self, info: ClassInfo) -> ClassFacts:
+        facts = ClassFacts(info)
+        for parent in reversed(info.order[1:]):
+            facts.attributes.update(self.facts(parent).attributes)
+        constructor, *builders = self._constructing(info) or (None,)
+        if constructor is not None:
+            for method in info.builders:
+                # Its own walk comes later, when the attributes are known.
+                self.memory.forget(_walk_of(method))
+            add_own_facts(facts, constructor, builders)
+        return facts
+
+    def _constructing(self, info: ClassInfo) -> tuple[Walk, ...]:
+        """The walks of the constructor and of its parts; none while it is walked itself."""
+        init = info.methods.get("__init__")
+        walk = self._walked(init) if init is not None else None
+        if walk is None:
+            return ()
+        return (walk, *(part for method in info.builders if (part := self._walked(method)) is not None))
+
+    def builds(self, walk: Walk, info: ClassInfo) -> bool:
+        """Whether what a walk stores on an object is what every object of the class begins with."""
+        if info.home is not None and info.home is not self:
+            return False
+        constructs = walk.info is not None and walk.info.name == "__init__"
+        return constructs or (self.in_progress(info) and walk.info in info.builders)
+
+    def is_buffer(self, walk: Walk, info: ClassInfo, name: str) -> bool:
+        return any((c.home or self)._registers(walk, c, name) for c in info.order)
+
+    def _registers(self, walk: Walk, info: ClassInfo, name: str) -> bool:
+        if not self._asked_only:
+            return (info, name) in self._buffers
+        return any((info, name) in one.noted.buffers for one in (walk, *self._constructing(info)))
+
+    def note_buffer(self, walk: Walk, info: ClassInfo, name: str) -> None:
+        """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
+        walk.noted.buffers.add((info, name))
+        if not self._asked_only:
+            self._buffers.add((info, name))
+
+    def _completed(self, info: ClassInfo, loaded: dict[str, dict[str, set[str]]]) -> ClassFacts:
+        """The facts with what the whole class does with each attribute."""
+        facts = self.facts(info)
+        registered = registered_attributes(info)
+        reads = loaded.get(info.qualname, {})
+        attributes = {
+            name: replace(
+                fact,
+                loaded_in=frozenset(reads.get(name, ())),
+                registered=name in registered or (facts.dynamic and not isinstance(fact.value, Module)),
+            )
+            for name, fact in facts.attributes.items()
+        }
+        return ClassFacts(info, attributes, facts.dynamic)
+
+
+def _walk_of(info: FunctionInfo) -> tuple[str, int]:
+    """The question how a definition is walked."""
+    return "walk", info.key

@@ -1,0 +1,1 @@
+"""Reading and changing the abstract state: device contexts, branch conditions, streams, host reads, call sites."""

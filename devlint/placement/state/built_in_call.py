@@ -1,0 +1,60 @@
+"""Modules that a definition builds and calls itself: nothing but its own moves can have put them anywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import Module
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+SETTINGS = frozenset({Setting.FORWARD, Setting.METHOD, Setting.FUNCTION})
+_HARMLESS = frozenset({"print", "len", "type", "isinstance", "repr", "str", "id", "count_parameters"})
+
+
+def built_here(walk: Walk, module: Module, node: cst.BaseExpression) -> bool:
+    """Whether the module certainly has state, was made on the CPU by this definition, and is still there."""
+    if module.holds_state is not True or module.assumed or module.device != CPU or walk.info is None:
+        return False
+    step = module.origin.step if module.origin is not None else None
+    if step is None or step.kind is not StepKind.MADE or step.scope != walk.scope or walk.in_cpu_world:
+        return False
+    if walk.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):
+        return False
+    forward = module.info.method("forward") if module.info is not None else None
+    if module.info is not None and (forward is None or forward.places_itself):
+        # It brings its inputs over, or what it does with them is not in sight.
+        return False
+    path = path_of(node)
+    return path is None or not (_has_parts_elsewhere(walk, path) or _is_handed_on(walk, path))
+
+
+def _stays(child: object) -> bool:
+    return isinstance(child, Module) and (child.stateless or child.device == CPU)
+
+
+def _has_parts_elsewhere(walk: Walk, path: str) -> bool:
+    """`conv.weight.data = kernel`: the state was replaced by what may be anywhere."""
+    parts = (value for key, value in walk.state.values.items() if key.startswith((f"{path}.", f"{path}[")))
+    return any(getattr(value, "device", None) != CPU for value in parts)
+
+
+def _is_handed_on(walk: Walk, path: str) -> bool:
+    """What gets the module may move it in place."""
+    assert walk.info is not None
+    for child in descend(walk.info.node):
+        if not isinstance(child, cst.Call) or (dotted(child.func) or "") in _HARMLESS:
+            continue
+        if any(isinstance(a.value, (cst.Name, cst.Attribute)) and code_of(a.value) == path for a in child.args):
+            return True
+        moves = isinstance(child.func, cst.Attribute) and child.func.attr.value in ("_apply", "apply", "to_empty")
+        if moves and isinstance(child.func, cst.Attribute) and code_of(child.func.value) == path:
+            return True
+    return False

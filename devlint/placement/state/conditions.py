@@ -1,0 +1,286 @@
+"""Conditions: which arm the analysed world takes, and under which guard both arms are kept.
+
+The world analysed has an accelerator: ``torch.cuda.is_available()`` holds. Of several probes in a chain the first true
+arm in source order is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    Container,
+    DeviceName,
+    Host,
+    Opaque,
+    Tensor,
+    Truth,
+    Value,
+)
+from devlint.placement.domain.events import Tested
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
+from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of, string_value
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.abstract_state import Environment
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """``path`` holds ``value`` where the condition's outcome is ``when``."""
+
+    path: str
+    value: Value
+    when: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """``known``: its value in the analysed world. ``cpu_when``: the outcome under which everything is on the CPU."""
+
+    known: bool | None = None
+    guard: Guard | None = None
+    negated: bool = False
+    cpu_when: bool | None = None
+    narrowings: tuple[Narrowing, ...] = ()
+
+    def flipped(self) -> Condition:
+        return Condition(
+            None if self.known is None else not self.known,
+            self.guard,
+            not self.negated,
+            None if self.cpu_when is None else not self.cpu_when,
+            tuple(replace(narrowing, when=not narrowing.when) for narrowing in self.narrowings),
+        )
+
+    def narrow(self, state: Environment, outcome: bool) -> None:
+        """Applies what the outcome says of the types of names."""
+        for narrowing in self.narrowings:
+            if narrowing.when is outcome:
+                state.values[narrowing.path] = narrowing.value
+
+
+def test(walk: Walk, node: cst.BaseExpression) -> Condition:
+    """Evaluates a condition, its walrus bindings and calls included."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        return test(walk, node.expression).flipped()
+    if isinstance(node, cst.BooleanOperation):
+        return _connective(walk, node)
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+        return _comparison(walk, node)
+    value = walk.evaluate(node)
+    walk.emit(Tested(node, walk.scope, value))
+    if isinstance(node, cst.Call):
+        known = _known_of_tensor(walk, node)
+        if known is not None:
+            return Condition(known)
+        narrowings = _type_test(walk, node)
+        if narrowings:
+            return replace(_of_type(_guarded(walk, node), walk, node), narrowings=narrowings)
+    if isinstance(value, Truth):
+        if value.known is not None:
+            return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
+        return _guarded(walk, node, about_device=value.about_device)
+    if isinstance(value, Constant):
+        return Condition(bool(value.value))
+    return _guarded(walk, node)
+
+
+def _connective(walk: Walk, node: cst.BooleanOperation) -> Condition:
+    left = test(walk, node.left)
+    is_and = isinstance(node.operator, cst.And)
+    if left.known is (not is_and):
+        # The right side is not evaluated in this world.
+        return left
+    right = test(walk, node.right)
+    if left.known is is_and:
+        return replace(right, cpu_when=right.cpu_when if right.cpu_when is not None else left.cpu_when)
+    if right.known is is_and:
+        return replace(left, cpu_when=left.cpu_when if left.cpu_when is not None else right.cpu_when)
+    about = any(c.guard is not None and c.guard.kind is GuardKind.ON_ACCELERATOR for c in (left, right))
+    # Both sides hold where "and" holds, neither where "or" does not.
+    narrowings = tuple(n for c in (left, right) for n in c.narrowings if n.when is is_and)
+    # One side of an "and" that holds only on the CPU is enough; so is one side of an "or" that fails only there.
+    sides = [c.cpu_when for c in (left, right) if c.cpu_when is is_and]
+    guarded = _guarded(walk, node, about_device=about)
+    return replace(guarded, cpu_when=sides[0] if sides else guarded.cpu_when, narrowings=narrowings)
+
+
+def _comparison(walk: Walk, node: cst.Comparison) -> Condition:
+    target = node.comparisons[0]
+    operator = target.operator
+    value = walk.evaluate(node)
+    if isinstance(operator, (cst.Is, cst.IsNot)) and _is_none(target.comparator):
+        condition = _none_test(walk, node.left, walk.evaluate_quietly(node.left))
+        return condition if isinstance(operator, cst.Is) else condition.flipped()
+    if isinstance(value, Truth):
+        if value.known is not None:
+            return Condition(value.known)
+        if value.about_device:
+            guard = _guarded(walk, node, about_device=True)
+            outcome = _cpu_outcome(node, operator)
+            return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(walk, node.left, outcome))
+    return _guarded(walk, node)
+
+
+def _cpu_outcome(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
+    """``x.device.type == "cpu"`` is the CPU's branch when it holds, ``== "cuda"`` when it does not."""
+    text = code_of(node)
+    equal = isinstance(operator, (cst.Equal, cst.Is, cst.In))
+    if '"cpu"' in text or "'cpu'" in text:
+        return equal
+    if any(name in text for name in ('"cuda', "'cuda", '"mps', "'mps", '"xpu', "'xpu")):
+        return not equal
+    return None
+
+
+def _is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _none_test(walk: Walk, node: cst.BaseExpression, value: Value) -> Condition:
+    if isinstance(value, Constant) and not _set_by_somebody_later(node, value):
+        return Condition(value.value is None)
+    if isinstance(value, Container):
+        return Condition(known=False)
+    subject = None
+    device: Device | None = getattr(value, "device", None)
+    if isinstance(device, SameAs) and isinstance(value, (Tensor, Opaque, DeviceName)):
+        subject = device.symbol
+    key = f"{subject.key} is None" if subject is not None and subject.anchor is Anchor.PARAMETER else None
+    if key is not None and not isinstance(node, cst.Name):
+        key = None
+    text = f"{code_of(node)} is None"
+    return Condition(guard=Guard(key or _versioned(walk, node, text), text, GuardKind.IS_NONE, subject))
+
+
+def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:
+    """``self.steps`` that the constructor left at None: another method, or its user, may have been there since."""
+    return value.value is None and isinstance(node, cst.Attribute)
+
+
+_ABOUT_DEVICES = ("cuda", "gpu", "device", "accelerator", ".is_cpu", "xpu", "npu", "mps", "hpu", "mlu", "musa", "xla")
+
+
+def _guarded(walk: Walk, node: cst.BaseExpression, *, about_device: bool = False) -> Condition:
+    text = code_of(node)
+    if len(text) > 200:
+        return Condition()
+    subject = _accelerator_subject(walk, node)
+    # An object that is called an accelerator has attributes of all sorts: `accelerator.is_main_process`.
+    lowered = text.lower().replace("accelerator.", "")
+    about = about_device or any(word in lowered for word in _ABOUT_DEVICES)
+    kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
+    cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
+    return Condition(guard=Guard(_versioned(walk, node, text), text, kind, subject), cpu_when=cpu_when)
+
+
+def _on_the_cpu(walk: Walk, left: cst.BaseExpression, outcome: bool | None) -> tuple[Narrowing, ...]:
+    """``x.device == torch.device("cpu")``: where it holds, that is where x is."""
+    if outcome is None or not isinstance(left, cst.Attribute):
+        return ()
+    if left.attr.value != "device":
+        # ``x.device.type``
+        left = left.value
+    path = path_of(left.value) if isinstance(left, cst.Attribute) else None
+    value = walk.evaluate_quietly(left.value) if isinstance(left, cst.Attribute) and path is not None else None
+    if path is None or not isinstance(value, (Tensor, Opaque)):
+        return ()
+    return (Narrowing(path, replace(value, device=CPU), outcome),)
+
+
+_NO_TENSORS = frozenset({"numpy.ndarray", "str", "int", "float", "list", "tuple", "dict"})
+
+
+def _known_of_tensor(walk: Walk, node: cst.Call) -> bool | None:
+    """What a test of the type or of a method says of a value that is a tensor."""
+    name = walk.index.qualified(dotted(node.func))
+    if name not in ("isinstance", "hasattr") or len(node.args) != 2:
+        return None
+    value = walk.evaluate_quietly(node.args[0].value)
+    if not isinstance(value, Tensor):
+        return None
+    asked = node.args[1].value
+    if name == "hasattr":
+        known = isinstance(asked, cst.SimpleString) and semantics.method(str(string_value(asked.value))) is not None
+        return True if known else None
+    if value.origin is not None and isinstance(value.origin.step.node, cst.Param):
+        # An argument may be what its annotation does not say; that is why the code asks.
+        return None
+    return False if _classes(walk, asked) <= _NO_TENSORS else None
+
+
+def _classes(walk: Walk, tested: cst.BaseExpression) -> set[str]:
+    """The qualified names of what ``isinstance`` asks for: one class or a tuple of them."""
+    parts = [e.value for e in tested.elements] if isinstance(tested, cst.Tuple) else [tested]
+    return {walk.index.qualified(dotted(part)) for part in parts}
+
+
+def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:
+    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: what x is where it holds and where it does not."""
+    name = walk.index.qualified(dotted(node.func))
+    path = path_of(node.args[0].value) if node.args else None
+    if path is None or name not in ("isinstance", "torch.is_tensor"):
+        return ()
+    value = walk.evaluate_quietly(node.args[0].value)
+    if not isinstance(value, (Tensor, Opaque)):
+        return ()
+    if name == "torch.is_tensor":
+        classes = {"torch.Tensor"}
+    elif len(node.args) == 2:
+        classes = _classes(walk, node.args[1].value)
+    else:
+        return ()
+    tensors = {c for c in classes if c.rsplit(".", 1)[-1] in ("Tensor", "Parameter", "FloatTensor", "LongTensor")}
+    is_tensor = value if isinstance(value, Tensor) else Tensor(value.device, origin=value.origin)
+    if tensors:
+        sure = is_tensor if tensors == classes else value
+        return (Narrowing(path, sure, True), Narrowing(path, NOTHING, False))
+    if "numpy.ndarray" in classes:
+        return (Narrowing(path, Host(numpy=True), True),)
+    return (Narrowing(path, Opaque(value.device, value.origin), True),)
+
+
+def _of_type(condition: Condition, walk: Walk, node: cst.Call) -> Condition:
+    """A test of an argument's type, with what decides it at each call."""
+    value = walk.evaluate_quietly(node.args[0].value)
+    device = value.device if isinstance(value, (Tensor, Opaque)) else None
+    if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+        return condition
+    classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(walk, node.args[1].value)
+    kind = GuardKind.IS_TENSOR if classes == {"torch.Tensor"} else GuardKind.PLAIN
+    if classes <= _NO_TENSORS:
+        kind = GuardKind.IS_NO_TENSOR
+    return replace(condition, guard=replace(condition.guard, kind=kind, subject=device.symbol))
+
+
+def _accelerator_subject(walk: Walk, node: cst.BaseExpression) -> Symbol | None:
+    """The symbol ``x`` of ``x.is_cuda``."""
+    if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda":
+        device = getattr(walk.evaluate_quietly(node.value), "device", None)
+        return device.symbol if isinstance(device, SameAs) else None
+    return None
+
+
+def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
+    """``use_cuda``, ``args.cuda``, ``self.use_gpu``: false means that the run stays on the CPU."""
+    name = node.attr.value if isinstance(node, cst.Attribute) else node.value if isinstance(node, cst.Name) else ""
+    lowered = name.lower()
+    return "no" not in lowered.split("_") and (
+        lowered in ("cuda", "gpu", "is_cuda") or lowered.endswith(("_cuda", "_gpu"))
+    )
+
+
+def _versioned(walk: Walk, node: cst.BaseExpression, text: str) -> str:
+    """The text with the versions of the names in it, so that a rebound name makes another condition."""
+    versions = walk.state.versions
+    names = sorted({n.value for n in descend(node) if type(n) is cst.Name}) if versions else ()
+    marks = ",".join(f"{name}{versions[name]}" for name in names if name in versions)
+    return f"{walk.scope.qualname}:{text}@{marks}"

@@ -1,0 +1,127 @@
+"""Devices as values: spelled by strings, indexes and ``torch.device``, read from tensors, given by callers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import (
+    Constant,
+    DeviceName,
+    Host,
+    Module,
+    Opaque,
+    Reference,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.domain.events import CallSite, DeviceNamed, Sink
+from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, Known, SameAs, Symbol
+from devlint.placement.syntax.nodes import code_of
+from devlint.semantics import NamedDevice
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+ACCELERATOR_METHODS = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "ipu"})
+"""Tensor and Module methods named after the device they move to."""
+
+
+def name_of_constant(value: Constant) -> DeviceName | None:
+    """The device a literal names; None when it names none (``"gpu"`` too: torch refuses it)."""
+    if not isinstance(value.value, str):
+        return None
+    named = semantics.parse_device(value.value)
+    if isinstance(named, NamedDevice):
+        return DeviceName(Known(named.type, None if named.type == "cpu" else named.index), value.node, value.value)
+    return None
+
+
+def device_of(
+    walk: Walk, value: Value, node: cst.BaseExpression, sink: str | None = None, call: CallSite | None = None
+) -> Device:
+    """The device an argument means where torch takes a device; names a literal spells are reported as such."""
+    if isinstance(value, DeviceName):
+        if sink is not None:
+            _name_literal(walk, value, sink, call)
+        return value.device
+    if isinstance(value, Constant):
+        return _device_of_literal(walk, value, node, sink, call)
+    if isinstance(value, (Tensor, Opaque)):
+        # ``t.to(other)``; an argument of unknown type in a device's place is a device the caller decides.
+        return value.device
+    if isinstance(value, (Module, Reference)):
+        return UNKNOWN
+    return expression_device(walk, node)
+
+
+def expression_device(walk: Walk, node: cst.BaseExpression) -> Device:
+    """A device whose value is not followed: equal expressions over equal names are equal devices."""
+    text = code_of(node)
+    if len(text) > 100 or isinstance(node, cst.Call):
+        return UNKNOWN
+    root = text.split(".", 1)[0].split("[", 1)[0]
+    version = walk.state.versions.get(root, 0)
+    return SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}@{version}"))
+
+
+def _device_of_literal(
+    walk: Walk, value: Constant, node: cst.BaseExpression, sink: str | None, call: CallSite | None
+) -> Device:
+    if isinstance(value.value, bool) or value.value is None:
+        return walk.state.factory_device if value.value is None else UNKNOWN
+    if isinstance(value.value, int):
+        _emit(walk, value.node or node, str(value.value), sink, None, call)
+        return Known("cuda", value.value)
+    if isinstance(value.value, str):
+        named = name_of_constant(value)
+        _emit(walk, value.node or node, value.value, sink, named, call)
+        return named.device if named is not None else UNKNOWN
+    return UNKNOWN
+
+
+def name_default(walk: Walk, value: Value, node: cst.BaseExpression) -> None:
+    """A string that names a device as the default of a field."""
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        device_of(walk, value, node, Sink.DEFAULT)
+
+
+def _name_literal(walk: Walk, value: DeviceName, sink: str, call: CallSite | None) -> None:
+    """A name that went through a variable is reported where it is spelled, once it reaches torch."""
+    if value.node is None or not value.text or not isinstance(value.node, (cst.SimpleString, cst.Integer)):
+        return
+    if isinstance(value.device, SameAs):
+        # An argument: the literal is its default.
+        sink = Sink.DEFAULT
+    _emit(walk, value.node, value.text, sink, value, call, value.chosen_by_probe)
+
+
+def _emit(
+    walk: Walk,
+    node: cst.CSTNode,
+    text: str,
+    sink: str | None,
+    name: DeviceName | None,
+    call: CallSite | None,
+    guarded: bool = False,
+) -> None:
+    if sink is not None:
+        walk.emit(DeviceNamed(node, walk.scope, text, sink, name, call, guarded or walk.under_device_guard, walk.arms))
+
+
+def resolve_current(walk: Walk, device: Device) -> Device:
+    """``cuda`` without an index is the current device, where a path has set that."""
+    if isinstance(device, Known) and device.type == "cuda" and device.index is None:
+        return Known("cuda", walk.state.current_index)
+    return device
+
+
+def is_dtype(value: Value, node: cst.BaseExpression) -> bool:
+    """Whether an argument of ``.to`` is a dtype and not a device."""
+    if isinstance(value, Reference):
+        return value.name.startswith("torch.")
+    text = code_of(node)
+    return isinstance(value, (UnknownValue, Opaque, Host)) and "type" in text.rsplit(".", 1)[-1].lower()

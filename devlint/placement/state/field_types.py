@@ -1,0 +1,80 @@
+"""Which fields of an argument are tensors, by the class that it is annotated with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.declarations.parameter_evidence import Role, annotated
+from devlint.placement.domain.abstract_values import ClassValue, Reference
+from devlint.placement.syntax.nodes import body_of, code_of, string_value
+
+if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import ClassInfo
+    from devlint.placement.interpreter.interpreter import Walk
+
+ITEMS = "[]"
+"""Stands for whatever is kept under a string key."""
+
+_GRAPH = frozenset({"x", "edge_index", "edge_attr", "pos", "batch", "ptr"})
+_LIBRARY = {
+    "torch_geometric.data.Data": _GRAPH,
+    "torch_geometric.data.Batch": _GRAPH,
+    "torch_geometric.data.data.Data": _GRAPH,
+    "torch_geometric.data.batch.Batch": _GRAPH,
+    "tensordict.TensorDict": frozenset({ITEMS}),
+    "tensordict.TensorDictBase": frozenset({ITEMS}),
+    "tensordict.tensordict.TensorDict": frozenset({ITEMS}),
+    "tensordict.tensordict.TensorDictBase": frozenset({ITEMS}),
+}
+"""Fields that hold tensors wherever they hold anything.
+
+Source: torch_geometric 2.8 (``Data.__init__``; ``y`` may be a number) and tensordict 0.15 (``TensorDictBase.get``).
+"""
+
+
+def tensor_fields(walk: Walk, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
+    """Names of the fields that the annotated class declares as tensors, and the class if it is the project's."""
+    if parameter.annotation is None:
+        return frozenset(), None
+    node = _class_of(parameter.annotation.annotation)
+    if isinstance(node, cst.SimpleString):
+        text = str(string_value(node.value))
+        value = walk.lookup(text) if text.isidentifier() else None
+    else:
+        value = walk.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
+    if isinstance(value, Reference):
+        return _LIBRARY.get(value.name, frozenset()), None
+    if isinstance(value, ClassValue) and not value.info.is_module:
+        return declared(walk, value.info), value.info
+    return frozenset(), None
+
+
+def _class_of(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The class in ``Optional[Class]`` and ``Class | None``."""
+    if isinstance(node, cst.BinaryOperation) and code_of(node.right) == "None":
+        return node.left
+    if isinstance(node, cst.Subscript) and code_of(node.value).rsplit(".", 1)[-1] == "Optional":
+        first = node.slice[0].slice
+        return first.value if isinstance(first, cst.Index) else node
+    return node
+
+
+def declared(walk: Walk, info: ClassInfo) -> frozenset[str]:
+    """The fields of a dataclass, a NamedTuple or a class like them that are annotated as one tensor."""
+    return frozenset(
+        name
+        for one in info.order
+        for name, text in fields_of(one)
+        if annotated(text, (one.home or walk.analysis).index) is Role.TENSOR
+    )
+
+
+def fields_of(info: ClassInfo) -> list[tuple[str, str]]:
+    """Names annotated in a class body, with their annotations' source, in order."""
+    return [
+        (statement.target.value, code_of(statement.annotation.annotation))
+        for statement in body_of(info.node.body)
+        if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name)
+    ]

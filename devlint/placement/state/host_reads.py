@@ -1,0 +1,42 @@
+"""Reads of a tensor's data by the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import (
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.events import HostRead
+from devlint.placement.domain.lattice import (
+    CPU,
+    leaves,
+)
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def host_read(
+    walk: Walk,
+    node: cst.CSTNode,
+    reader: str,
+    value: Value,
+    *,
+    wants_cpu: bool = False,
+    expression: cst.CSTNode | None = None,
+) -> None:
+    """A tensor's data is read on the host."""
+    if not isinstance(value, (Tensor, Opaque)):
+        return
+    copied = value.copied_at if isinstance(value, Tensor) else None
+    in_flight = copied is not None and copied == walk.state.synchronisation
+    place = expression if isinstance(expression, cst.BaseExpression) else None
+    walk.emit(HostRead(node, walk.scope, reader, value, wants_cpu, in_flight, place, walk.arms))
+    if CPU not in leaves(value.device):
+        # Reading it from there waits for what was queued before: `.item()` synchronises.
+        walk.state.synchronisation += 1

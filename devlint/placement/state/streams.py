@@ -1,0 +1,62 @@
+"""Side streams: which stream a tensor was computed on, and whether anything orders its use elsewhere after that.
+
+Source: PyTorch's CUDA semantics notes, "CUDA streams": work on different streams is unordered until one waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import Tensor, Value
+from devlint.placement.domain.events import StreamCrossed
+from devlint.placement.domain.provenance import StepKind
+from devlint.semantics import Operation, Result
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def reads_data(operation: Operation) -> bool:
+    """Whether an operation needs its operands' data: their sizes are known to the host at all times.
+
+    ``record_stream`` tells the allocator of a use that is ordered otherwise.
+    """
+    if operation.name == "Tensor.record_stream":
+        return False
+    return operation.result is not Result.HOST or operation.synchronises
+
+
+def note_use(walk: Walk, node: cst.CSTNode, value: Value, expression: cst.CSTNode) -> None:
+    """A tensor is used on the current stream."""
+    if not isinstance(value, Tensor):
+        return
+    state = walk.state
+    if value.stream is None or value.stream == state.stream or not _made_here(walk, value):
+        return
+    if max(state.waits.get((state.stream, value.stream), -1), state.ordered_until) < value.computed_at:
+        walk.emit(StreamCrossed(expression, walk.scope, value, value.stream, state.stream))
+
+
+def _made_here(walk: Walk, value: Tensor) -> bool:
+    """Both streams must be seen in one definition; a tensor from outside may be ordered there."""
+    if value.origin is None:
+        return False
+    made = value.origin.find(StepKind.MADE, StepKind.COMPUTED, StepKind.MOVED)
+    return made is not None and made.scope == walk.scope
+
+
+def wait(walk: Walk, waiting: str, awaited: str) -> None:
+    """``waiting.wait_stream(awaited)``."""
+    state = walk.state
+    state.waits[(waiting, awaited)] = state.epoch
+    state.epoch += 1
+
+
+def synchronise(walk: Walk) -> None:
+    """The host waits for everything: all orders are certain, all copies have arrived."""
+    state = walk.state
+    state.ordered_until = state.epoch
+    state.epoch += 1
+    state.synchronisation += 1

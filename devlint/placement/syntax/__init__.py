@@ -1,0 +1,1 @@
+"""Reading LibCST nodes: their parts, text, operators and places in the file."""

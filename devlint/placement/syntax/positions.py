@@ -1,0 +1,178 @@
+"""Places of nodes, computed only for a file that has something to say.
+
+Positions cost nineteen times a parse by :mod:`ast`, so they are resolved once, on the first question.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from devlint.finding import Place
+from devlint.placement.syntax.nodes import descend
+from devlint.placement.syntax.snippets import normalised
+from devlint.source.bare.nodes import NeedsLayout, is_bare
+from devlint.source.part import Part
+
+
+class Positions:
+    """Line and column of every node of one file; 1-based, columns in code points.
+
+    ``parts`` is what is parsed of it. ``others`` are those of other files by their paths, for the steps of a trace that
+    lead there.
+    """
+
+    def __init__(
+        self, parts: Sequence[Part], path: str, others: Mapping[str, Sequence[Part]] = MappingProxyType({})
+    ) -> None:
+        self._parts = [_Placed(part) for part in parts]
+        self._path = path
+        self._others = others
+        self._opened: dict[str, Positions] = {}
+        self._offsets: list[int] = []
+
+    @property
+    def trees(self) -> list[cst.Module]:
+        """What was parsed."""
+        return [part.tree for part in self._parts]
+
+    def _placed(self, node: cst.CSTNode) -> _Placed | None:
+        """The part that the node is of."""
+        found = next((part for part in self._parts if id(node) in part.nodes), None)
+        if found is None and is_bare(node):
+            raise NeedsLayout("the place of a node without one")
+        return found
+
+    def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
+        """The node's region in the file of that path. A node that is none of its text's is placed at its first line."""
+        if path is not None and path != self._path and path in self._others:
+            if path not in self._opened:
+                self._opened[path] = Positions(self._others[path], path)
+            return self._opened[path].place(node)
+        part = self._placed(node)
+        found = part.ranges.get(node) if part is not None else None
+        if part is None or found is None:
+            return Place(path or self._path, 1, 1, 1, 1)
+        first, last = part.line(found.start.line), part.line(found.end.line)
+        return Place(path or self._path, first, found.start.column + 1, last, found.end.column + 1)
+
+    def span(self, node: cst.CSTNode, text: str) -> tuple[int, int] | None:
+        """The node without its own parentheses, in character offsets into ``text``, the tree's own source.
+
+        None for a node of another text. LibCST misplaces form feeds at the start of a line, so that columns behind
+        them are off by some; there the place is the one of those near by that shows most of the node's code.
+        """
+        part = self._placed(node)
+        found = part.ranges.get(node) if part is not None else None
+        if part is None or found is None:
+            return None
+        first, last = (self._line_starts(text)[part.line(place.line) - 1] for place in (found.start, found.end))
+        if "\f" not in text:
+            return first + found.start.column, last + found.end.column
+        code = _solid(part.tree.code_for_node(node))
+        best: tuple[int, tuple[int, int]] | None = None
+        for shift in (0, 1, -1, 2, -2):
+            start = first + found.start.column + shift
+            end = last + found.end.column + (shift if first == last else 0)
+            shown = _solid(text[start:end])
+            if shown in code and (best is None or len(shown) > best[0]):
+                best = len(shown), (start, end)
+        return best[1] if best is not None else None
+
+    def _line_starts(self, text: str) -> list[int]:
+        if not self._offsets:
+            self._offsets = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        return self._offsets
+
+    def snippet(self, node: cst.CSTNode) -> str:
+        """The node's code, normalised: what of it survives reformatting. Parentheses around all of it do not count."""
+        part = self._placed(node)
+        tree = part.tree if part is not None else _EMPTY
+        if isinstance(node, cst.BaseExpression):
+            node = node.with_changes(lpar=(), rpar=())
+        return normalised(tree.code_for_node(node))
+
+    def statement_lines(self, node: cst.CSTNode) -> tuple[int, ...]:
+        """The lines of the simple statement, or of the header of the compound statement, that holds the node."""
+        part = self._placed(node)
+        return part.statement_lines(node) if part is not None else ()
+
+
+_EMPTY = cst.Module(body=[])
+
+
+class _Placed:
+    """One part with the places of its nodes."""
+
+    def __init__(self, part: Part) -> None:
+        self.tree = part.tree
+        self.line = part.line
+
+    @cached_property
+    def nodes(self) -> frozenset[int]:
+        """The identities of its nodes: cheaper to ask than their places."""
+        return frozenset(id(node) for node in descend(self.tree))
+
+    @cached_property
+    def ranges(self) -> Mapping[cst.CSTNode, CodeRange]:
+        return _Wrapper(self.tree, unsafe_skip_copy=True).resolve(PositionProvider)
+
+    def statement_lines(self, node: cst.CSTNode) -> tuple[int, ...]:
+        found = self.ranges.get(node)
+        if found is None or isinstance(node, cst.Module):
+            return ()
+        place = (found.start.line, found.start.column)
+        # The last one that begins before the node and ends behind its start is the innermost.
+        for index in range(bisect_right(self._starts, place) - 1, -1, -1):
+            first, end, last = self._statements[index]
+            if place < end:
+                return tuple(range(self.line(first), self.line(last) + 1))
+        return ()
+
+    @cached_property
+    def _starts(self) -> list[tuple[int, int]]:
+        return [start for start, _ in self._in_order]
+
+    @cached_property
+    def _statements(self) -> list[tuple[int, tuple[int, int], int]]:
+        """Of every statement in order: its first line, where it ends, and the last line of it or of its header."""
+        found = []
+        for _, statement in self._in_order:
+            whole = self.ranges[statement]
+            last = whole.end.line
+            if isinstance(statement, cst.BaseCompoundStatement):
+                last = max(self.ranges[statement.body].start.line - 1, whole.start.line)
+            found.append((whole.start.line, (whole.end.line, whole.end.column), last))
+        return found
+
+    @cached_property
+    def _in_order(self) -> list[tuple[tuple[int, int], cst.CSTNode]]:
+        ranges = [(place.start, node) for node, place in self.ranges.items() if isinstance(node, cst.BaseStatement)]
+        return sorted((((start.line, start.column), node) for start, node in ranges), key=lambda pair: pair[0])
+
+
+class _Wrapper(MetadataWrapper):
+    """One that does not go through the tree for visitors where there are none; positions are found without any."""
+
+    def visit_batched(
+        self,
+        visitors: Iterable[cst.BatchableCSTVisitor],
+        before_visit: Callable[[cst.CSTNode], None] | None = None,
+        after_leave: Callable[[cst.CSTNode], None] | None = None,
+    ) -> cst.CSTNode:
+        visitors = list(visitors)
+        return super().visit_batched(visitors, before_visit, after_leave) if visitors else self.module
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def _solid(code: str) -> str:
+    """Code without blanks, of which LibCST may render others than it read."""
+    return re.sub(r"\s", "", code)

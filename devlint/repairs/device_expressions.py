@@ -1,0 +1,286 @@
+"""Which expression says, at a place in a function, where another tensor is, and how sure that is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.causes import origin_of
+from devlint.drafts.changes import keywords_of, suffixed, with_argument
+from devlint.drafts.draft import Repair
+from devlint.drafts.wording import code_of, device_of, quoted, to_device_of
+from devlint.finding import Applicability
+from devlint.placement.domain.abstract_values import DeviceName, Evidence, Opaque, Tensor, Value
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.scope import Setting
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.events import Begun, MetOperand, ParameterIgnored
+    from devlint.placement.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class AtHand:
+    """An expression for a device. ``applicability`` is SAFE where it certainly can be evaluated and means the place."""
+
+    device: str
+    applicability: Applicability
+
+
+@dataclass(slots=True)
+class Definitions:
+    """The definitions of a file as they begin."""
+
+    _begun: dict[Scope, Begun] = field(default_factory=dict)
+    _ignoring: set[Scope] = field(default_factory=set)
+    """Definitions that never look at a device they are handed."""
+
+    def note(self, event: Begun) -> None:
+        self._begun[event.scope] = event
+
+    def note_ignored(self, event: ParameterIgnored) -> None:
+        self._ignoring.add(event.scope)
+
+    def beside(self, step: Step, theirs: MetOperand) -> AtHand | None:
+        """The device of another operand, asked where ``step`` makes a tensor."""
+        given = _given_before(step, theirs)
+        if given is not None:
+            named = self.argument(step.scope, given.name, step.node)
+            if named is not None:
+                return named
+        target = (
+            self._named_for(step, theirs) or to_device_of(theirs) or _of_item(theirs.node) or _of_chain(theirs.node)
+        )
+        if not target or target.startswith("next("):
+            # An input of the function says the same as the module does, and is asked more cheaply.
+            other = self.inputs(step.scope, step.node) or self._in_the_same_place(step, theirs)
+            if other is not None:
+                return other
+        if not target:
+            return None
+        root = re.match(r"(?:next\()?(\w+)", target)
+        if root is None:
+            return AtHand(target, Applicability.SUGGESTION)  # a device written out
+        if root[1] == "self":
+            return AtHand(target, Applicability.SUGGESTION) if step.scope.class_name is not None else None
+        if root[1] == target and not step.scope.qualname:
+            return AtHand(target, Applicability.SUGGESTION)  # whether it has its value by then is for people to see
+        if not self._is_bound(root[1], step):
+            return None
+        is_tensors = not target.startswith("next(") and step.scope not in self._ignoring
+        return AtHand(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
+
+    def _named_for(self, step: Step, theirs: MetOperand) -> str:
+        """The name of the device that the other operand was put on in the same definition, known before ``step``."""
+        import libcst as cst
+
+        for link in origin_of(theirs.value) or ():
+            if link.kind not in (StepKind.MADE, StepKind.MOVED):
+                continue
+            given = link.node.args if link.scope == step.scope and isinstance(link.node, cst.Call) else ()
+            named = next((arg.value for arg in given if _names_device(arg, link.kind)), None)
+            at_top_level = not step.scope.qualname
+            if isinstance(named, cst.Name) and (at_top_level or self._is_bound(named.value, step)):
+                return named.value
+            return ""
+        return ""
+
+    def _in_the_same_place(self, step: Step, theirs: MetOperand) -> AtHand | None:
+        """An argument that is a tensor and where the other operand is."""
+        begun = self._begun.get(step.scope)
+        device = device_of(theirs.value)
+        for name, value in begun.arguments if begun is not None else ():
+            if device is not None and _may_be_tensor(value) and device_of(value) == device:
+                found = self.argument(step.scope, name, step.node)
+                if found is not None and found.applicability is not Applicability.SUGGESTION:
+                    return found
+        return None
+
+    def inputs(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
+        """The first input of a `forward` that is a tensor."""
+        return self.first_tensor(scope, at) if scope.setting is Setting.FORWARD else None
+
+    def first_tensor(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
+        """The first argument that is a tensor, one that is surely there before one that may not be."""
+        begun = self._begun.get(scope)
+        given = begun.arguments if begun is not None else ()
+        hands = [self.argument(scope, name, at) for name, value in given if _may_be_tensor(value)]
+        found = [hand for hand in hands if hand is not None]
+        sure = (hand for hand in found if hand.applicability is not Applicability.SUGGESTION)
+        return next(sure, found[0] if found else None)
+
+    def device(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
+        """The first argument that is a device, still what the caller gave."""
+        from devlint.repairs.bound_names import is_untouched
+
+        begun, function = self._begun.get(scope), self.node_of(scope)
+        for name, value in begun.arguments if begun is not None and function is not None else ():
+            if isinstance(value, DeviceName) and function is not None and is_untouched(name, function, at):
+                return AtHand(name, Applicability.UNSAFE)
+        return None
+
+    def has_argument(self, scope: Scope, name: str, at: cst.CSTNode) -> bool:
+        """Whether the definition has such a parameter, still what the caller gave."""
+        from devlint.repairs.bound_names import is_untouched
+
+        begun, function = self._begun.get(scope), self.node_of(scope)
+        named = begun is not None and any(parameter == name for parameter, _ in begun.arguments)
+        return named and function is not None and is_untouched(name, function, at)
+
+    def argument(self, scope: Scope, name: str, at: cst.CSTNode) -> AtHand | None:
+        """``name.device`` of an argument that is a tensor and still what the caller gave.
+
+        SAFE where it is certainly one: seen used as only a tensor can be, and annotated as one that is not optional, or
+        dereferenced on every way to ``at``, where None would have failed before.
+        """
+        import libcst as cst
+
+        from devlint.repairs.bound_names import (
+            is_behind_a_test,
+            is_dereferenced_before,
+            is_untouched,
+            may_be_none,
+        )
+
+        begun = self._begun.get(scope)
+        if begun is None or not isinstance(begun.node, cst.FunctionDef):
+            return None
+        value = dict(begun.arguments).get(name)
+        if not _may_be_tensor(value):
+            return None
+        if not is_untouched(name, begun.node, at):
+            return AtHand(f"{name}.device", Applicability.SUGGESTION)
+        if scope in self._ignoring:
+            # A device parameter that nothing reads: it may be meant, or not, and that is for people to say.
+            return AtHand(f"{name}.device", Applicability.SUGGESTION)
+        sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
+        asked = is_dereferenced_before(name, begun.node, at)
+        if not asked and may_be_none(name, begun.node) and not is_behind_a_test(name, begun.node, at):
+            # The function itself says that it may not be there (fixture `may_be_absent`).
+            return AtHand(f"{name}.device", Applicability.SUGGESTION)
+        there = asked or _is_annotated(name, begun.node)
+        return AtHand(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
+
+    def has(self, code: str, step: Step) -> bool:
+        """Whether an expression can be evaluated where ``step`` makes something, and means the same afterwards."""
+        from devlint.repairs.bound_names import stays_bound
+
+        function = self.node_of(step.scope)
+        return function is not None and stays_bound(code, function, step.node)
+
+    def node_of(self, scope: Scope) -> cst.FunctionDef | None:
+        """The function that a scope is."""
+        import libcst as cst
+
+        begun = self._begun.get(scope)
+        return begun.node if begun is not None and isinstance(begun.node, cst.FunctionDef) else None
+
+    def _is_bound(self, name: str, step: Step) -> bool:
+        """Whether the name has its value where ``step`` makes a tensor, and keeps it from there on."""
+        import libcst as cst
+
+        from devlint.repairs.bound_names import is_settled
+
+        begun = self._begun.get(step.scope)
+        function = begun.node if begun is not None else None
+        return isinstance(function, cst.FunctionDef) and is_settled(name, function, step.node)
+
+
+def _names_device(argument: cst.Arg, kind: StepKind) -> bool:
+    """`device=d`, and in a transfer `.to(device)`: of other names it is not known whether they are a tensor's."""
+    import libcst as cst
+
+    if argument.keyword is not None:
+        return argument.keyword.value == "device"
+    name = argument.value.value if isinstance(argument.value, cst.Name) else ""
+    return kind is StepKind.MOVED and not argument.star and name.endswith("device")
+
+
+def made_there(step: Step, hand: AtHand) -> Repair:
+    """A bare creation made beside another tensor: by ``device=``, or by a move where the factory takes none."""
+    factory = step.factory
+    if factory is None or not factory.takes_device or factory.legacy:
+        changes = suffixed(step.node, f".to({hand.device})")
+        message = f"`{quoted(step.node, f'{step.name}(...)').strip('`')}.to({hand.device})`"
+        return Repair(_at_most(Applicability.UNSAFE, hand.applicability), message, changes)
+    changes = with_argument(step.node, "device", hand.device)
+    message = f"pass `device={hand.device}`"
+    applicability = hand.applicability
+    given = keywords_of(step.node)
+    if "out" in given or "pin_memory" in given:
+        # Neither goes with a device elsewhere.
+        return Repair(Applicability.SUGGESTION, message)
+    if factory.random:
+        message += " (the stream of random numbers changes with the device)"
+        # A generator of the CPU draws on the CPU only.
+        worst = Applicability.SUGGESTION if "generator" in given else Applicability.UNSAFE
+        applicability = _at_most(worst, applicability)
+    return Repair(applicability, message, changes)
+
+
+def _of_item(node: cst.CSTNode) -> str:
+    """`batch["x"].device`: of an item that is read at a key written out."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import path_of
+
+    return f"{code_of(node)}.device" if isinstance(node, cst.Subscript) and path_of(node) is not None else ""
+
+
+def _of_chain(node: cst.CSTNode) -> str:
+    """`x.device` of `x.float()[:, -1].sum(-1)`: a name, of which only items and methods that stay there are asked."""
+    import libcst as cst
+
+    from devlint import semantics
+    from devlint.placement.syntax.nodes import dotted
+    from devlint.semantics import Operation
+    from devlint.semantics.operation import Result
+
+    current: cst.CSTNode = node
+    while isinstance(current, (cst.Call, cst.Subscript)):
+        if isinstance(current, cst.Subscript):
+            current = current.value
+            continue
+        if not isinstance(current.func, cst.Attribute):
+            return ""
+        method = semantics.method(current.func.attr.value)
+        if not isinstance(method, Operation) or method.result not in (Result.OPERANDS, Result.SELF):
+            return ""
+        current = current.func.value
+    name = dotted(current) if isinstance(current, cst.BaseExpression) else None
+    return f"{name}.device" if name is not None and name != "self" and current is not node else ""
+
+
+_ORDER = (Applicability.SAFE, Applicability.UNSAFE, Applicability.SUGGESTION)
+
+
+def _at_most(one: Applicability, other: Applicability) -> Applicability:
+    return max(one, other, key=_ORDER.index)
+
+
+def _may_be_tensor(value: Value | None) -> bool:
+    return isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)
+
+
+def _given_before(step: Step, theirs: MetOperand) -> Step | None:
+    """The parameter of the creating function that says where the other operand is: its name is bound from the start."""
+    for link in origin_of(theirs.value) or ():
+        if link.kind is StepKind.MOVED:
+            return None
+        named = link.name.isidentifier() and link.name != "self"
+        if link.kind is StepKind.GIVEN and link.scope == step.scope and named:
+            return link
+    return None
+
+
+def _is_annotated(name: str, function: cst.FunctionDef) -> bool:
+    """As a tensor, not Optional, no default of None: dereferencing it is what its contract allows."""
+    from devlint.placement.syntax.nodes import parameters_of
+
+    node = next((parameter for parameter in parameters_of(function) if parameter.name.value == name), None)
+    if node is None or node.annotation is None or node.default is not None:
+        return False
+    return code_of(node.annotation.annotation).strip("\"'").rsplit(".", 1)[-1] == "Tensor"

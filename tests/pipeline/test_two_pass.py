@@ -1,0 +1,155 @@
+"""Two passes over a file: the first alone decides that nothing is said, the second says what one would say alone."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from devlint.configuration.codes import all_codes
+from devlint.pipeline import two_pass as linting
+from devlint.pipeline.file_report import analyse_file
+from devlint.pipeline.task import FileTask, Gate
+from devlint.pipeline.two_pass import Said, lint_text
+from devlint.source.bare.nodes import NeedsLayout
+from devlint.source.tree import WorkingTree
+from tests.fixture_expectations import FIXTURES
+
+CLEAN = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x + torch.ones(3, device=x.device)
+"""
+FLAGGED = CLEAN.replace(", device=x.device", "")
+
+
+def task(path: Path) -> FileTask:
+    return FileTask(str(path), path.name, path.name, path.name, Gate(frozenset(all_codes())))
+
+
+def refuse(*_: object) -> Said:
+    raise NeedsLayout
+
+
+def test_the_passes_say_what_libcst_alone_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    flagged = 0
+    for path in sorted(FIXTURES.rglob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        both = lint_text(text, task(path), WorkingTree(), None)
+        with monkeypatch.context() as alone:
+            alone.setattr(linting, "_in_two_passes", refuse)
+            assert lint_text(text, task(path), WorkingTree(), None) == both, path
+        flagged += bool(both.findings)
+    assert flagged > 100
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that LibCST is asked for."""
+    texts: list[str] = []
+    parse = cst.parse_module
+
+    def noted(text: str) -> cst.Module:
+        texts.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(cst, "parse_module", noted)
+    return texts
+
+
+def codes(text: str, file: Path) -> list[str]:
+    file.write_text(text)
+    return [finding.code for finding in lint_text(text, task(file), WorkingTree(), None).findings]
+
+
+def test_what_has_nothing_to_say_is_never_read_by_libcst(tmp_path: Path, parsed: list[str]) -> None:
+    assert codes(CLEAN, tmp_path / "net.py") == []
+    assert parsed == []
+    assert codes(FLAGGED, tmp_path / "net.py") == ["DEV101"]
+    assert parsed != []
+
+
+def test_only_definitions_that_are_spoken_of_are_read_by_libcst(tmp_path: Path, parsed: list[str]) -> None:
+    text = FLAGGED + "\n\ndef other(y):\n    return y * torch.pi\n"
+    assert codes(text, tmp_path / "net.py") == ["DEV101"]
+    assert any("torch.ones" in part for part in parsed)
+    assert not any("torch.pi" in part for part in parsed)
+
+
+def test_what_is_outside_of_definitions_is_read_by_libcst_if_it_is_spoken_of(tmp_path: Path, parsed: list[str]) -> None:
+    scale, place = "SCALE = torch.pi\n", 'PLACE = torch.device("cuda:x")\n'
+    assert codes(FLAGGED + scale, tmp_path / "net.py") == ["DEV101"]
+    assert not any("torch.pi" in part for part in parsed)
+    parsed.clear()
+    assert codes(CLEAN + scale + place, tmp_path / "net.py") == ["DEV309"]
+    assert any("torch.pi" in part for part in parsed)
+    assert not any("torch.ones" in part for part in parsed)
+
+
+def test_a_file_that_libcst_refuses_is_no_python_where_it_is_spoken_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(_: str) -> cst.Module:
+        raise AssertionError("LibCST was asked")
+
+    monkeypatch.setattr(cst, "parse_module", refuses)
+    text = 'import torch\n\nPLACE = torch.device("cuda:x")\n'
+    net = tmp_path / "net.py"
+    net.write_text(text)
+    refusal = lint_text(text, task(net), WorkingTree(), None).refusal
+    assert refusal is not None
+    assert "LibCST was asked" in refusal.message
+
+
+def test_a_rule_that_asks_for_layout_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from devlint.rules.creating.creation_without_device import CreationWithoutDevice
+
+    claim = CreationWithoutDevice.claim
+
+    def curious(rule: CreationWithoutDevice, event: object) -> object:
+        assert event.node.rpar is not None  # type: ignore[attr-defined]
+        return claim(rule, event)  # type: ignore[arg-type]
+
+    net = tmp_path / "net.py"
+    net.write_text(FLAGGED)
+    expected = lint_text(FLAGGED, task(net), WorkingTree(), None)
+    monkeypatch.setattr(CreationWithoutDevice, "claim", curious)
+    assert expected.findings
+    assert lint_text(FLAGGED, task(net), WorkingTree(), None) == expected
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [lambda event: event.node.valeu, lambda event: event.noed, lambda event: None.rpar],  # type: ignore[attr-defined]
+    ids=["no field of the node", "no field of the event", "a field of nodes on something else"],
+)
+def test_a_slip_in_a_rule_is_an_internal_error_and_no_silence(
+    slip: Callable[[object], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from devlint.rules.creating.creation_without_device import CreationWithoutDevice
+
+    monkeypatch.setattr(CreationWithoutDevice, "claim", lambda rule, event: slip(event))
+    net = tmp_path / "net.py"
+    net.write_text(FLAGGED)
+    with pytest.raises(AttributeError):
+        lint_text(FLAGGED, task(net), WorkingTree(), None)
+    (finding,) = analyse_file(task(net)).findings
+    assert finding.code == "DEV902"
+    assert "AttributeError" in finding.message
+    assert "at test_linting.py:" in finding.message
+
+
+@pytest.mark.parametrize("text", [CLEAN, FLAGGED])
+def test_no_tree_waits_for_the_collector(text: str, tmp_path: Path) -> None:
+    net = tmp_path / "net.py"
+    codes(text, net)
+    gc.collect()
+    codes(text, net)
+    assert gc.collect() < 50, "the trees of either text are more objects than that"
