@@ -15,6 +15,7 @@ from devlint.placement.calls.bindings import item_of
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     DeviceName,
@@ -28,7 +29,8 @@ from devlint.placement.domain.abstract_values import (
     Value,
     array_of,
 )
-from devlint.placement.domain.events import Argument, CallSite, DeviceNamed, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import generators

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_state import Environment, join
-from devlint.placement.domain.abstract_values import UnknownValue
+from devlint.placement.domain.abstract_values import Self, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.interpreter.interpreter import Walk
 
 
@@ -38,3 +41,23 @@ def _self_name(walk: Walk) -> str:
     assert walk.info is not None
     parameters = parameters_of(walk.info.header)
     return parameters[0].name.value if parameters else "self"
+
+
+def note_attribute(walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
+    """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
+    if walk.program.builds(walk.info, owner.info):
+        walk.noted.stored.setdefault(owner.info, {})[name] = (value, node, walk.scope)
+
+
+def is_buffer(walk: Walk, info: ClassInfo, name: str) -> bool:
+    """Whether the class or an ancestor registers a buffer of that name."""
+    program = walk.program
+    return any(
+        (one, name) in walk.noted.buffers or (program.holder(one) or program).registers(one, name) for one in info.order
+    )
+
+
+def note_buffer(walk: Walk, info: ClassInfo, name: str) -> None:
+    """A name is registered as a buffer, be it with None: what is assigned to it later takes its place."""
+    walk.noted.buffers.add((info, name))
+    walk.program.note_buffer(info, name)

@@ -22,7 +22,8 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import CallSite, DeviceNamed, Met, MetOperand, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceNamed, Met, MetOperand, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -257,10 +258,10 @@ def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
 
 def _left_on_cpu(walk: Walk, node: cst.Call, module: Module, forward: FunctionInfo, site: CallSite) -> Value | None:
     """What a ``forward`` of the project makes on the CPU and gives back as it is; None for anything else."""
-    summary = walk.analysis.summary(forward)
+    summary = walk.program.summary(forward)
     if summary is None:
         return None
-    value = summary.value
+    value = summary
     parts = value.items if isinstance(value, Container) and value.rest is None else (value,)
     if not parts or not all(isinstance(part, Tensor) and part.device == CPU for part in parts):
         return None

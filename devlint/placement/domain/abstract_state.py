@@ -24,6 +24,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
+from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,
@@ -39,7 +40,6 @@ from devlint.placement.domain.lattice import (
     leaves,
 )
 from devlint.placement.domain.provenance import Origin, StepKind, beside
-from devlint.placement.state.devices import name_of_constant
 from devlint.semantics import Dim, DType, Elements
 from devlint.semantics.sampling import GENERATOR
 

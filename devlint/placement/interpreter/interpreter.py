@@ -1,16 +1,15 @@
 """The walk: one recursion over the semantic fields of LibCST nodes, in the order in which Python evaluates them.
 
 A :class:`Walk` evaluates one definition. It holds the state at the current point, the scope, and the list of events;
-how each kind of node is evaluated stands in :mod:`statements`, :mod:`expressions`, :mod:`attributes` and the modules
-for calls, each of which registers its functions by node type.
+how each type of node is evaluated is said by the :class:`Handlers` that it is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -26,15 +25,29 @@ from devlint.semantics import Factory, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
-    from devlint.placement.project.module_analysis import Analysis
+    from devlint.placement.domain.call_site import CallSite
+    from devlint.placement.interpreter.program import Program
 
-Evaluate = Callable[["Walk", cst.CSTNode], Value]
-Execute = Callable[["Walk", cst.CSTNode], None]
 
-EVALUATE: dict[type, Evaluate] = {}
-"""How each type of expression is evaluated."""
-EXECUTE: dict[type, Execute] = {}
-"""How each type of statement is executed."""
+Evaluate = Callable[["Walk", Any], "Value"]
+"""The value of an expression node of the type it is registered for."""
+
+Execute = Callable[["Walk", Any], None]
+"""The effect of a statement node of the type it is registered for."""
+
+CallValue = Callable[["Walk", "cst.Call", "Value", "CallSite"], "Value"]
+"""What a call of a value gives back."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handlers:
+    """Node type to transfer function."""
+
+    expressions: Mapping[type[cst.CSTNode], Evaluate]
+    """An expression of a type that is not here evaluates to anything."""
+    statements: Mapping[type[cst.CSTNode], Execute]
+    """A statement of a type that is not here does nothing."""
+    call_value: CallValue
 
 
 @dataclass(slots=True)
@@ -48,9 +61,10 @@ class Loop:
 class Walk:
     """The evaluation of one definition of one file."""
 
-    def __init__(self, analysis: Analysis, scope: Scope, info: FunctionInfo | None = None) -> None:
-        self.analysis = analysis
-        self.index = analysis.index
+    def __init__(self, program: Program, handlers: Handlers, scope: Scope, info: FunctionInfo | None = None) -> None:
+        self.program = program
+        self.handlers = handlers
+        self.index = program.index
         self.scope = scope
         self.info = info
         self.env: Environment | None = Environment()
@@ -83,7 +97,7 @@ class Walk:
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """The value of an expression; an expression of a kind unknown here is anything."""
-        handler = EVALUATE.get(type(node))
+        handler = self.handlers.expressions.get(type(node))
         return NOTHING if handler is None else handler(self, node)
 
     def evaluate_quietly(self, node: cst.BaseExpression) -> Value:
@@ -96,9 +110,13 @@ class Walk:
         return value
 
     def execute(self, statement: cst.CSTNode) -> None:
-        handler = EXECUTE.get(type(statement))
+        handler = self.handlers.statements.get(type(statement))
         if handler is not None:
             handler(self, statement)
+
+    def call_value(self, node: cst.Call, callee: Value, site: CallSite) -> Value:
+        """What a call of this value gives back."""
+        return self.handlers.call_value(self, node, callee, site)
 
     def run(self, statements: Iterator[cst.CSTNode]) -> None:
         for statement in statements:
@@ -129,7 +147,7 @@ class Walk:
             found = values.get(name)
             if found is not None:
                 return found
-        return self.analysis.global_value(name)
+        return self.program.global_value(name)
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -251,28 +269,3 @@ def _movable(device: Device) -> bool:
     if isinstance(device, Choice):
         return _movable(device.then) or _movable(device.otherwise)
     return isinstance(device, SameAs)
-
-
-N = TypeVar("N", bound=cst.CSTNode)
-
-
-def evaluates(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], Value]], Callable[[Walk, N], Value]]:
-    """Registers a function as the evaluation of these expression types."""
-
-    def register(function: Callable[[Walk, N], Value]) -> Callable[[Walk, N], Value]:
-        for node_type in types:
-            EVALUATE[node_type] = cast(Evaluate, function)
-        return function
-
-    return register
-
-
-def executes(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], None]], Callable[[Walk, N], None]]:
-    """Registers a function as the execution of these statement types."""
-
-    def register(function: Callable[[Walk, N], None]) -> Callable[[Walk, N], None]:
-        for node_type in types:
-            EXECUTE[node_type] = cast(Execute, function)
-        return function
-
-    return register

@@ -11,11 +11,13 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Opaque,
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import Argument, CallSite, Met, MetOperand, MetUncertain, ReadAnywhere
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Met, MetOperand, MetUncertain, ReadAnywhere
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,

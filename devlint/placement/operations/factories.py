@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import (
+    Argument,
     Constant,
     Container,
     DeviceName,
@@ -19,7 +20,8 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import Argument, CallSite, Created, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Created, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import Origin, StepKind
 from devlint.placement.operations import generators

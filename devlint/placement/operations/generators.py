@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Constant, DeviceName, Instance, Reference, Self, Tensor, Value
-from devlint.placement.domain.events import Argument, CallSite, Met, MetOperand, Sink
+from devlint.placement.domain.abstract_values import (
+    Argument,
+    Constant,
+    DeviceName,
+    Instance,
+    Reference,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Met, MetOperand, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, Known, SameAs, is_accelerator, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import device_of

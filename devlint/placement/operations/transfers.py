@@ -12,6 +12,7 @@ import libcst as cst
 
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     DeviceName,
@@ -25,7 +26,8 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import Argument, CallSite, Fate, Moved, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import ACCELERATOR_METHODS, device_of, is_dtype, resolve_current

@@ -9,7 +9,8 @@ import libcst as cst
 
 from devlint.placement.domain.abstract_state import Environment
 from devlint.placement.domain.abstract_values import NOTHING, Constant, DeviceName, Host, Instance, Reference, Value
-from devlint.placement.domain.events import CallSite, Entered, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Entered, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.state.devices import device_of
 from devlint.placement.syntax.nodes import dotted
@@ -106,7 +107,8 @@ def set_default_device(walk: Walk, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
         walk.state.default_device = device_of(walk, argument.value, argument.node, Sink.CONTEXT, call)
-        walk.analysis.note_default(walk)
+        if walk.info is None:
+            walk.program.note_default(walk.state.default_device)
     return NOTHING
 
 
@@ -124,7 +126,8 @@ def set_default_tensor_type(walk: Walk, call: CallSite) -> Value:
             walk.state.default_device = Known("cpu")
         else:
             walk.state.default_device = UNKNOWN
-        walk.analysis.note_default(walk)
+        if walk.info is None:
+            walk.program.note_default(walk.state.default_device)
     return NOTHING
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     Constant,
     DeviceName,
@@ -18,26 +17,17 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import CallSite, DeviceNamed, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.device_names import name_of_constant
+from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, Known, SameAs, Symbol
 from devlint.placement.syntax.nodes import code_of
-from devlint.semantics import NamedDevice
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 
 ACCELERATOR_METHODS = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "ipu"})
 """Tensor and Module methods named after the device they move to."""
-
-
-def name_of_constant(value: Constant) -> DeviceName | None:
-    """The device a literal names; None when it names none (``"gpu"`` too: torch refuses it)."""
-    if not isinstance(value.value, str):
-        return None
-    named = semantics.parse_device(value.value)
-    if isinstance(named, NamedDevice):
-        return DeviceName(Known(named.type, None if named.type == "cpu" else named.index), value.node, value.value)
-    return None
 
 
 def device_of(
