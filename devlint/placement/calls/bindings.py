@@ -36,7 +36,7 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
     """``target = value`` for any target; the event names the target in the source's words."""
     if isinstance(target, cst.Name):
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
-        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
+        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.uses.tensors:
             value = _as_tensor(value)
         walk.state.store(target.value, value)
         of_class = walk.in_class_body
@@ -119,7 +119,7 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
 
 def _with_item(owner: Container, key: object, value: Value) -> Container:
     """The container after ``owner[key] = value``; ``key`` is None where it is not written out: any item, then."""
-    from devlint.placement.domain.abstract_state import join_values
+    from devlint.placement.domain.value_join import join_values
 
     if owner.keys is not None and key in owner.keys:
         position = owner.keys.index(key)
@@ -187,7 +187,7 @@ def _child(parent: Module, child: Value) -> Value:
 
 
 def _item_of_container(value: Container, key: object | None) -> Value:
-    from devlint.placement.domain.abstract_state import join_values
+    from devlint.placement.domain.value_join import join_values
 
     if value.keys is not None and key is not None:
         return value.items[value.keys.index(key)] if key in value.keys else value.rest or NOTHING

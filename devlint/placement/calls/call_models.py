@@ -133,7 +133,9 @@ def _event(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 def _current_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     device = _device_or_current(walk, site.argument("device", 0), site)
-    return Instance("torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(walk.state.stream)),))
+    return Instance(
+        "torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(walk.state.streams.current)),)
+    )
 
 
 def _default_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:

@@ -21,7 +21,7 @@ def add_own_facts(facts: ClassFacts, constructor: Walk, builders: Sequence[Walk]
     """What the class itself stores, given the walks of ``__init__`` and of the methods that are parts of it."""
     info = facts.info
     end: Environment | None = constructor.env
-    for state in constructor.exits:
+    for state in constructor.exits.states:
         end = join(None, end, state)
     me, assigned_later = _self_name(constructor), info.assigned_outside_init
     for walk in (constructor, *builders):

@@ -67,8 +67,7 @@ def _walk(
     site: CallSite,
     receiver: Value | None,
 ) -> Walk:
-    inner = Walk(program, walk.handlers, scope_of(info, program.path, program.role), info)
-    inner.depth = walk.depth + 1
+    inner = Walk(program, walk.handlers, scope_of(info, program.path, program.role), info, walk.depth + 1)
     inner.state.default_device = walk.state.default_device
     inner.state.context_device = walk.state.context_device
     bind_parameters(inner, info)

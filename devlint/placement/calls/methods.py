@@ -15,7 +15,6 @@ from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.modules import call_module
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.parameter_evidence import TENSOR_ONLY
-from devlint.placement.domain.abstract_state import join_values
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -33,9 +32,9 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, SameAs, is_accelerator
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
@@ -83,7 +82,7 @@ def _filled(walk: Walk, node: cst.Call, receiver: Tensor, path: str, site: CallS
         return
     if isinstance(source, (Tensor, Opaque)) and is_accelerator(source.device):
         origin = walk.step(StepKind.MOVED, node, CPU, ".copy_()", receiver.origin)
-        walk.state.values[path] = replace(receiver, copied_at=walk.state.synchronisation, origin=origin)
+        walk.state.values[path] = replace(receiver, copied_at=walk.state.streams.copies, origin=origin)
 
 
 _CERTAIN = TENSOR_ONLY | {"view", "size", "numpy", "item", "tolist"}
@@ -164,7 +163,7 @@ def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSit
         origin = walk.step(StepKind.GIVEN, node, device, code_of(node))
         return Container((), None, Tensor(device, kind=Kind.PARAMETER, origin=origin))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
-        walk.fates.pop(id(node), None)
+        walk.take_fate(node)
         return receiver
     function = node.func
     value = walk.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
@@ -264,7 +263,7 @@ def _stream_name(stream: Instance) -> str:
 def of_unknown(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
     """A method of something unknown: what it does with tensors is its own affair."""
     name = function.attr.value
-    walk.fates.pop(id(node), Fate.USED)
+    walk.take_fate(node)
     if name == "numpy":
         return Host(numpy=True)
     if name in ("item", "tolist", "size", "dim", "numel"):

@@ -235,9 +235,10 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
     origin = walk.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
     if info is not None and info.returns == "tensor" and not info.container:
         dim = Dim.UNKNOWN if info.loss else Dim.NONZERO
-        stream, epoch = walk.state.stream, walk.state.epoch
+        stream, epoch = walk.state.streams.current, walk.state.streams.epoch
         return Tensor(device, dim, evidence=Evidence.LIKELY, origin=origin, stream=stream, computed_at=epoch)
-    return Opaque(device, origin, tensorlike=True, stream=walk.state.stream, computed_at=walk.state.epoch)
+    streams = walk.state.streams
+    return Opaque(device, origin, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:

@@ -14,7 +14,7 @@ from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import Role as Holds
-from devlint.placement.declarations.parameter_evidence import module_class, roles_of, tensor_names, uses_of
+from devlint.placement.declarations.parameter_evidence import module_class, name_uses, roles_of, uses_of
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
@@ -89,9 +89,7 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
     if info.uses is None:
         info.uses = uses_of(info.node, walk.index.imports)
     uses = info.uses
-    walk.tensor_names = tensor_names(uses)
-    walk.tensor_items = frozenset(name for name in walk.tensor_names if "[" in name)
-    walk.placed_items = frozenset(name for name, signs in uses.items() if "[" in name and "placed" in signs)
+    walk.uses = name_uses(uses)
     roles = roles_of(info, walk.index.imports, uses)
     with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static

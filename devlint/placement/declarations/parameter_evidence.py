@@ -7,6 +7,7 @@ Python containers, loggers and configuration objects share.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
@@ -79,9 +80,24 @@ class Role(Enum):
     ANYTHING = "anything"
 
 
-def tensor_names(uses: dict[str, frozenset[str]]) -> frozenset[str]:
-    """Names that are used as only tensors can be, and never handed to a conversion."""
-    return frozenset(name for name, signs in uses.items() if "tensor" in signs and not signs & {"numpy", "data"})
+@dataclass(frozen=True, slots=True)
+class NameUses:
+    """What the uses of names in one definition show. Items are named as the source writes them: ``batch[key]``."""
+
+    tensors: frozenset[str] = frozenset()
+    """Names and items that are used as only tensors can be, and never handed to a conversion."""
+    tensor_items: frozenset[str] = frozenset()
+    """The items among them."""
+    placed_items: frozenset[str] = frozenset()
+    """Items whose ``.device`` is read."""
+
+
+def name_uses(uses: dict[str, frozenset[str]]) -> NameUses:
+    """The uses that :func:`uses_of` found, by what they show."""
+    tensors = frozenset(name for name, signs in uses.items() if "tensor" in signs and not signs & {"numpy", "data"})
+    items = {name: signs for name, signs in uses.items() if "[" in name}
+    placed = frozenset(name for name, signs in items.items() if "placed" in signs)
+    return NameUses(tensors, tensors & items.keys(), placed)
 
 
 def roles_of(info: FunctionInfo, imports: ImportTable, uses: dict[str, frozenset[str]]) -> dict[str, Role]:

@@ -32,15 +32,14 @@ def _arm(
     walk.env = before.narrowed(guard, holds) if guard is not None else before.copy()
     condition.narrow(walk.env, outcome)
     unreachable = condition.known is not None and condition.known is not outcome
-    returned, exits = len(walk.returned), len(walk.exits)
     decides = condition.cpu_when is not None
     on_cpu = decides and (condition.cpu_when is outcome or unreachable)
     walk.env.on_cpu = walk.env.on_cpu or on_cpu
     walk.env.on_accelerator = walk.env.on_accelerator or (decides and not on_cpu)
     walk.env.dead = walk.env.dead or unreachable
+    exits = walk.exits.count()
     with walk.under(guard, holds):
         run()
     if unreachable:
-        del walk.returned[returned:]
-        del walk.exits[exits:]
+        walk.exits.keep(exits)
     return walk.env

@@ -10,7 +10,6 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.bindings import assign, item_of
-from devlint.placement.domain.abstract_state import join_values
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -30,6 +29,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import GlobalRead, Tested
 from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Known, SameAs
+from devlint.placement.domain.value_join import join_values
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
@@ -274,10 +274,10 @@ def _item_of_opaque(walk: Walk, node: cst.Subscript, value: Opaque) -> Value:
         return item
     if isinstance(key, str):
         item = replace(item, moved=False)
-    if not item.tensorlike and (walk.tensor_items or walk.placed_items):
+    if not item.tensorlike and (walk.uses.tensor_items or walk.uses.placed_items):
         text = code_of(node)
         in_batch = isinstance(item.device, SameAs) and item.device.symbol.anchor is Anchor.BATCH
-        if text in walk.tensor_items or (in_batch and text in walk.placed_items):
+        if text in walk.uses.tensor_items or (in_batch and text in walk.uses.placed_items):
             return replace(item, tensorlike=True)
     return item
 

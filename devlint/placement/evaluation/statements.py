@@ -13,7 +13,7 @@ from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returne
 from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
-from devlint.placement.interpreter.interpreter import Loop, Walk
+from devlint.placement.interpreter.interpreter import Walk
 from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts
 from devlint.placement.state.devices import name_default
@@ -22,13 +22,13 @@ from devlint.placement.syntax.operators import AUGMENTED
 
 
 def expression_statement(walk: Walk, node: cst.Expr) -> None:
-    walk.fates[id(node.value)] = Fate.DISCARDED
+    walk.expect(node.value, Fate.DISCARDED)
     walk.evaluate(node.value)
 
 
 def assignment(walk: Walk, node: cst.Assign) -> None:
     if _is_unread(walk, node):
-        walk.fates[id(node.value)] = Fate.UNREAD
+        walk.expect(node.value, Fate.UNREAD)
     value = walk.evaluate(node.value)
     for target in node.targets:
         assign(walk, target.target, value, node.value)
@@ -42,7 +42,7 @@ def _is_unread(walk: Walk, node: cst.Assign) -> bool:
     function = node.value.func
     if not isinstance(target, cst.Name) or target.value.startswith("_") or not isinstance(function, cst.Attribute):
         return False
-    if function.attr.value not in METHODS or target.value in walk.global_names:
+    if function.attr.value not in METHODS or walk.is_declared_global(target.value):
         return False
     return reads_of(walk.info.node, target.value) == 0
 
@@ -66,39 +66,28 @@ def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
 def return_statement(walk: Walk, node: cst.Return) -> None:
     value = NONE if node.value is None else walk.evaluate(node.value)
     walk.emit(Returned(node, walk.scope, value, node.value, walk.under_device_guard))
-    if not walk.muted:
-        walk.returned.append((value, tuple(walk.decided)))
-    walk.exits.append(walk.state)
-    walk.env = None
+    walk.leave_with(value)
 
 
 def raise_statement(walk: Walk, node: cst.Raise) -> None:
     if node.exc is not None:
         walk.evaluate(node.exc)
-    walk.env = None
+    walk.leave()
 
 
 def break_statement(walk: Walk, node: cst.Break) -> None:
-    if walk.loops:
-        walk.loops[-1].breaks.append(walk.state)
-    walk.env = None
+    walk.leave_loop()
 
 
 def continue_statement(walk: Walk, node: cst.Continue) -> None:
-    if walk.loops:
-        walk.loops[-1].continues.append(walk.state)
-    walk.env = None
+    walk.leave_iteration()
 
 
 def assert_statement(walk: Walk, node: cst.Assert) -> None:
     condition = conditions.test(walk, node.test)
     if condition.known is None:
         # What follows runs only where the condition held.
-        branch(walk, condition, lambda: None, lambda: _stop(walk))
-
-
-def _stop(walk: Walk) -> None:
-    walk.env = None
+        branch(walk, condition, lambda: None, walk.leave)
 
 
 def del_statement(walk: Walk, node: cst.Del) -> None:
@@ -106,7 +95,7 @@ def del_statement(walk: Walk, node: cst.Del) -> None:
 
 
 def global_statement(walk: Walk, node: cst.Global | cst.Nonlocal) -> None:
-    walk.global_names.update(item.name.value for item in node.names)
+    walk.declare_global(item.name.value for item in node.names)
 
 
 def if_statement(walk: Walk, node: cst.If) -> None:
@@ -159,12 +148,10 @@ def _loop(
 
 
 def _round(walk: Walk, start: Environment, enter: Callable[[], None], body: cst.BaseSuite) -> Environment | None:
-    loop = Loop()
-    walk.loops.append(loop)
     walk.env = start
-    enter()
-    walk.run(body_of(body))
-    walk.loops.pop()
+    with walk.in_loop() as loop:
+        enter()
+        walk.run(body_of(body))
     end: Environment | None = walk.env
     for state in (*loop.continues, *loop.breaks):
         end = join(None, end, state) if end is not None else state

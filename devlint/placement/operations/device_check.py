@@ -82,7 +82,7 @@ def perform(
     if clash is None and len(operands) > 1 and may_be_split(walk):
         note_split(walk, node, operation, operands)
     if clash is not None and walk.muted and not walk.is_dead:
-        walk.first_iteration_clashes.add(id(node))
+        walk.note_first_iteration_clash(node)
     if clash is not None:
         _report_all(walk, node, operation, operands, clash, callee, callee_node)
     return result_of(walk, node, operation, bound, operands, clash, call)
@@ -195,7 +195,7 @@ def _judge_iterations(
     The trial round is the first iteration itself, with the flags that tell it from the others still decided.
     """
     later = _meet(walk, operation, operands, [assume(device_of(b.value), first, False) for b in operands])
-    if later is not None or id(node) not in walk.first_iteration_clashes:
+    if later is not None or not walk.clashed_in_first_iteration(node):
         return later
     return _meet(walk, operation, operands, [assume(device_of(b.value), first, True) for b in operands])
 

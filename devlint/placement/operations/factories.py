@@ -68,8 +68,8 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
         evidence=Evidence.CERTAIN,
         origin=origin,
         pinned=_is_true(call.keyword("pin_memory")),
-        stream=walk.state.stream,
-        computed_at=walk.state.epoch,
+        stream=walk.state.streams.current,
+        computed_at=walk.state.streams.epoch,
     )
     generators.note_factory(walk, node, factory.name, call, value, named)
     in_context = walk.state.factory_device != CPU

@@ -113,8 +113,8 @@ def _placed_result(
         Evidence.LIKELY if likely else Evidence.CERTAIN,
         origin_of(value),
         copied_at=_copied_at(operation, value),
-        stream=walk.state.stream,
-        computed_at=walk.state.epoch,
+        stream=walk.state.streams.current,
+        computed_at=walk.state.streams.epoch,
     )
 
 

@@ -53,7 +53,7 @@ def transfer(
 ) -> Value:
     """The result of a transfer call, and what it does to the receiver."""
     target = _target(walk, method, receiver, call)
-    fate = walk.fates.pop(id(node), Fate.USED)
+    fate = walk.take_fate(node)
     result = _moved(walk, node, receiver, receiver_node, method, call, target)
     walk.emit(
         Moved(
@@ -142,7 +142,7 @@ def _moved(
             tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
             return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
-        stream, epoch = walk.state.stream, walk.state.epoch
+        stream, epoch = walk.state.streams.current, walk.state.streams.epoch
         sure = target.moves is True and method != "pin_memory"
         return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch, moved=sure)
     if isinstance(receiver, Module):
@@ -156,7 +156,8 @@ def _moved(
         return receiver
     if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()")
-        return Opaque(target.device, origin, stream=walk.state.stream, computed_at=walk.state.epoch, moved=True)
+        streams = walk.state.streams
+        return Opaque(target.device, origin, stream=streams.current, computed_at=streams.epoch, moved=True)
     return NOTHING
 
 
@@ -181,16 +182,16 @@ def _moved_tensor(
     to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A copy that blocks ends after every copy that was queued before it.
-        walk.state.synchronisation += 1
+        walk.state.streams = walk.state.streams.copies_arrived()
     return replace(
         receiver,
         device=target.device,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
         origin=walk.step(step_kind, node, target.device, f".{method}()", receiver.origin),
         pinned=False,
-        copied_at=walk.state.synchronisation if to_host else None,
-        stream=walk.state.stream,
-        computed_at=walk.state.epoch,
+        copied_at=walk.state.streams.copies if to_host else None,
+        stream=walk.state.streams.current,
+        computed_at=walk.state.streams.epoch,
     )
 
 

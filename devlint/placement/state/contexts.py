@@ -82,17 +82,15 @@ def _current_index(state: Environment, value: Instance) -> Leave:
 
 
 def _stream(state: Environment, value: Instance) -> Leave:
-    before = state.stream
-    state.stream = dict(value.details).get("stream", NOTHING).name if _has_name(value) else before  # type: ignore[union-attr]
+    before = state.streams.current
+    named = dict(value.details).get("stream")
+    if isinstance(named, Reference):
+        state.streams = state.streams.on(named.name)
 
     def leave(after: Environment) -> None:
-        after.stream = before
+        after.streams = after.streams.on(before)
 
     return leave
-
-
-def _has_name(value: Instance) -> bool:
-    return isinstance(dict(value.details).get("stream"), Reference)
 
 
 def target_value(value: Value) -> Value:
