@@ -197,6 +197,6 @@ def _role(task: FileTask, text: str) -> Role:
 
 def budget() -> int:
     """Characters of other files beyond which one analysis does not look into further ones."""
-    from devlint.placement.project.workspace import MAX_CHARACTERS
+    from devlint.placement.project.workspace import MAX_CHARACTERS_READ
 
-    return MAX_CHARACTERS
+    return MAX_CHARACTERS_READ

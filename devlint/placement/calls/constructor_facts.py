@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_state import Environment, join
-from devlint.placement.domain.abstract_values import Self, UnknownValue, Value
+from devlint.placement.domain.abstract_values import Module, Self, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.syntax.nodes import parameters_of
 
@@ -35,6 +37,20 @@ def add_own_facts(facts: ClassFacts, constructor: Walk, builders: Sequence[Walk]
             stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
         facts.dynamic = facts.dynamic or info in walk.noted.dynamic
+
+
+def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
+    """The facts with what the whole class does with each attribute; ``reads``: which methods read which attribute."""
+    registered = registered_attributes(facts.info)
+    attributes = {
+        name: replace(
+            fact,
+            loaded_in=frozenset(reads.get(name, ())),
+            registered=name in registered or (facts.dynamic and not isinstance(fact.value, Module)),
+        )
+        for name, fact in facts.attributes.items()
+    }
+    return ClassFacts(facts.info, attributes, facts.dynamic)
 
 
 def _self_name(walk: Walk) -> str:

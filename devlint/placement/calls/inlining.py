@@ -34,8 +34,8 @@ from devlint.placement.syntax.nodes import parameters_of
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
 
-MAX_DEPTH = 4
-"""Calls inside calls that a value handed in is followed through."""
+MAX_INLINED_CALLS = 4
+"""Calls inside calls that a value handed in is followed through; each level may multiply the work."""
 
 
 def call_with_values(
@@ -46,7 +46,7 @@ def call_with_values(
     The clashes of arguments inside are emitted in the caller's walk.
     """
     handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
-    if not handed or walk.muted or walk.depth >= MAX_DEPTH or info.is_generator:
+    if not handed or walk.muted or walk.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
     program = walk.program.holder(info)

@@ -7,7 +7,7 @@ import libcst as cst
 from devlint.placement.domain.abstract_values import NOTHING, ClassValue, Constant, DeviceName, Function, Value
 from devlint.placement.domain.events import Defaulted, Sink
 from devlint.placement.interpreter.interpreter import Walk
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import body_of, descend, parameters_of
 
 
@@ -42,7 +42,7 @@ def _check_defaults(walk: Walk, node: cst.FunctionDef) -> None:
             continue
         value = walk.evaluate(parameter.default)
         if "device" in parameter.name.value and isinstance(value, Constant) and isinstance(value.value, str):
-            device_of(walk, value, parameter.default, Sink.DEFAULT)
+            resolve_device(walk, value, parameter.default, Sink.DEFAULT)
 
 
 def _default_devices(walk: Walk, node: cst.FunctionDef) -> None:

@@ -25,7 +25,7 @@ from devlint.placement.domain.events import Created, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import Origin, StepKind
 from devlint.placement.operations import generators
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.semantics import Dim, DType, Elements, Factory, Shape
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
     previous: Origin | None = None
     bare = False
     if named is not None:
-        device = device_of(walk, named.value, named.node, Sink.ARGUMENT, call)
+        device = resolve_device(walk, named.value, named.node, Sink.ARGUMENT, call)
     else:
         device, previous = _default(walk, factory, call, receiver)
         bare = previous is None and device == CPU and not call_hides_device(call)

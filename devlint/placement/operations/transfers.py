@@ -30,7 +30,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.state.devices import ACCELERATOR_METHODS, device_of, is_dtype, resolve_current
+from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _target(walk: Walk, method: str, receiver: Value, call: CallSite) -> Target:
             return Target(resolve_current(walk, Known(method)), not call.unpacks or None)
         if isinstance(argument.value, Constant) and isinstance(argument.value.value, bool):
             return Target(resolve_current(walk, Known(method)), True)
-        device = device_of(walk, argument.value, argument.node, Sink.TRANSFER, call)
+        device = resolve_device(walk, argument.value, argument.node, Sink.TRANSFER, call)
         return Target(device, True, argument)
     if method == "type_as":
         argument = call.argument("other", 0)
@@ -110,7 +110,7 @@ def _target_of_to(walk: Walk, receiver: Value, call: CallSite) -> Target:
         return Target(_own(receiver), False)
     if isinstance(named.value, (UnknownValue, Opaque)) and "dtype" in code_of(named.node).lower():
         return Target(_own(receiver), False)
-    device = resolve_current(walk, device_of(walk, named.value, named.node, Sink.TRANSFER, call))
+    device = resolve_current(walk, resolve_device(walk, named.value, named.node, Sink.TRANSFER, call))
     return Target(device, True, named)
 
 

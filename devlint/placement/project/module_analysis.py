@@ -5,16 +5,14 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import libcst as cst
 
-from devlint.placement.calls.constructor_facts import add_own_facts
+from devlint.placement.calls.constructor_facts import add_own_facts, completed
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
-from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.index import FileIndex, index_file
 from devlint.placement.domain.abstract_values import (
@@ -22,7 +20,6 @@ from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
     Function,
-    Module,
     ProjectModule,
     Reference,
     Value,
@@ -42,31 +39,6 @@ from devlint.placement.syntax.nodes import body_of
 from devlint.source.looks import MODULE
 from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
-
-
-class Surroundings(OtherModules, Protocol):
-    """The modules around the one that is analysed."""
-
-    def enter(self, analysis: ModuleAnalysis) -> None:
-        """The analysis of the file, so that what leads back to it finds it."""
-
-
-def analyse(
-    tree: cst.Module,
-    path: str,
-    role: Role,
-    project: Surroundings | None = None,
-    file: Path | None = None,
-    index: FileIndex | None = None,
-) -> Iterator[Event]:
-    """The events of one file: module level first, then each definition in the order of the source, then the classes.
-
-    With a ``project``, ``file`` is where the text stands, and what it imports from around there is known as well.
-    """
-    analysis = ModuleAnalysis(tree, path, role, project, file, index)
-    if project is not None:
-        project.enter(analysis)
-    yield from analysis.events()
 
 
 class _ModuleLevel(NamedTuple):
@@ -151,7 +123,9 @@ class ModuleAnalysis:
         for function in (*functions, *nested):
             yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
-            yield ClassWalked(info.node, self._class_scope(info), self._completed(info, loaded))
+            yield ClassWalked(
+                info.node, self._class_scope(info), completed(self.facts(info), loaded.get(info.qualname, {}))
+            )
 
     def _events_of(self, function: FunctionInfo, loaded: dict[str, dict[str, set[str]]]) -> Iterator[Event]:
         walk = self._walked(function)
@@ -353,21 +327,6 @@ class ModuleAnalysis:
         """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
         if not self._asked_only:
             self._buffers.add((info, name))
-
-    def _completed(self, info: ClassInfo, loaded: dict[str, dict[str, set[str]]]) -> ClassFacts:
-        """The facts with what the whole class does with each attribute."""
-        facts = self.facts(info)
-        registered = registered_attributes(info)
-        reads = loaded.get(info.qualname, {})
-        attributes = {
-            name: replace(
-                fact,
-                loaded_in=frozenset(reads.get(name, ())),
-                registered=name in registered or (facts.dynamic and not isinstance(fact.value, Module)),
-            )
-            for name, fact in facts.attributes.items()
-        }
-        return ClassFacts(info, attributes, facts.dynamic)
 
 
 def _walk_of(info: FunctionInfo) -> tuple[str, int]:

@@ -24,8 +24,12 @@ from devlint.source.looks import SIGNS, name_part
 from devlint.source.part import Part
 from devlint.source.role import Role
 
-MAX_CHARACTERS = 4_000_000
-"""Text of other files that one analysis looks into, about 100,000 lines; beyond, further names are unknown."""
+MAX_CHARACTERS_READ = 4_000_000
+"""Characters of other files that one analysis depends on, about 100,000 lines; beyond, further names are unknown.
+
+Without a bound one import could read a whole tree. At one million, most model files of transformers ran out of it and
+four true findings of them were lost.
+"""
 
 PARSED = "parsed"
 """The kind of fact that a file was read; told is what it was, with its ``size`` in characters."""
@@ -269,11 +273,11 @@ class Project:
 
     def look_up(self, importer: Path, name: str) -> Value | None:
         """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
-        return self._world.look_up(importer, name) if self._count() < MAX_CHARACTERS else None
+        return self._world.look_up(importer, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def member(self, module: Path, name: str) -> Value | None:
         """An attribute of a module of the project."""
-        return self._world.member(module, name) if self._count() < MAX_CHARACTERS else None
+        return self._world.member(module, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def _count(self) -> int:
         """Characters of other files that the analysis rests on so far."""

@@ -12,7 +12,7 @@ from devlint.placement.domain.abstract_values import NOTHING, Constant, DeviceNa
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Entered, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import dotted
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def target_value(value: Value) -> Value:
 def set_default_device(walk: Walk, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
-        walk.state.default_device = device_of(walk, argument.value, argument.node, Sink.CONTEXT, call)
+        walk.state.default_device = resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, call)
         if walk.info is None:
             walk.program.note_default(walk.state.default_device)
     return NOTHING
@@ -132,6 +132,6 @@ def set_default_tensor_type(walk: Walk, call: CallSite) -> Value:
 def set_device(walk: Walk, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
-        device = device_of(walk, argument.value, argument.node, Sink.SET_DEVICE, call)
+        device = resolve_device(walk, argument.value, argument.node, Sink.SET_DEVICE, call)
         walk.state.current_index = device.index if isinstance(device, Known) else SOME_INDEX
     return Host()

@@ -30,7 +30,7 @@ ACCELERATOR_METHODS = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "ipu"})
 """Tensor and Module methods named after the device they move to."""
 
 
-def device_of(
+def resolve_device(
     walk: Walk, value: Value, node: cst.BaseExpression, sink: str | None = None, call: CallSite | None = None
 ) -> Device:
     """The device an argument means where torch takes a device; names a literal spells are reported as such."""
@@ -76,7 +76,7 @@ def _device_of_literal(
 def name_default(walk: Walk, value: Value, node: cst.BaseExpression) -> None:
     """A string that names a device as the default of a field."""
     if isinstance(value, Constant) and isinstance(value.value, str):
-        device_of(walk, value, node, Sink.DEFAULT)
+        resolve_device(walk, value, node, Sink.DEFAULT)
 
 
 def _name_literal(walk: Walk, value: DeviceName, sink: str, call: CallSite | None) -> None:
