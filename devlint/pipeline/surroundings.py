@@ -100,17 +100,17 @@ def _world(
     task: FileTask, tree: Tree, name: Callable[[str], str], bare: bool = True, spoken_of: frozenset[str] = _NONE
 ) -> World:
     """``spoken_of`` are absolute paths."""
-    from devlint.placement.interpreter.memo import Questions
+    from devlint.placement.interpreter.memo import SharedMemo
     from devlint.placement.project.workspace import World
     from devlint.source.library import Surroundings
 
-    questions = Questions()
+    memo = SharedMemo()
     library, quoted = (_library(tree, task.recorded, kind) for kind in (bare, False))
     # No other world is left that would use them.
     library.trim()
     quoted.trim()
-    files = Surroundings(library, name, task.src, questions.note, quoted, spoken_of)
-    return World(files, questions)
+    files = Surroundings(library, name, task.src, memo.note, quoted, spoken_of)
+    return World(files, memo)
 
 
 @lru_cache(2)
