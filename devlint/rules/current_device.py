@@ -29,7 +29,7 @@ class LosesTheDevice(Rule):
         self._told: dict[int, Draft] = {}
         """By the identity of the move's node: a clash may show where it hurts."""
 
-    def tell(self, draft: Draft) -> None:
+    def _report_later(self, draft: Draft) -> None:
         self._told[id(draft.node)] = draft
 
     def claim(self, event: Met) -> Iterable[Draft]:

@@ -132,6 +132,7 @@ class CreationWithoutDevice(Rule):
     code = "DEV101"
     name = "creation-without-device"
     severity = Severity.ERROR
+    claims_before = ("DEV404",)  # cpu-only-argument
 
     def __init__(self) -> None:
         self._definitions = Definitions()

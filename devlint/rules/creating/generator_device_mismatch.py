@@ -113,6 +113,7 @@ class GeneratorDeviceMismatch(Rule):
     code = "DEV103"
     name = "generator-device-mismatch"
     severity = Severity.ERROR
+    claims_before = ("DEV202",)  # parameter-transfer
 
     def __init__(self) -> None:
         self._bare: list[Draft] = []

@@ -92,6 +92,7 @@ class ModuleBuiltInCall(Rule):
     code = "DEV104"
     name = "module-built-in-call"
     severity = Severity.ERROR
+    claims_before = ("DEV201",)  # discarded-transfer
 
     def __init__(self) -> None:
         self._kept: set[tuple[str, str]] = set()

@@ -101,6 +101,7 @@ class ArmsOnDifferentDevices(Rule):
     code = "DEV407"
     name = "arms-on-different-devices"
     severity = Severity.WARNING
+    gives_way_unless_surer = ("DEV101",)
 
     def __init__(self) -> None:
         self._returns: dict[tuple[str, int, int], list[_Arm]] = {}

@@ -92,6 +92,7 @@ class CpuOnlyArgument(Rule):
     code = "DEV404"
     name = "cpu-only-argument"
     severity = Severity.ERROR
+    claims_before = ("DEV402",)  # accelerator-index-into-cpu
 
     def claim(self, event: Met) -> Iterable[Draft]:
         stray = event.stray

@@ -77,6 +77,7 @@ class ModuleAndInputApart(Rule):
     code = "DEV405"
     name = "module-and-input-apart"
     severity = Severity.ERROR
+    claims_before = ("DEV401",)  # mixed-device-operation
 
     def claim(self, event: Met) -> Iterable[Draft]:
         if event.clash.kind == WRAPPER_CLASH:

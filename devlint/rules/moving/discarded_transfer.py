@@ -96,6 +96,8 @@ class DiscardedTransfer(Rule):
     code = "DEV201"
     name = "discarded-transfer"
     severity = Severity.ERROR
+    claims_before = ("DEV205",)  # round-trip-to-current-device
+    gives_way_to = ("DEV204",)
 
     def __init__(self) -> None:
         self._begun: dict[Scope, Begun] = {}

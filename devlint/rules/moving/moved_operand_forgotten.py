@@ -98,6 +98,7 @@ class MovedOperandForgotten(Rule):
     code = "DEV208"
     name = "moved-operand-forgotten"
     severity = Severity.ERROR
+    claims_before = ("DEV101",)  # creation-without-device
 
     def __init__(self) -> None:
         self._moves: dict[str, Moved] = {}

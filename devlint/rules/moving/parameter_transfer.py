@@ -90,6 +90,7 @@ class ParameterTransfer(Rule):
     code = "DEV202"
     name = "parameter-transfer"
     severity = Severity.ERROR
+    claims_before = ("DEV502",)  # unregistered-module
 
     def __init__(self) -> None:
         self._told: dict[Scope, str] = {}

@@ -81,6 +81,7 @@ class RoundTripToCurrentDevice(LosesTheDevice):
     code = "DEV205"
     name = "round-trip-to-current-device"
     severity = Severity.WARNING
+    claims_before = ("DEV310",)  # guard-loses-index
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +94,7 @@ class RoundTripToCurrentDevice(LosesTheDevice):
     def moved(self, event: Moved) -> Iterable[Draft]:
         trip = round_trip(event)
         if trip is not None:
-            self.tell(_draft(event, trip, self._definitions.node_of(event.scope)))
+            self._report_later(_draft(event, trip, self._definitions.node_of(event.scope)))
         return ()
 
 

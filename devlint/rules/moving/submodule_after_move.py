@@ -102,6 +102,7 @@ class SubmoduleAfterMove(Rule):
     code = "DEV206"
     name = "submodule-after-move"
     severity = Severity.ERROR
+    claims_before = ("DEV104",)  # module-built-in-call
 
     def __init__(self) -> None:
         self._moved: dict[str, dict[str, Called]] = {}

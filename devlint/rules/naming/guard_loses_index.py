@@ -93,6 +93,7 @@ class GuardLosesIndex(LosesTheDevice):
     code = "DEV310"
     name = "guard-loses-index"
     severity = Severity.WARNING
+    claims_before = ("DEV208",)  # moved-operand-forgotten
 
     def __init__(self) -> None:
         super().__init__()
@@ -155,7 +156,7 @@ class GuardLosesIndex(LosesTheDevice):
             subject = _subject(asked, decided.holds)
             if subject is not None and self._is_a_question(scope, asked, question):
                 repair = self._repair(node, scope, subject, asked, move)
-                self.tell(_draft(node, scope, subject, question, target, repair))
+                self._report_later(_draft(node, scope, subject, question, target, repair))
                 return
 
     def _repair(self, node: cst.CSTNode, scope: Scope, device: str, asked: str, move: Moved | None) -> Repair:

@@ -137,6 +137,7 @@ class HardcodedAccelerator(Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
+    gives_way_to = ("DEV102", "DEV309", "DEV301")
 
     def __init__(self) -> None:
         self._definitions: dict[Scope, _Definition] = {}

@@ -92,6 +92,7 @@ class HardcodedDeviceIndex(Rule):
     code = "DEV301"
     name = "hardcoded-device-index"
     severity = Severity.WARNING
+    gives_way_to = ("DEV102", "DEV309")
 
     def __init__(self) -> None:
         self._counting: set[str] = set()

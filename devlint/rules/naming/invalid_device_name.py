@@ -83,6 +83,7 @@ class InvalidDeviceName(Rule):
     code = "DEV309"
     name = "invalid-device-name"
     severity = Severity.ERROR
+    gives_way_to = ("DEV102",)
 
     def __init__(self) -> None:
         self._transfers: dict[int, DeviceNamed] = {}

@@ -140,6 +140,7 @@ class StaleStoredDevice(Rule):
     code = "DEV504"
     name = "stale-stored-device"
     severity = Severity.WARNING
+    claims_before = ("DEV206",)  # submodule-after-move
 
     def __init__(self) -> None:
         self._uses: dict[int, _Use] = {}

@@ -93,6 +93,7 @@ class UnregisteredModule(Rule):
     code = "DEV502"
     name = "unregistered-module"
     severity = Severity.ERROR
+    claims_before = ("DEV501",)  # unregistered-tensor
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):

@@ -90,6 +90,7 @@ class UnregisteredTensor(Rule):
     code = "DEV501"
     name = "unregistered-tensor"
     severity = Severity.ERROR
+    claims_before = ("DEV504",)  # stale-stored-device
 
     def __init__(self) -> None:
         self._tensors: set[int] = set()
