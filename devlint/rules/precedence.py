@@ -58,7 +58,9 @@ def _claim_order(by_code: Mapping[str, RuleClass]) -> tuple[str, ...]:
             for other in _known(rule, name, by_code):
                 if code not in claimants or other not in claimants:
                     without = rule if code not in claimants else by_code[other]
-                    raise TypeError(f"{_file(rule)}: {code} has {other} in `{name}`, but {_shown(without)} has no `claim`")
+                    raise TypeError(
+                        f"{_file(rule)}: {code} has {other} in `{name}`, but {_shown(without)} has no `claim`"
+                    )
                 earlier, later = (code, other) if name == "claims_before" else (other, code)
                 before[later].add(earlier)
     sorter = TopologicalSorter(before)
