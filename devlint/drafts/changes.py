@@ -67,7 +67,7 @@ class ReturnAtEnd:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keep:
+class AssignResult:
     """``x.cuda()``, a statement, becomes ``x = x.cuda()``."""
 
     call: cst.Call
@@ -75,7 +75,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Transfer:
+class TransferTo:
     """``.cuda()`` becomes ``.to(device)``, its other arguments kept."""
 
     call: cst.Call
@@ -130,7 +130,7 @@ class ChooseInBody:
 
 Change = (
     Replace | Surround | Suffix | SetArgument | DropArgument | DropCall
-    | ReturnAtEnd | Keep | Transfer | RegisterBuffer | WrapStored
+    | ReturnAtEnd | AssignResult | TransferTo | RegisterBuffer | WrapStored
     | InsertBefore | MoveBefore | IndentRest | ChooseInBody
 )  # fmt: skip
 

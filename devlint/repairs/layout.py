@@ -18,12 +18,12 @@ TextEdit = tuple[int, int, str]
 """Start and end in characters, and the new text."""
 
 
-class Impossible(Exception):
+class CannotEdit(Exception):
     """The change cannot be made here without harm."""
 
 
 class Layout:
-    """The text of one file with what is parsed of it. Offsets are in characters; what is not found raises Impossible.
+    """The text of one file with what is parsed of it. Offsets are in characters; what is not found raises CannotEdit.
 
     ``whole`` gives the definition in full of which only the signature may have been parsed.
     """
@@ -68,13 +68,13 @@ class Layout:
     def without_comment(self, start: int, end: int) -> TextEdit:
         """A removal, unless a comment would go with it. A `#` in a string is taken for one: no harm in that."""
         if "#" in self._text[start:end]:
-            raise Impossible
+            raise CannotEdit
         return start, end, ""
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         span = self._positions.span(node, self._text)
         if span is None:
-            raise Impossible
+            raise CannotEdit
         return span
 
     def outer(self, node: cst.CSTNode) -> tuple[int, int]:
@@ -83,7 +83,7 @@ class Layout:
         for _ in getattr(node, "lpar", ()):
             opening, closing = self._opening(start), _CLOSING.match(self._text, end)
             if closing is None or opening < 0:
-                raise Impossible
+                raise CannotEdit
             start, end = opening, closing.end()
         return start, end
 
@@ -106,7 +106,7 @@ class Layout:
         """The blanks before what begins its line there."""
         indent = self._text[self.line_start(at) : at]
         if indent.strip():
-            raise Impossible
+            raise CannotEdit
         return indent
 
     def line_start(self, at: int) -> int:

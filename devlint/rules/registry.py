@@ -31,7 +31,7 @@ _DOCSTRING = re.compile(r'\A"""(?P<text>.*?)"""$', re.S | re.M)
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """What ``devlint rule`` says of a rule. ``page`` is Markdown; ``summary`` its first sentence."""
+    """What ``devlint rule`` prints about a rule. ``page`` is Markdown; ``summary`` its first sentence."""
 
     code: str
     name: str
@@ -89,7 +89,7 @@ def _raise(package_name: str) -> None:
 
 @cache
 def all_rules() -> tuple[RuleInfo, ...]:
-    """What there is to say of every rule, by code. Where there are no sources to read, the rules are imported."""
+    """What is known of every rule, by code. Where there are no sources to read, the rules are imported."""
     found = [_info(*facts) for facts in (_written() or _imported())]
     return tuple(sorted(found, key=lambda rule: rule.code))
 

@@ -8,13 +8,13 @@ import libcst as cst
 import pytest
 
 from devlint.drafts.changes import (
+    AssignResult,
     Change,
     ChooseInBody,
     DropArgument,
     DropCall,
     IndentRest,
     InsertBefore,
-    Keep,
     MoveBefore,
     RegisterBuffer,
     Replace,
@@ -22,7 +22,7 @@ from devlint.drafts.changes import (
     SetArgument,
     Suffix,
     Surround,
-    Transfer,
+    TransferTo,
     WrapStored,
 )
 from devlint.placement.syntax.nodes import code_of, descend
@@ -165,7 +165,7 @@ def test_a_call_is_dropped(before: str, after: str | None) -> None:
     ],
 )
 def test_a_transfer_names_its_device(before: str, after: str | None) -> None:
-    assert changed(before, calls(".cuda", lambda call: Transfer(call, "d"))) == after
+    assert changed(before, calls(".cuda", lambda call: TransferTo(call, "d"))) == after
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_transfer_names_its_device(before: str, after: str | None) -> None:
 )
 def test_a_result_is_kept_under_the_name_of_what_was_moved(before: str, after: str | None) -> None:
     def keep(call: cst.Call) -> Change:
-        return Keep(call, cst.ensure_type(call.func, cst.Attribute).value)
+        return AssignResult(call, cst.ensure_type(call.func, cst.Attribute).value)
 
     assert changed(before, calls(".cuda", keep)) == after
 

@@ -1,4 +1,4 @@
-"""Repairs that are written out where they can be, and told in words where they cannot: both sides of each rule."""
+"""Repairs that are written out where they can be, and described where they cannot: both sides of each rule."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ WRITTEN: dict[str, Case] = {
         """,
         ("        return torch.arange(n, device=x.device).float() * x.exp()",),
     ),
-    "a place for a file that is told": (
+    "a place for a file that is given": (
         "DEV503",
         """
         def load(path: str, map_location: str) -> dict:
@@ -213,7 +213,7 @@ WRITTEN: dict[str, Case] = {
     ),
 }
 
-TOLD: dict[str, tuple[str, str]] = {
+DESCRIBED: dict[str, tuple[str, str]] = {
     "a generator whose draw has no name": (
         "DEV103",
         """
@@ -424,9 +424,9 @@ def test_repair_that_only_people_may_choose(code: str, program: str) -> None:
     assert finding.fix.applicability is Applicability.SUGGESTION
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_repair_that_is_only_told(name: str) -> None:
-    _, finding = finding_of(*TOLD[name])
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_repair_that_is_only_described(name: str) -> None:
+    _, finding = finding_of(*DESCRIBED[name])
     assert finding.fix is not None
     assert (finding.fix.edits, finding.fix.applicability) == ((), Applicability.SUGGESTION)
     assert finding.help

@@ -165,7 +165,7 @@ def test_inherited_handlers_are_checked_and_found(tmp_path: Path) -> None:
     assert found == {Created: "created", Moved: "moved", DeviceNamed: "device_named"}
 
     path.write_text(before + base.format(name="device_names") + rule + after)
-    with rules_beside(tmp_path), pytest.raises(TypeError, match="Base.device_names takes the event DeviceNamed"):
+    with rules_beside(tmp_path), pytest.raises(TypeError, match=r"Base\.device_names takes the event DeviceNamed"):
         rule_classes()
 
 

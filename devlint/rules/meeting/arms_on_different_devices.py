@@ -42,7 +42,7 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 ## When it is right
 
 - A 0-dim tensor: `return torch.tensor(0.0)` beside a loss is read as a number wherever it is added.
-- A branch for the CPU, or a condition that asks for the device.
+- A branch for the CPU, or a condition that tests for the device.
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
 
@@ -67,9 +67,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
-from devlint.drafts.causes import origin_of
 from devlint.drafts.changes import suffixed, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import origin_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
@@ -90,7 +90,7 @@ _ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Arm:
-    """One way a value can come about: on the CPU by ``step``, or on ``device``."""
+    """What one arm gives: a value on the CPU by ``step``, or on ``device``."""
 
     event: Event
     device: Device
@@ -110,7 +110,7 @@ class ArmsOnDifferentDevices(Rule):
         """By definition and list: what was appended."""
         self._found: list[Draft] = []
         self._clashed: set[int] = set()
-        """Creations that a clash was seen of: another rule's findings."""
+        """Creations that a clash was seen of: findings of another rule."""
         self._on_host: set[str] = set()
         """Definitions that hand tensors to numpy."""
 
@@ -179,7 +179,7 @@ def _may_be_elsewhere(event: Event) -> bool:
 
 
 def _arm(event: Event, value: Value) -> _Arm | None:
-    """What a value is to its siblings; None for what says nothing."""
+    """What a value is to its siblings; None if its device is unknown or proves nothing."""
     device = device_of(value)
     if device is None or not isinstance(value, (Tensor, Opaque)):
         return None
@@ -217,10 +217,10 @@ def _apart(arms: list[_Arm], where: str, consequence: str = "") -> Iterator[Draf
     other = next((arm for arm in arms if arm.step is None), None)
     if other is None:
         return
-    told = set()
+    reported = set()
     for arm in arms:
-        if arm.step is not None and id(arm.step.node) not in told:
-            told.add(id(arm.step.node))
+        if arm.step is not None and id(arm.step.node) not in reported:
+            reported.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
             confidence = Confidence.LOW if _reads_host_data(arm.step) else Confidence.MEDIUM
             yield _draft(arm.step, other.device, where, (at,), confidence, consequence)

@@ -107,7 +107,7 @@ def _is_torchs(receiver: Value) -> bool:
 
 
 def _means_a_device(text: str) -> bool:
-    """A device's name with a slip in it: another case, a stray space, an index that is none."""
+    """A device's name with a slip in it: another case, a surplus space, an index that is none."""
     kind = text.split(":")[0].strip().lower()
     return isinstance(parse_device(kind), NamedDevice)
 

@@ -83,9 +83,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of, trace_of
 from devlint.drafts.changes import Replace
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import origin_of, trace_of
 from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.known_classes import ClassKind
@@ -272,10 +272,15 @@ class StaleStoredDevice(Rule):
             if use.attribute != attribute:
                 continue
             named = getattr(use.event, "named", None)
-            hand = self._definitions.first_tensor(use.event.scope, use.event.node)
-            if not use.makes or hand is None or hand.applicability is Applicability.SUGGESTION or named is None:
+            expression = self._definitions.first_tensor(use.event.scope, use.event.node)
+            if (
+                not use.makes
+                or expression is None
+                or expression.applicability is Applicability.SUGGESTION
+                or named is None
+            ):
                 return ()
-            changes.append(Replace(named.node, hand.device))
+            changes.append(Replace(named.node, expression.code))
         return tuple(changes)
 
 
