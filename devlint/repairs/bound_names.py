@@ -1,4 +1,7 @@
-"""What a name of a function is bound to at a place in it, by the syntax: an inserted `x.device` relies on it."""
+"""Whether a name has one value from one place of a function to another, by its syntax alone.
+
+A repair that inserts `x.device` relies on it. ``at`` is always the node where the name is to be used.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
 def is_untouched(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether a parameter is at ``at`` what it was at the start: bound nowhere before, nor in a loop around ``at``."""
+    """Whether a parameter still has the caller's value: nothing binds it before ``at``, nor in a loop around ``at``."""
     return not any(_may_run_before(binding, function, at) for binding in _bindings(name, function))
 
 
@@ -36,7 +39,7 @@ def is_bound_before(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bo
 
 
 def stays_bound(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether the name, an argument's or one bound before ``at``, is bound nowhere behind that."""
+    """Whether the name has a value at ``at`` (a parameter, or bound before) and nothing binds it afterwards."""
     order = {id(node): index for index, node in enumerate(descend(function.body))}
     here = order.get(id(at), -1)
     if any(order.get(id(binding), here) > here for binding in _bindings(name, function)):
@@ -45,13 +48,13 @@ def stays_bound(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
 
 
 def expression_stays_bound(code: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether every name in an expression has its value at ``at`` already, and keeps it; names of the module do."""
+    """Whether every name of an expression stays bound from ``at`` on; names of the module are taken to."""
     names = {node.value for node in descend(cst.parse_expression(code)) if isinstance(node, cst.Name)}
     return all(stays_bound(name, function, at) for name in names if bound_in(name, function))
 
 
 def is_mentioned(name: str, function: cst.FunctionDef) -> bool:
-    """Whether the name occurs in the function at all, a parameter's included."""
+    """Whether the name occurs in the function at all, its parameters included."""
     return any(isinstance(node, cst.Name) and node.value == name for node in descend(function))
 
 
@@ -114,7 +117,7 @@ def _operator(test: cst.BaseExpression) -> cst.BaseCompOp | None:
 
 
 def bound_in(name: str, function: cst.FunctionDef) -> bool:
-    """Whether the function may assign to the name: its argument, assigned to in it already, or declared to be so."""
+    """Whether the name is local to the function, or declared global or nonlocal: assigning to it changes no other."""
     return name in _parameters(function) or any(
         not isinstance(binding, (cst.CompFor, cst.Del)) for binding in _bindings(name, function)
     )

@@ -1,4 +1,4 @@
-"""Changes of whole statements made edits of the text: a line more, a line elsewhere, lines deeper."""
+"""Edits of whole statements: lines inserted, a line moved, lines indented, a default chosen in the body."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _rendered(layout: Layout, lines: str, indent: str, newline: str) -> str:
 
 
 def _statement_around(layout: Layout, node: cst.CSTNode) -> cst.CSTNode:
-    """The statement, with a line of its own, that a node is in or is."""
+    """The statement on a line of its own that a node is, or is part of."""
     current = node
     while True:
         parent = layout.parents.get(current)
