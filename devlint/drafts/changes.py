@@ -1,4 +1,4 @@
-"""Changes: what a repair does to nodes of the tree. :mod:`devlint.repairs.editing` turns them into edits of the text."""
+"""Changes: what a repair does to nodes of the tree. :mod:`devlint.repairs.editing` makes edits of the text of them."""
 
 from __future__ import annotations
 
