@@ -99,7 +99,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.domain.class_facts import AttributeFact, ClassFacts
     from devlint.placement.domain.events import (
         Begun,

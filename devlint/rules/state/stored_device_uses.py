@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import origin_of
 from devlint.drafts.wording import code_of, device_of
-from devlint.placement.domain.abstract_values import Container, DeviceName, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Argument, Container, DeviceName, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import Anchor, SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Argument, Called, Created, MetOperand, MetUncertain, Moved
+    from devlint.placement.domain.events import Called, Created, MetOperand, MetUncertain, Moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
