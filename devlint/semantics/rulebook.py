@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal
 
-from devlint.semantics import tables
+from devlint.semantics import library_models, tables
 from devlint.semantics.operation import (
     DType,
     Factory,
@@ -112,7 +112,8 @@ def transfer(receiver: str, method_name: str) -> Transfer | None:
     for row in tables.rows("transfers").values():
         if receiver in row["receivers"] and method_name in row["methods"]:
             return Transfer(receiver, method_name, row["effect"], row["discard_is_bug"], row["tag"])
-    return None
+    moves = library_models.moves(receiver, method_name)
+    return None if moves is None else Transfer(receiver, method_name, moves.effect, moves.discard_is_bug, moves.tag)
 
 
 @cache
