@@ -1,16 +1,18 @@
 """What libraries around PyTorch do with devices: `tables/libraries`, one file a library.
 
 A file is read when a name of its library comes up.
-A row is found by the full name that a program uses, a file by the first word of that name. What a row can say stands in
-:mod:`devlint.semantics.library_rows`; what each effect does is written once, in `placement.calls.library_effects`.
+A row is found by the full name that a program uses, a file by the first word or two of that name. What a row can say
+stands in :mod:`devlint.semantics.library_rows`; what each effect does in `placement.calls.library_effects`.
 `CONTRIBUTING.md` shows how a row is written.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from devlint.semantics.library_reading import BadRow, read_anywhere, read_library
 from devlint.semantics.library_rows import Anywhere, Effect, Library, LibraryRow, Moves
@@ -67,11 +69,18 @@ def kind(name: str) -> str | None:
 
 
 @cache
+def places_factories(name: str) -> bool:
+    """Whether a bare factory inside `with name():` makes its tensor where the context was made for."""
+    found = effect(name)
+    return found is not None and found.name == "context" and found.place == "there"
+
+
+@cache
 def is_unplaced_context(name: str) -> bool:
     """Whether a bare factory inside `with name():` does not allocate on the CPU."""
     found = effect(name)
-    if found is not None and found.name == "context" and found.place == "nowhere":
-        return True
+    if found is not None and found.name == "context":
+        return found.place == "nowhere"
     return name.rsplit(".", 1)[-1] in anywhere().contexts
 
 
@@ -83,12 +92,27 @@ def moves(name: str, method: str) -> Moves | None:
 
 
 @cache
-def hooks(kind_of_class: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Methods that classes of this kind define for the library to call: with placed tensors, and on the host."""
-    library = library_of(kind_of_class)
-    rows = [r for r in library.rows.values() if r.kind == kind_of_class] if library is not None else []
-    placed = frozenset[str]().union(*(r.placed_hooks for r in rows))
-    return placed, frozenset[str]().union(*(r.host_hooks for r in rows))
+def operation(name: str) -> Mapping[str, Any] | None:
+    """The row of the operation that a function of a library is; None where no table tells of one."""
+    found = effect(name)
+    return found.operation if found is not None else None
+
+
+def hooks(bases: Iterable[str], is_lightning: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Methods that a class with these bases defines for a library to call: with placed tensors, and on the host.
+
+    What derives from a ``LightningModule``, whatever path that is imported from, has the hooks of Lightning's own.
+    """
+    rows = [row(base) for base in (*bases, *(("lightning.LightningModule",) if is_lightning else ()))]
+    found = [r for r in rows if r is not None]
+    nothing: frozenset[str] = frozenset()
+    return nothing.union(*(r.placed_hooks for r in found)), nothing.union(*(r.host_hooks for r in found))
+
+
+def takes_tensors(class_name: str) -> bool:
+    """Whether the tensors that a Module of this class is called with meet its parameters and buffers."""
+    found = row(class_name) if class_name else None
+    return found is not None and found.takes_tensors
 
 
 @cache
@@ -128,8 +152,10 @@ def _by_pattern(name: str) -> LibraryRow | None:
 
 
 def library_of(name: str) -> Library | None:
-    """The library that a full name belongs to; None where no table tells of it."""
-    return _library(name.partition(".")[0])
+    """The table that a full name belongs to, by its first two words or the first; None where there is none."""
+    first, dot, rest = name.partition(".")
+    inner = f"{first}{dot}{rest.partition('.')[0]}"
+    return _library(inner if inner in _names() else first)
 
 
 @cache
@@ -138,18 +164,15 @@ def _library(package_name: str) -> Library | None:
         return None
     found = read_library(LIBRARIES / f"{package_name}.json")
     if found.mirrors:
-        other = _library(found.mirrors.partition(".")[0])
+        other = library_of(found.mirrors)
         if other is None:
             raise BadRow(f"{package_name}.json: mirrors {found.mirrors}, of which there is no table")
-        return Library(found.name, found.version, other.rows, other.packages, other.patterns, found.mirrors)
+        return replace(other, name=found.name, version=found.version, package=package_name, mirrors=found.mirrors)
     return found
 
 
 def _mirrored(library: Library, name: str) -> str:
-    if not library.mirrors:
-        return name
-    _, dot, rest = name.partition(".")
-    return library.mirrors + dot + rest
+    return library.mirrors + name.removeprefix(library.package) if library.mirrors else name
 
 
 @cache

@@ -52,7 +52,9 @@ def read_library(path: Path) -> Library:
         (_pattern(path.name, key), read_row(path.name, key, raw)) for key, raw in content.get("patterns", {}).items()
     )
     mirrors, images = content.get("mirrors", ""), content.get("images_on_host", False)
-    return Library(content["library"], content["version"], rows, packages, patterns, mirrors, images)
+    return Library(
+        content["library"], content["version"], rows, packages, patterns, mirrors=mirrors, images_on_host=images
+    )
 
 
 def read_anywhere(path: Path) -> Anywhere:
@@ -70,7 +72,7 @@ def read_anywhere(path: Path) -> Anywhere:
     return Anywhere(kinds, endings, contexts, attributes, keywords)
 
 
-_FLAGS = ("takes_encodings", "takes_images", "functional", "number")
+_FLAGS = ("takes_encodings", "takes_tensors", "takes_images", "functional", "number")
 _NAMES = ("fields", "placed_hooks", "host_hooks")
 _ROW = frozenset({"also", "kind", "call", "methods", "moves", "source", *_FLAGS, *_NAMES})
 
@@ -105,6 +107,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
         placed_hooks=frozenset(raw.get("placed_hooks", ())),
         host_hooks=frozenset(raw.get("host_hooks", ())),
         takes_encodings=raw.get("takes_encodings", False),
+        takes_tensors=raw.get("takes_tensors", False),
         takes_images=raw.get("takes_images", False),
         functional=raw.get("functional", False),
         number=raw.get("number", False),
@@ -113,7 +116,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
 
 _OPTION_TYPES: dict[str, type] = {
     **dict.fromkeys(("gives", "device", "argument", "place", "as"), str),
-    **dict.fromkeys(("default", "first", "state", "buffers_follow"), bool),
+    **dict.fromkeys(("default", "first", "state"), bool),
     **dict.fromkeys(("unless", "follows"), list),
     "position": int,
     "operation": dict,
@@ -145,7 +148,6 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
         default=told.get("default", False),
         unless=frozenset(told.get("unless", ())),
         state=told.get("state"),
-        buffers_follow=told.get("buffers_follow", False),
         first=told.get("first", False),
         argument=told.get("argument", ""),
         follows=tuple(told.get("follows", ())),

@@ -8,27 +8,29 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 OPTIONS: dict[str, frozenset[str]] = {
-    "same": frozenset({"argument"}),
+    "same": frozenset({"argument", "position"}),
     "made": frozenset({"gives", "device", "position", "unless", "default"}),
-    "beside": frozenset({"gives"}),
+    "beside": frozenset({"gives", "argument", "position"}),
     "meets": frozenset({"as", "operation"}),
     "host": frozenset(),
     "plain": frozenset(),
-    "module": frozenset({"state", "unless", "device", "buffers_follow"}),
+    "module": frozenset({"state", "unless", "device"}),
     "placer": frozenset({"unless"}),
     "object": frozenset({"follows"}),
-    "placed": frozenset({"unless", "first"}),
+    "placed": frozenset({"unless", "first", "gives", "argument", "position"}),
+    "moved": frozenset({"device", "position", "argument", "default", "place", "unless"}),
+    "device": frozenset(),
     "there": frozenset({"gives"}),
     "met": frozenset({"gives", "argument"}),
     "call": frozenset(),
     "calls": frozenset({"unless"}),
-    "context": frozenset({"place"}),
+    "context": frozenset({"place", "device", "position"}),
 }
 """Every effect with the options it takes. What each one does is written once, in `placement.calls.library_effects`."""
 
 KINDS = frozenset({"module", "lightning", "host", "autograd", "optimizer", "plain"})
 TRANSFERS = frozenset({"in_place", "in_place_none", "new", "new_or_self", "missing"})
-PLACES = frozenset({"nowhere", "there"})
+PLACES = frozenset({"nowhere", "there", "cpu"})
 WORDS = frozenset({"tensor", "batch", "host", "module"})
 
 
@@ -42,23 +44,24 @@ class Effect:
     device: str = ""
     """The argument that names the place; empty where none does."""
     position: int | None = None
-    """Of that argument, where it can be given by position."""
+    """Of that argument, or of the one that is meant, where it can be given by position."""
     default: bool = False
-    """Made on the default device, as a bare factory does; otherwise on the CPU, whatever the default device is."""
+    """Where no argument says the place: made on the default device, as a bare factory does, otherwise on the CPU; moved
+    to the device of the process, otherwise not at all."""
     unless: frozenset[str] = frozenset()
-    """Keywords with which nothing is known; one that is spelled `False` or `None` counts as not given."""
+    """Keywords with which nothing is known; one that is `False` or `None` counts as not given. `keyword=value` is for
+    that value alone."""
     state: bool | None = None
     """Of a Module: whether it has parameters or buffers; None where its arguments decide."""
-    buffers_follow: bool = False
-    """Of a Module: its state is made of its arguments, and so is where those are."""
     first: bool = False
     """Of what is handed back: the first argument alone, however many there are."""
     argument: str = ""
-    """The argument that is meant; the first where none is named."""
+    """The argument that is meant; the first where none is named; `self`: of a method, its receiver."""
     follows: tuple[str, ...] = ()
     """The arguments, in order, that an object is placed by."""
     place: str = "nowhere"
-    """What a context makes of bare factories: of `PLACES`; `nowhere`: anything, `there`: where its receiver is."""
+    """Of `PLACES`. Where bare factories make in a context: `nowhere` that is known, `there` where its receiver is or
+    its argument says. Where something is moved: `cpu`."""
     as_function: str = ""
     """The function of torch whose operands these are (`as`)."""
     operation: Mapping[str, Any] | None = field(default=None, compare=False)
@@ -96,6 +99,8 @@ class LibraryRow:
     """Methods that a derived class defines and the library calls on the host."""
     takes_encodings: bool = False
     """Of a Module: what a tokenizer gives goes into its call."""
+    takes_tensors: bool = False
+    """Of a Module: the tensors that it is called with meet its parameters and buffers."""
     takes_images: bool = False
     """Of functions: an image of PIL may stand in a tensor's place."""
     functional: bool = False
@@ -113,6 +118,8 @@ class Library:
     rows: Mapping[str, LibraryRow]
     packages: Mapping[str, LibraryRow]
     patterns: tuple[tuple[re.Pattern[str], LibraryRow], ...]
+    package: str = ""
+    """The package whose file it is, of one that mirrors another."""
     mirrors: str = ""
     """The package that has the same names: `pytorch_lightning` those of `lightning.pytorch`."""
     images_on_host: bool = False

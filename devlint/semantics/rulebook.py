@@ -37,7 +37,7 @@ def function(qualified: str) -> Operation | Factory | None:
         return method(qualified.removeprefix("torch.Tensor."))
     if qualified.startswith("torchvision."):
         return _of_torchvision(qualified)
-    return _call(qualified) if qualified.startswith("torch.") else None
+    return _call(qualified) if qualified.startswith("torch.") else _of_library(qualified)
 
 
 @cache
@@ -151,7 +151,13 @@ def _of_torchvision(qualified: str) -> Operation | None:
         package = "torchvision.ops"
     name = f"{package.replace('.v2.', '.')}.{last}"
     row = tables.row("torchvision_by_hand", name)
-    return None if row is None else _operation(name, row)
+    return _of_library(qualified) if row is None else _operation(name, row)
+
+
+def _of_library(qualified: str) -> Operation | None:
+    """By the table of its library; what the row does not say is as for most functions."""
+    row = library_models.operation(qualified)
+    return None if row is None else _operation(qualified, {"rule": "exact_same", **row})
 
 
 def _row(name: str) -> tables.Row | None:

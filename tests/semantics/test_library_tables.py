@@ -66,7 +66,7 @@ def test_unknown_effect_of_a_method(tmp_path: Path) -> None:
 
 def test_option_that_the_effect_does_not_take(tmp_path: Path) -> None:
     said = refused(tmp_path, {"lib.f": {**SOURCE, "call": {"effect": "same", "state": True}}})
-    assert said == 'lib.json: lib.f: unknown key "state"; known are argument, effect'
+    assert said == 'lib.json: lib.f: unknown key "state"; known are argument, effect, position'
 
 
 def test_option_of_another_type(tmp_path: Path) -> None:

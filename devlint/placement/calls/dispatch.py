@@ -173,6 +173,8 @@ def call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Val
             return _library_call(walk, node, callee.name, site)
         case Self():
             return call_self(walk, node, callee, "forward", site)
+        case Instance():
+            return library_effects.call_method(walk, node, callee, callee.type_name, "__call__", site) or NOTHING
         case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
             return call_unknown_loss(walk, node, site)
         case Opaque():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -27,6 +28,7 @@ from devlint.placement.domain.abstract_values import (
     Instance,
     Module,
     Opaque,
+    Partial,
     Tensor,
     UnknownValue,
     Value,
@@ -37,7 +39,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameA
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import device_of, name_of_constant
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Dim, Operation, library_models
@@ -66,18 +68,21 @@ class LibraryCall:
     def argument(self) -> Argument | None:
         """The argument that is meant."""
         if self.effect.argument:
-            return self.site.argument(self.effect.argument, 0)
+            # Where an argument names the place, the position is that one's.
+            return self.site.argument(self.effect.argument, 0 if self.effect.device else self.effect.position)
         return self.site.positional[0] if self.site.positional else None
 
     def is_unknown(self) -> bool:
         """Whether an argument is given with which nothing is known, or may be among unpacked ones."""
         return bool(self.effect.unless) and (self.site.unpacks or any(map(self._is_given, self.effect.unless)))
 
-    def _is_given(self, keyword: str) -> bool:
+    def _is_given(self, option: str) -> bool:
+        keyword, _, wanted = option.partition("=")
         given = self.site.keyword(keyword)
         if given is None:
             return False
-        return not (isinstance(given.value, Constant) and (given.value.value is None or given.value.value is False))
+        told = given.value.value if isinstance(given.value, Constant) else ...
+        return str(told) == wanted if wanted else told is not None and told is not False
 
 
 Interpret = Callable[[LibraryCall], Value]
@@ -131,11 +136,19 @@ def given(walk: Walk, parameter: cst.Param, class_name: str, name: str) -> Value
     return placed_anywhere(walk, parameter, row.name, name)
 
 
+def field(owner: Instance, name: str) -> Value:
+    """An attribute of an object that is a tensor by its class; nothing is known of another."""
+    row = library_models.row(owner.type_name)
+    return _tensor_of(owner) if row is not None and name in row.fields else NOTHING
+
+
 # -- effects -------------------------------------------------------------------------------------------------------
 
 
 def _same(call: LibraryCall) -> Value:
     """Gives back its argument."""
+    if call.effect.argument == "self":
+        return call.receiver or NOTHING
     argument = call.argument()
     return argument.value if argument is not None else NOTHING
 
@@ -144,10 +157,12 @@ def _made(call: LibraryCall) -> Value:
     """Made in host memory, whatever the default device is, or where an argument says."""
     if call.is_unknown():
         return NOTHING
-    device = _told(call)
+    told = _told(call)
+    device = told
     if device is None:
         device = UNKNOWN if call.site.unpacks else call.walk.state.factory_device if call.effect.default else CPU
-    bare = device == CPU and call.effect.default
+    # Bare is what could have been put elsewhere by the call itself: a file that is read, a text that is encoded could not.
+    bare = told is None and device == CPU and (call.effect.default or bool(call.effect.device))
     origin = call.walk.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
     return _given_back(call, lambda word: _one(word, device, replace(_TENSOR, device=device, origin=origin)))
 
@@ -158,7 +173,11 @@ def _beside(call: LibraryCall) -> Value:
     value = argument.value if argument is not None else NOTHING
     if isinstance(value, Container):
         value = item_of(call.walk, value, None)
-    return value if isinstance(value, (Tensor, Opaque)) else NOTHING
+    if not isinstance(value, (Tensor, Opaque)):
+        return NOTHING
+    if len(call.effect.gives) == 1:
+        return value
+    return _given_back(call, lambda word: value if word == "tensor" else Host())
 
 
 def _meets(call: LibraryCall) -> Value:
@@ -192,8 +211,10 @@ def _module(call: LibraryCall) -> Value:
     """A Module, made where a bare factory makes tensors."""
     owner, _, last = call.name.rpartition(".")
     type_name = owner if last[:1].islower() and owner.rpartition(".")[2][:1].isupper() else call.name
-    unknown = call.site.unpacks if call.effect.unless else False
-    device = UNKNOWN if unknown or call.is_unknown() else call.walk.state.factory_device
+    told = _told(call)
+    if told is None:
+        told = UNKNOWN if call.is_unknown() else call.walk.state.factory_device
+    device = told
     origin = call.walk.step(StepKind.MADE, call.node, device, call.name)
     return Module(device, type_name, None, origin, holds_state=call.effect.state)
 
@@ -213,21 +234,27 @@ def _object(call: LibraryCall) -> Value:
     name = row.name if row is not None else call.name
     if not call.effect.follows:
         return Instance(name, node=call.node)
-    placed = _followed(call)
-    return Instance(name, device=placed.device, node=call.node, details=(("placed", placed),))
-
-
-def _followed(call: LibraryCall) -> Tensor:
-    """What stands for an object's tensors: the first of the arguments that it follows; all numbers are made bare."""
     given = [call.site.argument(name, position) for position, name in enumerate(call.effect.follows)]
-    values = [argument.value for argument in given if argument is not None]
+    found = [argument for argument in given if argument is not None]
+    placed = _followed(call, [argument.value for argument in found])
+    parts = tuple(argument for argument in found if isinstance(argument.value, Tensor))
+    details: tuple[tuple[str, Value], ...] = (("placed", placed),)
+    if len(parts) > 1:
+        details += (("parts", Partial(NOTHING, parts)),)
+    return Instance(name, device=placed.device, node=call.node, details=details)
+
+
+def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
+    """What stands for an object's tensors: the first of the arguments that it follows; all numbers are made bare."""
     found = next((v for v in values if isinstance(v, (Tensor, Opaque))), None)
     if found is not None:
-        return Tensor(found.device, origin=found.origin)
+        dims = [v.dim for v in values if isinstance(v, Tensor)]
+        dim = Dim.NONZERO if Dim.NONZERO in dims else Dim.ZERO if set(dims) == {Dim.ZERO} else Dim.UNKNOWN
+        return Tensor(found.device, dim, origin=found.origin)
     device = call.walk.state.factory_device
     if call.site.unpacks or not values or not all(map(_is_number, values)):
         device = UNKNOWN
-    origin = call.walk.step(StepKind.MADE, call.node, device, call.code)
+    origin = call.walk.step(StepKind.MADE, call.node, device, call.code, None, None, device == CPU)
     return Tensor(device, Dim.ZERO, origin=origin)
 
 
@@ -241,31 +268,63 @@ def _placed(call: LibraryCall) -> Value:
     """Gives back what it is given, brought to where its receiver is."""
     if call.is_unknown():
         return NOTHING
+    device = _place(call.receiver) if call.receiver is not None else process(call).device
+    if call.effect.argument:
+        argument = call.argument()
+        first = _brought(call, argument.value, device) if argument is not None else NOTHING
+        rest = [NOTHING] * (len(call.effect.gives) - 1)
+        return Container((first, *rest), None, None, "tuple") if rest else first
     arguments = call.site.positional[:1] if call.effect.first else call.site.positional
     if call.effect.first and not arguments:
         return NOTHING
-    placed = [_brought(call, argument.value) for argument in arguments]
+    placed = [_brought(call, argument.value, device) for argument in arguments]
     return placed[0] if len(placed) == 1 else Container(tuple(placed), None, None, "tuple")
 
 
-def _brought(call: LibraryCall, value: Value) -> Value:
-    if not isinstance(value, (Module, Opaque, UnknownValue)):
+def _brought(call: LibraryCall, value: Value, device: Device) -> Value:
+    if not isinstance(value, (Module, Opaque, Tensor, UnknownValue)):
         return value
-    device = _place(call.receiver)
     origin = call.walk.step(StepKind.MOVED, call.node, device, f"{call.code}()", getattr(value, "origin", None))
-    if isinstance(value, Module):
+    if isinstance(value, (Module, Tensor)):
         return replace(value, device=device, origin=origin)
     return Opaque(device, origin)
 
 
+def _moved(call: LibraryCall) -> Value:
+    """Gives back its argument, brought to where another says; to the process's device where none does."""
+    argument = call.argument()
+    if argument is None or call.is_unknown():
+        return NOTHING
+    device = CPU if call.effect.place == "cpu" else _told(call)
+    if device is None and not call.effect.default:
+        return argument.value
+    return _brought(call, argument.value, process(call).device if device is None else device)
+
+
+def _device(call: LibraryCall) -> Value:
+    """The device that the library runs this process on."""
+    return process(call)
+
+
+def process(call: LibraryCall) -> DeviceName:
+    """The device that a library runs a process on: one for all of its functions, and nobody else's."""
+    text = f"{call.name.partition('.')[0]}'s device"
+    return DeviceName(SameAs(Symbol(Anchor.EXPRESSION, text, text)), None, call.code)
+
+
 def _there(call: LibraryCall) -> Value:
-    """Made where its receiver is."""
+    """Made where its receiver is; the tensors that the receiver was made of meet."""
     tensor = _tensor_of(call.receiver)
+    _meet_parts(call)
+    if call.site.arguments:
+        # ``sample(shape)``
+        tensor = replace(tensor, dim=Dim.NONZERO)
     return _given_back(call, lambda word: _one(word, tensor.device, tensor))
 
 
 def _met(call: LibraryCall) -> Value:
-    """Computes with an argument and its receiver's tensors, which meet."""
+    """Computes with an argument and its receiver's tensors, which all meet."""
+    _meet_parts(call)
     argument, function = call.argument(), call.node.func
     own = _tensor_of(call.receiver)
     if argument is None or not isinstance(function, cst.Attribute):
@@ -276,6 +335,19 @@ def _met(call: LibraryCall) -> Value:
     ]
     result = perform(call.walk, call.node, semantics.operator("-"), bound, call=call.site)
     return result if call.effect.gives == ("tensor",) else _given_back(call, lambda word: _one(word, own.device, own))
+
+
+def _meet_parts(call: LibraryCall) -> None:
+    """Each is made as large as the largest before: a 0-dim one is none any more beside one that is not."""
+    parts = dict(call.receiver.details).get("parts") if isinstance(call.receiver, Instance) else None
+    if not isinstance(parts, Partial):
+        return
+    tensors = [(a.value, a.node) for a in parts.arguments if isinstance(a.value, Tensor)]
+    large = any(tensor.dim is Dim.NONZERO for tensor, _ in tensors)
+    values = [(replace(tensor, dim=Dim.NONZERO if large else Dim.UNKNOWN), node) for tensor, node in tensors]
+    for (first, first_node), (second, second_node) in pairwise(values):
+        bound = [Bound("self", first, first_node, strict=True), Bound("other", second, second_node, strict=True)]
+        perform(call.walk, call.node, semantics.operator("+"), bound, call=call.site)
 
 
 def _tensor_of(value: Value | None) -> Tensor:
@@ -299,7 +371,10 @@ def _calls(call: LibraryCall) -> Value:
 
 def _context(call: LibraryCall) -> Value:
     """A context, which is looked at when it is entered."""
-    return Instance(call.name, device=_place(call.receiver), node=call.node)
+    told = _told(call)
+    device = told if told is not None else _place(call.receiver)
+    owner = call.receiver.type_name + "." if isinstance(call.receiver, Instance) else ""
+    return Instance(owner + call.name, device=device, node=call.node)
 
 
 _EFFECTS: dict[str, Interpret] = {
@@ -313,6 +388,8 @@ _EFFECTS: dict[str, Interpret] = {
     "placer": _placer,
     "object": _object,
     "placed": _placed,
+    "moved": _moved,
+    "device": _device,
     "there": _there,
     "met": _met,
     "call": _call,
@@ -330,6 +407,10 @@ def _told(call: LibraryCall) -> Device | None:
     argument = call.site.argument(call.effect.device, call.effect.position)
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         return None
+    if call.effect.name == "module":
+        # ``device_map="auto"`` is no device, nor is a map of several.
+        named = name_of_constant(argument.value) if isinstance(argument.value, Constant) else None
+        return named.device if named is not None else UNKNOWN
     return device_of(call.walk, argument.value, argument.node, Sink.ARGUMENT, call.site)
 
 

@@ -188,6 +188,8 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
     if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
         # Whether it has any is not known; what its forward does with the tensor is seen there.
         return []
+    if library_models.takes_tensors(module.type_name):
+        return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
     if module.assumed and not _looks_like_data(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -9,7 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import library_effects
 from devlint.placement.calls.summaries import symbol_key
-from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import Role as Holds
@@ -70,9 +71,15 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.CONSTRUCTION
     if owner.is_module and name == "forward":
         return Setting.FORWARD
-    if owner.kind is ClassKind.LIGHTNING and name in library_models.hooks("lightning")[0]:
-        return Setting.FORWARD
+    placed, on_host = library_models.hooks(_bases(owner), owner.kind is ClassKind.LIGHTNING)
+    if name in placed or name in on_host:
+        return Setting.FORWARD if name in placed else Setting.HOST
     return Setting.METHOD
+
+
+def _bases(owner: ClassInfo) -> Iterator[str]:
+    """The classes of libraries that a class derives from."""
+    return (base for info in owner.order for base in info.resolved_bases if isinstance(base, str))
 
 
 def bind_parameters(walk: Walk, info: FunctionInfo) -> None:

@@ -13,7 +13,7 @@ from devlint.placement.domain.events import CallSite, Entered, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.state.devices import device_of
 from devlint.placement.syntax.nodes import dotted
-from devlint.semantics.library_models import is_unplaced_context
+from devlint.semantics.library_models import is_unplaced_context, places_factories
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
@@ -36,6 +36,8 @@ def enter(walk: Walk, node: cst.BaseExpression, value: Value) -> Leave:
             return _current_index(state, value)
         if value.type_name in ("torch.cuda.stream", "torch.cuda.StreamContext"):
             return _stream(state, value)
+        if places_factories(value.type_name):
+            return _context_device(state, value.device)
         if is_unplaced_context(value.type_name):
             return _context_device(state, UNKNOWN)
         return _nothing
