@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal
 
-from devlint.semantics import tables
+from devlint.semantics import library_models, tables
 from devlint.semantics.operation import (
     DType,
     Factory,
@@ -37,7 +37,7 @@ def function(qualified: str) -> Operation | Factory | None:
         return method(qualified.removeprefix("torch.Tensor."))
     if qualified.startswith("torchvision."):
         return _of_torchvision(qualified)
-    return _call(qualified) if qualified.startswith("torch.") else None
+    return _call(qualified) if qualified.startswith("torch.") else _of_library(qualified)
 
 
 @cache
@@ -112,7 +112,8 @@ def transfer(receiver: str, method_name: str) -> Transfer | None:
     for row in tables.rows("transfers").values():
         if receiver in row["receivers"] and method_name in row["methods"]:
             return Transfer(receiver, method_name, row["effect"], row["discard_is_bug"], row["tag"])
-    return None
+    moves = library_models.moves(receiver, method_name)
+    return None if moves is None else Transfer(receiver, method_name, moves.effect, moves.discard_is_bug, moves.tag)
 
 
 @cache
@@ -150,7 +151,13 @@ def _of_torchvision(qualified: str) -> Operation | None:
         package = "torchvision.ops"
     name = f"{package.replace('.v2.', '.')}.{last}"
     row = tables.row("torchvision_by_hand", name)
-    return None if row is None else _operation(name, row)
+    return _of_library(qualified) if row is None else _operation(name, row)
+
+
+def _of_library(qualified: str) -> Operation | None:
+    """By the table of its library; what the row does not say is as for most functions."""
+    row = library_models.operation(qualified)
+    return None if row is None else _operation(qualified, {"rule": "exact_same", **row})
 
 
 def _row(name: str) -> tables.Row | None:

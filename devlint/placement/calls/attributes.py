@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls import library_effects
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.imports import canonical
@@ -38,6 +39,7 @@ from devlint.placement.domain.provenance import Origin, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, path_of
+from devlint.semantics import library_models
 
 if TYPE_CHECKING:
     from devlint.placement.domain.class_facts import AttributeFact
@@ -80,7 +82,8 @@ def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Va
                 return replace(owner, is_type=True)
             return Host(number=True) if name == "index" else NOTHING
         case Instance():
-            return dict(owner.details).get(name, NOTHING)
+            found = dict(owner.details).get(name)
+            return found if found is not None else library_effects.field(owner, name)
         case Container(items=(), type="tuple", rest=Tensor() as part):
             # The fields of a result: ``x.topk(k).indices``.
             return part
@@ -104,12 +107,12 @@ def static_attribute(owner: Value, name: str) -> Value | None:
     return None
 
 
-_NUMBERS = frozenset({"torch.pi", "torch.inf", "torch.nan", "torch.e", "math.pi", "numpy.pi", "torch.newaxis"})
+_NUMBERS = frozenset({"torch.pi", "torch.inf", "torch.nan", "torch.e", "math.pi", "torch.newaxis"})
 
 
 def reference(owner: Reference, name: str) -> Value:
     qualified = canonical(f"{owner.name}.{name}")
-    if qualified in _NUMBERS:
+    if qualified in _NUMBERS or library_models.is_number(qualified):
         return Host(number=True)
     return Reference(qualified)
 
@@ -152,8 +155,7 @@ def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
         return Host()
     if name in TENSOR_ONLY:
         return NOTHING
-    if name in ("logits", "last_hidden_state"):
-        # What models of transformers give back holds tensors under these names.
+    if name in library_models.anywhere().tensor_attributes:
         return Opaque(owner.device, owner.origin, tensorlike=True)
     return Opaque(owner.device, owner.origin, owner.tensorlike and name in ("T", "data", "grad", "mT"))
 

@@ -1,4 +1,7 @@
-"""Functions outside the file that are no tensor operations: settings, builtins, numpy, streams."""
+"""Functions of torch and Python that are no tensor operations: settings, streams, copies.
+
+What other libraries do stands in their tables (:mod:`devlint.placement.calls.library_effects`).
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,19 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import framework_models as frameworks
+from devlint.placement.calls import builtin_models, library_effects
 from devlint.placement.calls import higher_order as indirect
-from devlint.placement.calls.bindings import item_of
-from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
     Constant,
-    Container,
     DeviceName,
     Host,
     Instance,
     Opaque,
     Reference,
-    Self,
-    Tensor,
     Truth,
     Value,
-    array_of,
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceNamed, Sink
@@ -37,8 +34,8 @@ from devlint.placement.operations import generators
 from devlint.placement.operations import packed_sequence as packed
 from devlint.placement.state import contexts, streams
 from devlint.placement.state.devices import resolve_device
-from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import code_of, dotted
+from devlint.placement.syntax.nodes import code_of
+from devlint.semantics.library_models import is_functional, is_unplaced_context
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
@@ -50,8 +47,8 @@ _LOSSES = ("loss", "cross_entropy", "nll", "kl_div", "binary_cross_entropy")
 
 def callee_kind(name: str) -> str:
     """Whether a function is a loss, for the words of a report."""
-    functional = name.startswith(("torch.nn.functional.", "torchvision.ops."))
-    return "loss" if functional and any(word in name for word in _LOSSES) else "operation"
+    named_as_loss = any(word in name for word in _LOSSES)
+    return "loss" if named_as_loss and (name.startswith("torch.nn.functional.") or is_functional(name)) else "operation"
 
 
 # -- torch ------------------------------------------------------------------------------------------------------
@@ -164,7 +161,7 @@ def _setting(change: Callable[[Walk, CallSite], Value]) -> Special:
 
 
 def _same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """Gives back its first argument: ``copy.deepcopy``, ``tqdm``, ``iter``, ``Variable``, which wraps no more.
+    """Gives back its first argument: ``copy.deepcopy``, ``iter``, ``Variable``, which wraps no more.
 
     ``vmap(f)`` computes what ``f`` does, where ``f`` does.
     """
@@ -178,113 +175,6 @@ def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         return Opaque(UNKNOWN, walk.step(StepKind.MADE, node, UNKNOWN, "torch.load"))
     device = resolve_device(walk, location.value, location.node, Sink.MAP_LOCATION, site)
     return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
-
-
-# -- builtins ---------------------------------------------------------------------------------------------------
-
-
-def _next(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    value = site.positional[0].value if site.positional else NOTHING
-    if isinstance(value, Container) and value.keys is not None:
-        # Running over a dict gives its keys.
-        return Host()
-    source = site.positional[0].node if site.positional else None
-    if isinstance(value, Opaque) or (isinstance(source, cst.Call) and dotted(source.func) == "iter"):
-        return _iterated(walk, value, node)
-    return item_of(walk, value, None)
-
-
-def _host(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """``float(t)``, ``int(t)``, ``print(t)``: the data is read on the host."""
-    name = code_of(node.func)
-    for argument in site.arguments:
-        host_read(walk, node, f"{name}()", argument.value, expression=argument.node)
-    return Host(number=True)
-
-
-def _bool(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    value = site.positional[0].value if site.positional else NOTHING
-    return value if isinstance(value, Truth) else _host(walk, node, site)
-
-
-def _plain(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return Host()
-
-
-def _number(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return Host(number=True)
-
-
-def _range(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return Container((), None, Host(number=True))
-
-
-def _zip(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    items = tuple(_iterated(walk, a.value, a.node) for a in site.positional)
-    return Container((), None, Container(items, None, None, "tuple"))
-
-
-def _enumerate(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    if not site.positional:
-        return NOTHING
-    first = site.positional[0]
-    return Container(
-        (), None, Container((Host(number=True), _iterated(walk, first.value, first.node)), None, None, "tuple")
-    )
-
-
-def _iterated(walk: Walk, value: Value, node: cst.BaseExpression) -> Value:
-    from devlint.placement.calls.bindings import iterated
-
-    return iterated(walk, value, node, node)
-
-
-def _sequence(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    if not site.positional:
-        return Container((), None, None)
-    value = site.positional[0].value
-    if isinstance(value, (Container, Opaque)):
-        return value
-    return Container((), None, item_of(walk, value, None))
-
-
-def _dict(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    pairs = [(a.keyword, a.value) for a in site.arguments if a.keyword is not None]
-    rest = NOTHING if any(a.keyword is None for a in site.arguments) else None
-    return Container(tuple(v for _, v in pairs), tuple(k for k, _ in pairs), rest, "dict", node)
-
-
-def _super(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """``super()`` inside a method: the bases' methods, on the same ``self``."""
-    owner = walk.info.owner if walk.info is not None else None
-    if owner is None:
-        return NOTHING
-    parents = owner.parents
-    return Self(_parent_view(owner, parents), f"super:{owner.qualname}") if parents else NOTHING
-
-
-def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:
-    return parents[0]
-
-
-def _getattr(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return NOTHING
-
-
-def _isinstance(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return Truth()
-
-
-def _sum(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return item_of(walk, site.positional[0].value, None) if site.positional else NOTHING
-
-
-def _reinterpreted(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """einops: a view or copy of its tensor, where that is."""
-    value = site.positional[0].value if site.positional else NOTHING
-    if isinstance(value, Container):
-        value = item_of(walk, value, None)
-    return value if isinstance(value, (Tensor, Opaque)) else NOTHING
 
 
 FUNCTIONS: dict[str, Special] = {
@@ -330,61 +220,21 @@ FUNCTIONS: dict[str, Special] = {
     "torch.jit.trace": indirect.trace,
     "torch.autograd.grad": indirect.gradients,
     "torch.autograd.backward": indirect.backward,
-    "torch.is_tensor": _isinstance,
+    "torch.is_tensor": builtin_models.truth,
     "torch.autograd.Variable": _same,
     "torch.autograd.variable.Variable": _same,
     "copy.deepcopy": _same,
     "copy.copy": _same,
-    "tqdm.tqdm": _same,
-    "tqdm.auto.tqdm": _same,
-    "tqdm": _same,
-    "next": _next,
     "iter": _same,
-    "reversed": _sequence,
-    "list": _sequence,
-    "tuple": _sequence,
-    "set": _sequence,
-    "sorted": _sequence,
-    "dict": _dict,
-    "zip": _zip,
-    "enumerate": _enumerate,
-    "range": _range,
-    "len": _number,
-    "float": _host,
-    "int": _host,
-    "bool": _bool,
-    "print": _host,
-    "str": _plain,
-    "repr": _plain,
-    "round": _number,
-    "isinstance": _isinstance,
-    "hasattr": _isinstance,
-    "getattr": _getattr,
-    "super": _super,
-    "sum": _sum,
-    "einops.rearrange": _reinterpreted,
-    "einops.repeat": _reinterpreted,
-    "einops.reduce": _reinterpreted,
-    "einops.einsum": indirect.contraction,
-    "einops.pack": _plain,
-    "accelerate.Accelerator": frameworks.accelerator,
-    "accelerate.accelerator.Accelerator": frameworks.accelerator,
-    "tensordict.TensorDict": frameworks.tensordict,
+    **builtin_models.FUNCTIONS,
 }
-
-HOST_LIBRARIES = ("numpy.", "scipy.", "sklearn.", "matplotlib.", "PIL.", "cv2.", "pandas.", "skimage.")
-"""Libraries that read tensors through ``__array__``, which an accelerator tensor refuses."""
 
 
 def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
-    """A call that is in no table: host libraries read their arguments, the rest is unknown."""
-    loaded = frameworks.pretrained(walk, node, name, site)
-    if loaded is not None:
-        return loaded
-    if name.startswith(HOST_LIBRARIES):
-        for argument in site.arguments:
-            host_read(walk, node, name, argument.value, wants_cpu=True, expression=argument.node)
-        return array_of(*(argument.value for argument in site.arguments))
+    """A call that is in no table by its own name: what its package does, probes; the rest is unknown."""
+    found = library_effects.call_in_package(walk, node, name, site)
+    if found is not None:
+        return found
     if name.startswith("math."):
         return Host(number=True)
     if name.startswith("torch.utils.data."):
@@ -392,6 +242,6 @@ def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Val
     last = name.rsplit(".", 1)[-1]
     if name.startswith("torch.") and last[:1].islower() and semantics.is_device_probe(name):
         return Truth(None, about_device=True)
-    if name in contexts.META_CONTEXTS or last in contexts.META_CONTEXTS:
+    if is_unplaced_context(name):
         return Instance(name, node=node)
     return NOTHING

@@ -8,8 +8,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import call_models as library
-from devlint.placement.calls import framework_models as frameworks
-from devlint.placement.calls import methods
+from devlint.placement.calls import library_effects, methods
 from devlint.placement.calls.attributes import attribute_of
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
@@ -42,10 +41,10 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import call_unknown_loss, perform
 from devlint.placement.operations.operands import bind
-from devlint.placement.state import contexts
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import dotted
 from devlint.semantics import Factory
+from devlint.semantics.library_models import is_unplaced_context
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
@@ -58,14 +57,14 @@ def call(walk: Walk, node: cst.Call) -> Value:
         if isinstance(receiver, (Reference, ProjectModule)):
             return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
         site = arguments(walk, node)
-        result = frameworks.encoding(walk, node, site) or _call_method(walk, node, receiver, function, site)
+        result = library_effects.call_by_keyword(walk, node, site) or _call_method(walk, node, receiver, function, site)
         _tell(walk, node, f".{function.attr.value}", site, receiver, result)
         return result
     callee = walk.evaluate(function)
     if isinstance(callee, Reference):
         return _call_reference(walk, node, callee)
     site = arguments(walk, node)
-    result = frameworks.encoding(walk, node, site) or call_value(walk, node, callee, site)
+    result = library_effects.call_by_keyword(walk, node, site) or call_value(walk, node, callee, site)
     _tell(walk, node, dotted(function) or "", site, None, result)
     return result
 
@@ -118,6 +117,9 @@ def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Valu
     special = library.FUNCTIONS.get(name)
     if special is not None:
         return special(walk, node, site)
+    told = library_effects.call(walk, node, name, site)
+    if told is not None:
+        return told
     built = construct_builtin(walk, node, name, site)
     if built is not None:
         # Before the tables of functions: they list nn.Parameter as a factory, and it keeps a place and gives a kind.
@@ -154,7 +156,7 @@ _NO_MODULES = (
 def call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:
     """What a call of this value gives back."""
     match callee:
-        case Function() if callee.info.name in contexts.META_CONTEXTS:
+        case Function() if is_unplaced_context(callee.info.name):
             return Instance(callee.info.name, node=node)
         case Function():
             return call_function(walk, node, callee, site)
@@ -171,6 +173,8 @@ def call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Val
             return _library_call(walk, node, callee.name, site)
         case Self():
             return call_self(walk, node, callee, "forward", site)
+        case Instance():
+            return library_effects.call_method(walk, node, callee, callee.type_name, "__call__", site) or NOTHING
         case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
             return call_unknown_loss(walk, node, site)
         case Opaque():

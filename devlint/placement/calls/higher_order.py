@@ -14,9 +14,7 @@ from devlint.placement.domain.abstract_values import (
     Argument,
     Container,
     Module,
-    Opaque,
     Partial,
-    Tensor,
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
@@ -47,10 +45,14 @@ def call_partial(walk: Walk, node: cst.Call, callee: Partial, site: CallSite) ->
 
 def checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     """``checkpoint(function, *args)`` is the call itself."""
+    return call_first(walk, node, site, _CHECKPOINT_OPTIONS)
 
+
+def call_first(walk: Walk, node: cst.Call, site: CallSite, options: frozenset[str]) -> Value:
+    """The call of the first argument with the others; ``options`` are keywords that are not handed on."""
     if not site.positional or len(site.arguments) < 2:
         return NOTHING
-    rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in _CHECKPOINT_OPTIONS))
+    rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in options))
     return walk.call_value(node, site.positional[0].value, rest)
 
 
@@ -120,12 +122,3 @@ def _parts(argument: Argument) -> list[Bound]:
         nodes = _elements(argument.node, len(argument.value.items))
         return [Bound("", value, n, strict=True) for value, n in zip(argument.value.items, nodes, strict=True)]
     return [Bound("", argument.value, argument.node, strict=True)]
-
-
-def contraction(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """``einops.einsum(*tensors, pattern)``."""
-    operation = semantics.function("torch.einsum")
-    given = [a for a in site.positional if isinstance(a.value, (Tensor, Opaque))]
-    if not isinstance(operation, Operation) or not given:
-        return NOTHING
-    return perform(walk, node, operation, [Bound("operands", a.value, a.node, strict=True) for a in given], call=site)

@@ -9,12 +9,12 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.inlining import call_with_values
+from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, substitute
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
     Container,
-    DeviceName,
     Evidence,
     Kind,
     Module,
@@ -23,7 +23,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceNamed, Met, MetOperand, Sink
+from devlint.placement.domain.events import Met, MetOperand, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -33,28 +33,11 @@ from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import code_of
-from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule
+from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.interpreter.interpreter import Walk
-
-WRAPPERS = {
-    "torch.nn.DataParallel": "scatters",
-    "torch.nn.parallel.DataParallel": "scatters",
-    "torch.nn.parallel.DistributedDataParallel": "scatters",
-    "torch.nn.parallel.distributed.DistributedDataParallel": "scatters",
-    "torch.distributed.fsdp.FullyShardedDataParallel": "scatters",
-    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": "scatters",
-    "torch.distributed.fsdp.fully_shard": "",
-    "torch.compile": "",
-    "torch.jit.script": "",
-    "torch.nn.utils.weight_norm": "",
-    "torch.nn.utils.spectral_norm": "",
-    "torch.nn.utils.parametrizations.weight_norm": "",
-    "torch.nn.utils.parametrizations.spectral_norm": "",
-}
-"""Functions and classes that hand a Module back as one; ``scatters``: its inputs may be anywhere."""
 
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
@@ -64,7 +47,7 @@ CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.
 def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
     """The Module a ``torch.nn`` class gives; None when the name is none."""
     if name in WRAPPERS and site.positional:
-        return _wrap(walk, node, name, site)
+        return wrap(walk, node, name, site)
     if not name.startswith("torch.nn."):
         return None
     info = semantics.module(name)
@@ -130,73 +113,6 @@ def wrap_parameter(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Val
         )
     device: Device = value.device if isinstance(value, Opaque) else UNKNOWN
     return Tensor(device, kind=kind, origin=walk.step(StepKind.WRAPPED, node, device, "nn.Parameter"))
-
-
-def _wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
-    inner = site.positional[0].value
-    if not isinstance(inner, Module):
-        return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
-    if WRAPPERS[name] != "scatters":
-        return inner
-    device_ids = site.argument("device_ids", 1)
-    first = _first_device(walk, device_ids.value, device_ids.node, site) if device_ids is not None else None
-    placed = site.keyword("device_id")
-    if placed is not None and name.endswith("FullyShardedDataParallel"):
-        inner = replace(inner, device=resolve_device(walk, placed.value, placed.node, Sink.ARGUMENT, site))
-    if first is not None and walk.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
-        _report_wrapper(walk, node, site, inner, first)
-    return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
-
-
-def _first_device(walk: Walk, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
-    if not isinstance(value, Container):
-        return None
-    count = _counted(node)
-    if count:
-        last = f"cuda:{count - 1}"
-        walk.emit(DeviceNamed(node, walk.scope, last, Sink.DEVICE_IDS, None, site, walk.under_device_guard, walk.arms))
-        return Known("cuda", 0)
-    devices = [
-        resolve_device(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
-        for item in value.items
-    ]
-    return devices[0] if devices else None
-
-
-def _counted(node: cst.BaseExpression) -> int:
-    """The number in ``range(2)`` and ``list(range(2))``; 0 for anything else."""
-    while isinstance(node, cst.Call) and len(node.args) == 1 and isinstance(node.func, cst.Name):
-        if node.func.value == "range" and isinstance(node.args[0].value, cst.Integer):
-            return int(node.args[0].value.value, 0)
-        if node.func.value not in ("list", "tuple"):
-            return 0
-        node = node.args[0].value
-    return 0
-
-
-WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="data_parallel")
-
-
-def _report_wrapper(walk: Walk, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
-    """The module must sit on ``device_ids[0]``."""
-    module = MetOperand("module", Tensor(inner.device, origin=inner.origin), site.positional[0].node)
-    ids = site.argument("device_ids", 1)
-    assert ids is not None
-    wanted = MetOperand("device_ids", Tensor(first, origin=walk.step(StepKind.GIVEN, ids.node, first)), ids.node)
-    clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
-    walk.emit(
-        Met(
-            node,
-            walk.scope,
-            WRAPPER_OPERATION,
-            (module, wanted),
-            clash,
-            module,
-            wanted,
-            "module",
-            site.positional[0].node,
-        )
-    )
 
 
 # -- calls --------------------------------------------------------------------------------------------------------
@@ -276,6 +192,8 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
     if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
         # Whether it has any is not known; what its forward does with the tensor is seen there.
         return []
+    if library_models.takes_tensors(module.type_name):
+        return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
     if module.assumed and not _looks_like_data(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
@@ -285,7 +203,8 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
 
 def _encoded(module: Module, site: CallSite) -> list[Bound]:
     """What a tokenizer made and nobody moved: ``model(**inputs)``, or a part of it given to a pretrained model."""
-    pretrained = module.type_name.startswith("transformers.")
+    row = library_models.row(module.type_name) if module.type_name else None
+    pretrained = row is not None and row.takes_encodings
     return [
         Bound("input", Tensor(CPU, Dim.NONZERO, origin=a.value.origin), a.node, strict=True)
         for a in site.arguments

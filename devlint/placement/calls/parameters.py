@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls.framework_models import ACCELERATOR, made_accelerator
+from devlint.placement.calls import library_effects
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor
-from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import Role as Holds
@@ -34,13 +35,11 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.state.field_types import tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.semantics import library_models
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
-
-STEPS = frozenset({"training_step", "validation_step", "test_step", "predict_step"})
-"""Lightning's hooks: their batch arrives where the module is."""
 
 CONSTRUCTION = frozenset({"__init__", "__post_init__", "reset_parameters", "_reset_parameters", "__new__"})
 CONSTRUCTION_PREFIXES = (
@@ -72,9 +71,15 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.CONSTRUCTION
     if owner.is_module and name == "forward":
         return Setting.FORWARD
-    if owner.kind is ClassKind.LIGHTNING and name in STEPS:
-        return Setting.FORWARD
+    placed, on_host = library_models.hooks(_bases(owner), owner.kind is ClassKind.LIGHTNING)
+    if name in placed or name in on_host:
+        return Setting.FORWARD if name in placed else Setting.HOST
     return Setting.METHOD
+
+
+def _bases(owner: ClassInfo) -> Iterator[str]:
+    """The classes of libraries that a class derives from."""
+    return (base for info in owner.order for base in info.resolved_bases if isinstance(base, str))
 
 
 def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
@@ -154,8 +159,10 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
         case _:
             origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
             annotation = parameter.annotation
-            if annotation is not None and walk.index.qualified(code_of(annotation.annotation)) == ACCELERATOR:
-                return made_accelerator(walk, parameter, symbol.name)
+            class_name = walk.index.qualified(code_of(annotation.annotation)) if annotation is not None else ""
+            told = library_effects.given(walk, parameter, class_name, symbol.name)
+            if told is not None:
+                return told
             fields, declared = tensor_fields(walk, parameter)
             tensorlike = with_module is not None and not fields and declared is None
             return Opaque(device, origin, tensorlike=tensorlike, fields=fields, info=declared)

@@ -15,6 +15,7 @@ from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.method_resolution import c3_merge
 from devlint.placement.declarations.self_attributes import own_names
 from devlint.placement.syntax.nodes import FunctionNode, descend
+from devlint.semantics import library_models
 from devlint.source.looks import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
 
@@ -268,15 +269,12 @@ def _kind(info: ClassInfo) -> ClassKind:
     return ClassKind.UNKNOWN
 
 
-IMAGE_LIBRARIES = frozenset({"cv2", "PIL", "albumentations", "skimage"})
-
-
 def _prepares_images(parent: ClassInfo) -> bool:
     """The project's own base of transforms, beside libraries that know images on the host only (not: graphs)."""
     if not parent.name.endswith("Transform") or parent.linkage is None or parent.is_module:
         return False
     parent.linkage.depends_on(IMPORTS)
-    return any(name.split(".", 1)[0] in IMAGE_LIBRARIES for name in parent.linkage.imports.values())
+    return any(library_models.images_on_host(name) for name in parent.linkage.imports.values())
 
 
 def _telling(kinds: list[ClassKind]) -> ClassKind | None:

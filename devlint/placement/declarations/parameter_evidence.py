@@ -17,7 +17,7 @@ from devlint import semantics
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
-from devlint.semantics import Operation
+from devlint.semantics import Operation, library_models
 
 TENSOR_ATTRIBUTES = frozenset({"device", "is_cuda", "is_cpu", "requires_grad", "is_sparse"})
 
@@ -236,26 +236,19 @@ def _called_by(node: cst.BaseExpression) -> str:
     return code_of(node) if isinstance(node, cst.Subscript) else dotted(node) or ""
 
 
-IMAGES = "torchvision.transforms."
-"""What works on images takes those of PIL as well."""
-
 _CONVERSIONS = {"torch.from_numpy": "numpy", "torch.tensor": "data", "torch.as_tensor": "data"}
 
 
 def _call_uses(call: cst.Call, imports: ImportTable, found: dict[str, set[str]]) -> None:
     name = imports.qualified(dotted(call.func))
-    if name.startswith("numpy."):
-        return
     if name in _CONVERSIONS:
         for argument in call.args[:1]:
             if isinstance(argument.value, cst.Name):
                 # What is converted to a tensor was none; a later use under the same name is the result's.
                 found.setdefault(argument.value.value, set()).add(_CONVERSIONS[name])
         return
-    if name.startswith(IMAGES):
-        return
     operation = semantics.function(name)
-    if not isinstance(operation, Operation):
+    if not isinstance(operation, Operation) or library_models.takes_images(name):
         return
     by_name = {parameter.name: parameter for parameter in operation.parameters}
     for position, argument in enumerate(call.args):

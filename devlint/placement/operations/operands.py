@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.declarations.parameter_evidence import IMAGES
 from devlint.placement.domain.abstract_values import (
     Container,
     Opaque,
@@ -21,7 +20,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
 )
 from devlint.placement.domain.provenance import Origin
-from devlint.semantics import Dim, Operation, Relation
+from devlint.semantics import Dim, Operation, Relation, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
@@ -72,7 +71,7 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
             bound += _spread(parameter.name, argument.value, argument.node)
         else:
             leading = not bound and (parameter.name not in operation.zero_dim or _takes_no_number_first(operation))
-            leading = leading and not operation.name.startswith(IMAGES)
+            leading = leading and not library_models.takes_images(operation.name)
             strict = leading or parameter.name in _ALWAYS_TENSORS
             bound.append(Bound(parameter.name, argument.value, argument.node, strict))
     return bound

@@ -14,21 +14,12 @@ from devlint.placement.domain.events import Entered, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import dotted
+from devlint.semantics.library_models import is_unplaced_context, places_factories
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 
 Leave = Callable[[Environment], None]
-
-META_CONTEXTS = frozenset(
-    {
-        "accelerate.init_empty_weights", "transformers.modeling_utils.no_init_weights", "init_empty_weights",
-        "torch.device", "accelerate.big_modeling.init_empty_weights", "init_on_device", "accelerate.init_on_device",
-        "torch.nn.utils.skip_init", "deepspeed.zero.Init", "FakeTensorMode",
-        "torch._subclasses.fake_tensor.FakeTensorMode", "torch._subclasses.FakeTensorMode",
-    }
-)  # fmt: skip
-"""Contexts under which a bare factory does not allocate on the CPU."""
 
 
 def _nothing(_: Environment) -> None:
@@ -46,7 +37,9 @@ def enter(walk: Walk, node: cst.BaseExpression, value: Value) -> Leave:
             return _current_index(state, value)
         if value.type_name in ("torch.cuda.stream", "torch.cuda.StreamContext"):
             return _stream(state, value)
-        if value.type_name in META_CONTEXTS or value.type_name.rsplit(".", 1)[-1] in META_CONTEXTS:
+        if places_factories(value.type_name):
+            return _context_device(state, value.device)
+        if is_unplaced_context(value.type_name):
             return _context_device(state, UNKNOWN)
         return _nothing
     return _context_device(state, UNKNOWN) if _is_given_device(walk, node) else _nothing

@@ -10,6 +10,7 @@ from devlint.placement.declarations.class_body import annotated_fields
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import ClassValue, Reference
 from devlint.placement.syntax.nodes import code_of, string_value
+from devlint.semantics import library_models
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
@@ -17,22 +18,6 @@ if TYPE_CHECKING:
 
 ITEMS = "[]"
 """Stands for whatever is kept under a string key."""
-
-_GRAPH = frozenset({"x", "edge_index", "edge_attr", "pos", "batch", "ptr"})
-_LIBRARY = {
-    "torch_geometric.data.Data": _GRAPH,
-    "torch_geometric.data.Batch": _GRAPH,
-    "torch_geometric.data.data.Data": _GRAPH,
-    "torch_geometric.data.batch.Batch": _GRAPH,
-    "tensordict.TensorDict": frozenset({ITEMS}),
-    "tensordict.TensorDictBase": frozenset({ITEMS}),
-    "tensordict.tensordict.TensorDict": frozenset({ITEMS}),
-    "tensordict.tensordict.TensorDictBase": frozenset({ITEMS}),
-}
-"""Fields that hold tensors wherever they hold anything.
-
-Source: torch_geometric 2.8 (``Data.__init__``; ``y`` may be a number) and tensordict 0.15 (``TensorDictBase.get``).
-"""
 
 
 def tensor_fields(walk: Walk, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
@@ -46,7 +31,8 @@ def tensor_fields(walk: Walk, parameter: cst.Param) -> tuple[frozenset[str], Cla
     else:
         value = walk.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
     if isinstance(value, Reference):
-        return _LIBRARY.get(value.name, frozenset()), None
+        row = library_models.row(value.name)
+        return row.fields if row is not None else frozenset(), None
     if isinstance(value, ClassValue) and not value.info.is_module:
         return declared(walk, value.info), value.info
     return frozenset(), None

@@ -1,0 +1,143 @@
+"""Python's own functions: what they read of tensors, and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.bindings import item_of
+from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.domain.abstract_values import NOTHING, Container, Host, Opaque, Self, Truth, Value
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.state.host_reads import host_read
+from devlint.placement.syntax.nodes import code_of, dotted
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+Special = Callable[["Walk", cst.Call, CallSite], Value]
+
+
+def _next(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    value = site.positional[0].value if site.positional else NOTHING
+    if isinstance(value, Container) and value.keys is not None:
+        # Running over a dict gives its keys.
+        return Host()
+    source = site.positional[0].node if site.positional else None
+    if isinstance(value, Opaque) or (isinstance(source, cst.Call) and dotted(source.func) == "iter"):
+        return _iterated(walk, value, node)
+    return item_of(walk, value, None)
+
+
+def _host(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``float(t)``, ``int(t)``, ``print(t)``: the data is read on the host."""
+    name = code_of(node.func)
+    for argument in site.arguments:
+        host_read(walk, node, f"{name}()", argument.value, expression=argument.node)
+    return Host(number=True)
+
+
+def _bool(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    value = site.positional[0].value if site.positional else NOTHING
+    return value if isinstance(value, Truth) else _host(walk, node, site)
+
+
+def _plain(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Host()
+
+
+def _number(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Host(number=True)
+
+
+def _range(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Container((), None, Host(number=True))
+
+
+def _zip(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    items = tuple(_iterated(walk, a.value, a.node) for a in site.positional)
+    return Container((), None, Container(items, None, None, "tuple"))
+
+
+def _enumerate(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    if not site.positional:
+        return NOTHING
+    first = site.positional[0]
+    return Container(
+        (), None, Container((Host(number=True), _iterated(walk, first.value, first.node)), None, None, "tuple")
+    )
+
+
+def _iterated(walk: Walk, value: Value, node: cst.BaseExpression) -> Value:
+    from devlint.placement.calls.bindings import iterated
+
+    return iterated(walk, value, node, node)
+
+
+def _sequence(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    if not site.positional:
+        return Container((), None, None)
+    value = site.positional[0].value
+    if isinstance(value, (Container, Opaque)):
+        return value
+    return Container((), None, item_of(walk, value, None))
+
+
+def _dict(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    pairs = [(a.keyword, a.value) for a in site.arguments if a.keyword is not None]
+    rest = NOTHING if any(a.keyword is None for a in site.arguments) else None
+    return Container(tuple(v for _, v in pairs), tuple(k for k, _ in pairs), rest, "dict", node)
+
+
+def _super(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    """``super()`` inside a method: the bases' methods, on the same ``self``."""
+    owner = walk.info.owner if walk.info is not None else None
+    if owner is None:
+        return NOTHING
+    parents = owner.parents
+    return Self(_parent_view(owner, parents), f"super:{owner.qualname}") if parents else NOTHING
+
+
+def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:
+    return parents[0]
+
+
+def _getattr(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return NOTHING
+
+
+def truth(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return Truth()
+
+
+def _sum(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+    return item_of(walk, site.positional[0].value, None) if site.positional else NOTHING
+
+
+FUNCTIONS: dict[str, Special] = {
+    "next": _next,
+    "reversed": _sequence,
+    "list": _sequence,
+    "tuple": _sequence,
+    "set": _sequence,
+    "sorted": _sequence,
+    "dict": _dict,
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "range": _range,
+    "len": _number,
+    "float": _host,
+    "int": _host,
+    "bool": _bool,
+    "print": _host,
+    "str": _plain,
+    "repr": _plain,
+    "round": _number,
+    "isinstance": truth,
+    "hasattr": truth,
+    "getattr": _getattr,
+    "super": _super,
+    "sum": _sum,
+}

@@ -1,0 +1,104 @@
+"""What hands a Module back as one: ``DataParallel``, ``compile``, ``weight_norm``, and where it must be for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import NOTHING, Constant, Container, DeviceName, Module, Tensor, Value
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceNamed, Met, MetOperand, Sink
+from devlint.placement.domain.lattice import UNKNOWN, Device, Known, is_accelerator
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.state.devices import resolve_device
+from devlint.semantics import Clash, Operation, Relation, Rule
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+WRAPPERS = {
+    "torch.nn.DataParallel": "scatters",
+    "torch.nn.parallel.DataParallel": "scatters",
+    "torch.nn.parallel.DistributedDataParallel": "scatters",
+    "torch.nn.parallel.distributed.DistributedDataParallel": "scatters",
+    "torch.distributed.fsdp.FullyShardedDataParallel": "scatters",
+    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": "scatters",
+    "torch.distributed.fsdp.fully_shard": "",
+    "torch.compile": "",
+    "torch.jit.script": "",
+    "torch.nn.utils.weight_norm": "",
+    "torch.nn.utils.spectral_norm": "",
+    "torch.nn.utils.parametrizations.weight_norm": "",
+    "torch.nn.utils.parametrizations.spectral_norm": "",
+}
+"""Functions and classes that hand a Module back as one; ``scatters``: its inputs may be anywhere."""
+
+
+def wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+    """The Module that a wrapper gives; a clash where it is not on the first of ``device_ids``."""
+    inner = site.positional[0].value
+    if not isinstance(inner, Module):
+        return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
+    if WRAPPERS[name] != "scatters":
+        return inner
+    device_ids = site.argument("device_ids", 1)
+    first = _first_device(walk, device_ids.value, device_ids.node, site) if device_ids is not None else None
+    placed = site.keyword("device_id")
+    if placed is not None and name.endswith("FullyShardedDataParallel"):
+        inner = replace(inner, device=resolve_device(walk, placed.value, placed.node, Sink.ARGUMENT, site))
+    if first is not None and walk.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
+        _report_wrapper(walk, node, site, inner, first)
+    return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
+
+
+def _first_device(walk: Walk, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
+    if not isinstance(value, Container):
+        return None
+    count = _counted(node)
+    if count:
+        last = f"cuda:{count - 1}"
+        walk.emit(DeviceNamed(node, walk.scope, last, Sink.DEVICE_IDS, None, site, walk.under_device_guard, walk.arms))
+        return Known("cuda", 0)
+    devices = [
+        resolve_device(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
+        for item in value.items
+    ]
+    return devices[0] if devices else None
+
+
+def _counted(node: cst.BaseExpression) -> int:
+    """The number in ``range(2)`` and ``list(range(2))``; 0 for anything else."""
+    while isinstance(node, cst.Call) and len(node.args) == 1 and isinstance(node.func, cst.Name):
+        if node.func.value == "range" and isinstance(node.args[0].value, cst.Integer):
+            return int(node.args[0].value.value, 0)
+        if node.func.value not in ("list", "tuple"):
+            return 0
+        node = node.args[0].value
+    return 0
+
+
+WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="data_parallel")
+
+
+def _report_wrapper(walk: Walk, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
+    """The module must sit on ``device_ids[0]``."""
+    module = MetOperand("module", Tensor(inner.device, origin=inner.origin), site.positional[0].node)
+    ids = site.argument("device_ids", 1)
+    assert ids is not None
+    wanted = MetOperand("device_ids", Tensor(first, origin=walk.step(StepKind.GIVEN, ids.node, first)), ids.node)
+    clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
+    walk.emit(
+        Met(
+            node,
+            walk.scope,
+            WRAPPER_OPERATION,
+            (module, wanted),
+            clash,
+            module,
+            wanted,
+            "module",
+            site.positional[0].node,
+        )
+    )

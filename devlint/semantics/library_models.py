@@ -1,0 +1,197 @@
+"""What libraries around PyTorch do with devices: `tables/libraries`, one file a library.
+
+A file is read when a name of its library comes up.
+A row is found by the full name that a program uses, a file by the first word or two of that name. What a row can say
+stands in :mod:`devlint.semantics.library_rows`; what each effect does in `placement.calls.library_effects`.
+`CONTRIBUTING.md` shows how a row is written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from devlint.semantics.library_reading import BadRow, read_anywhere, read_library
+from devlint.semantics.library_rows import Anywhere, Effect, Library, LibraryRow, Moves
+from devlint.semantics.tables import FOLDER
+
+LIBRARIES = FOLDER / "libraries"
+
+
+def row(name: str) -> LibraryRow | None:
+    """What is known of this very name, or of a class that fits a pattern of its library."""
+    library = library_of(name)
+    if library is None:
+        return None
+    found = library.rows.get(_mirrored(library, name))
+    return found if found is not None else _by_pattern(name)
+
+
+@cache
+def package(name: str) -> LibraryRow | None:
+    """What holds of every name below a package that this name is in; of several packages the innermost."""
+    library = library_of(name)
+    if library is None or not library.packages:
+        return None
+    above = _mirrored(library, name)
+    while "." in above:
+        above = above.rpartition(".")[0]
+        if above in library.packages:
+            return library.packages[above]
+    return None
+
+
+@cache
+def effect(name: str) -> Effect | None:
+    """What calling this name does: a function, a class, or a function of a class (`AutoModel.from_pretrained`)."""
+    found = row(name)
+    if found is not None:
+        return found.effect
+    owner, _, last = name.rpartition(".")
+    of_class = row(owner) if last[:1].islower() and owner else None
+    return of_class.methods.get(last) if of_class is not None else None
+
+
+@cache
+def kind(name: str) -> str | None:
+    """What deriving from this name makes of a class; None where nothing is known."""
+    found = row(name)
+    if found is None or found.kind is None:
+        found = package(name)
+    if found is not None and found.kind is not None:
+        return found.kind
+    last = name.rsplit(".", 1)[-1]
+    known = anywhere()
+    return known.kinds.get(last) or next((k for ending, k in known.kind_endings if last.endswith(ending)), None)
+
+
+@cache
+def places_factories(name: str) -> bool:
+    """Whether a bare factory inside `with name():` makes its tensor where the context was made for."""
+    found = effect(name)
+    return found is not None and found.name == "context" and found.place == "there"
+
+
+@cache
+def is_unplaced_context(name: str) -> bool:
+    """Whether a bare factory inside `with name():` does not allocate on the CPU."""
+    found = effect(name)
+    if found is not None and found.name == "context":
+        return found.place == "nowhere"
+    return name.rsplit(".", 1)[-1] in anywhere().contexts
+
+
+@cache
+def moves(name: str, method: str) -> Moves | None:
+    """What `object.method()` does to an object of this class; None when unknown."""
+    found = row(name)
+    return next((m for m in found.moves if method in m.methods), None) if found is not None else None
+
+
+@cache
+def operation(name: str) -> Mapping[str, Any] | None:
+    """The row of the operation that a function of a library is; None where no table tells of one."""
+    found = effect(name)
+    return found.operation if found is not None else None
+
+
+def hooks(bases: Iterable[str], is_lightning: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Methods that a class with these bases defines for a library to call: with placed tensors, and on the host.
+
+    What derives from a ``LightningModule``, whatever path that is imported from, has the hooks of Lightning's own.
+    """
+    rows = [row(base) for base in (*bases, *(("lightning.LightningModule",) if is_lightning else ()))]
+    found = [r for r in rows if r is not None]
+    nothing: frozenset[str] = frozenset()
+    return nothing.union(*(r.placed_hooks for r in found)), nothing.union(*(r.host_hooks for r in found))
+
+
+def takes_tensors(class_name: str) -> bool:
+    """Whether the tensors that a Module of this class is called with meet its parameters and buffers."""
+    found = row(class_name) if class_name else None
+    return found is not None and found.takes_tensors
+
+
+@cache
+def images_on_host(name: str) -> bool:
+    """Whether the library of this name knows images as arrays alone."""
+    library = library_of(name)
+    return library is not None and library.images_on_host
+
+
+@cache
+def is_number(name: str) -> bool:
+    """Whether this name is a constant of a library that is a number."""
+    found = row(name)
+    return found is not None and found.number
+
+
+@cache
+def is_functional(name: str) -> bool:
+    """Whether the function is named as those of `torch.nn.functional` are."""
+    found = package(name)
+    return found is not None and found.functional
+
+
+def takes_images(name: str) -> bool:
+    """Whether an image of PIL may stand where this function takes a tensor."""
+    found = package(name)
+    return found is not None and found.takes_images
+
+
+@cache
+def _by_pattern(name: str) -> LibraryRow | None:
+    library = library_of(name)
+    if library is None:
+        return None
+    plain = _mirrored(library, name)
+    return next((r for pattern, r in library.patterns if pattern.fullmatch(plain)), None)
+
+
+def library_of(name: str) -> Library | None:
+    """The table that a full name belongs to, by its first two words or the first; None where there is none."""
+    first, dot, rest = name.partition(".")
+    inner = f"{first}{dot}{rest.partition('.')[0]}"
+    return _library(inner if inner in _names() else first)
+
+
+@cache
+def _library(package_name: str) -> Library | None:
+    if package_name not in _names():
+        return None
+    found = read_library(LIBRARIES / f"{package_name}.json")
+    if found.mirrors:
+        other = library_of(found.mirrors)
+        if other is None:
+            raise BadRow(f"{package_name}.json: mirrors {found.mirrors}, of which there is no table")
+        return replace(other, name=found.name, version=found.version, package=package_name, mirrors=found.mirrors)
+    return found
+
+
+def _mirrored(library: Library, name: str) -> str:
+    return library.mirrors + name.removeprefix(library.package) if library.mirrors else name
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(file.removesuffix(".json") for file in os.listdir(LIBRARIES)) - {_ANYWHERE.removesuffix(".json")}
+
+
+_ANYWHERE = "_anywhere.json"
+
+
+@cache
+def anywhere() -> Anywhere:
+    """The names that mean the same in every package."""
+    return read_anywhere(LIBRARIES / _ANYWHERE)
+
+
+def all_libraries() -> Iterator[Library]:
+    """Every table, read and checked."""
+    for name in sorted(_names()):
+        found = _library(name)
+        assert found is not None
+        yield found

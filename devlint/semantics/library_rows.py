@@ -1,0 +1,142 @@
+"""What a row of `tables/libraries` can say: plain frozen data, and the words that are allowed in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+OPTIONS: dict[str, frozenset[str]] = {
+    "same": frozenset({"argument", "position"}),
+    "made": frozenset({"gives", "device", "position", "unless", "default"}),
+    "beside": frozenset({"gives", "argument", "position"}),
+    "meets": frozenset({"as", "operation"}),
+    "host": frozenset(),
+    "plain": frozenset(),
+    "module": frozenset({"state", "unless", "device"}),
+    "placer": frozenset({"unless"}),
+    "object": frozenset({"follows"}),
+    "placed": frozenset({"unless", "first", "gives", "argument", "position"}),
+    "moved": frozenset({"device", "position", "argument", "default", "place", "unless"}),
+    "device": frozenset(),
+    "there": frozenset({"gives"}),
+    "met": frozenset({"gives", "argument"}),
+    "call": frozenset(),
+    "calls": frozenset({"unless"}),
+    "context": frozenset({"place", "device", "position"}),
+}
+"""Every effect with the options it takes. What each one does is written once, in `placement.calls.library_effects`."""
+
+KINDS = frozenset({"module", "lightning", "host", "autograd", "optimizer", "plain"})
+TRANSFERS = frozenset({"in_place", "in_place_none", "new", "new_or_self", "missing"})
+PLACES = frozenset({"nowhere", "there", "cpu"})
+WORDS = frozenset({"tensor", "batch", "host", "module"})
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call does; which of the options it takes is told by `OPTIONS`."""
+
+    name: str
+    gives: tuple[str, ...] = ("tensor",)
+    """What comes back, of `WORDS`; several: a tuple of them."""
+    device: str = ""
+    """The argument that names the place; empty where none does."""
+    position: int | None = None
+    """Of that argument, or of the one that is meant, where it can be given by position."""
+    default: bool = False
+    """Where no argument says the place: made on the default device, as a bare factory does, otherwise on the CPU; moved
+    to the device of the process, otherwise not at all."""
+    unless: frozenset[str] = frozenset()
+    """Keywords with which nothing is known; one that is `False` or `None` counts as not given. `keyword=value` is for
+    that value alone."""
+    state: bool | None = None
+    """Of a Module: whether it has parameters or buffers; None where its arguments decide."""
+    first: bool = False
+    """Of what is handed back: the first argument alone, however many there are."""
+    argument: str = ""
+    """The argument that is meant; the first where none is named; `self`: of a method, its receiver."""
+    follows: tuple[str, ...] = ()
+    """The arguments, in order, that an object is placed by."""
+    place: str = "nowhere"
+    """Of `PLACES`. Where bare factories make in a context: `nowhere` that is known, `there` where its receiver is or
+    its argument says. Where something is moved: `cpu`."""
+    as_function: str = ""
+    """The function of torch whose operands these are (`as`)."""
+    operation: Mapping[str, Any] | None = field(default=None, compare=False)
+    """The row of an operation, as in `operations_by_hand.json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What methods of transfer do to an object of a class, as in `transfers.json`."""
+
+    methods: frozenset[str]
+    effect: Literal["in_place", "in_place_none", "new", "new_or_self", "missing"]
+    discard_is_bug: bool | None
+    tag: str = "S"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRow:
+    """What is known of one name of a library, or of every name below it."""
+
+    name: str
+    """The name that stands for all its spellings."""
+    kind: str | None = None
+    """Of a class: what deriving from it makes of another, of `KINDS`."""
+    effect: Effect | None = None
+    """What calling it does."""
+    methods: Mapping[str, Effect] = field(default_factory=dict)
+    """What methods of its instances, and functions of the class, do."""
+    fields: frozenset[str] = frozenset()
+    """Attributes of an instance that are tensors; `[]` for all that is kept under a string key."""
+    moves: tuple[Moves, ...] = ()
+    placed_hooks: frozenset[str] = frozenset()
+    """Methods that a derived class defines and the library calls with tensors that are where the module is."""
+    host_hooks: frozenset[str] = frozenset()
+    """Methods that a derived class defines and the library calls on the host."""
+    takes_encodings: bool = False
+    """Of a Module: what a tokenizer gives goes into its call."""
+    takes_tensors: bool = False
+    """Of a Module: the tensors that it is called with meet its parameters and buffers."""
+    takes_images: bool = False
+    """Of functions: an image of PIL may stand in a tensor's place."""
+    functional: bool = False
+    """Of functions: named as those of `torch.nn.functional` are, losses among them."""
+    number: bool = False
+    """A constant that is a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """One file: rows by name, rows for all names below a package, and rows for classes that share a pattern."""
+
+    name: str
+    version: str
+    rows: Mapping[str, LibraryRow]
+    packages: Mapping[str, LibraryRow]
+    patterns: tuple[tuple[re.Pattern[str], LibraryRow], ...]
+    package: str = ""
+    """The package whose file it is, of one that mirrors another."""
+    mirrors: str = ""
+    """The package that has the same names: `pytorch_lightning` those of `lightning.pytorch`."""
+    images_on_host: bool = False
+    """Knows images as arrays alone: what stands beside it in a file works on the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere:
+    """What a name means under whatever module path a project imports it from."""
+
+    kinds: Mapping[str, str]
+    """Last part of a base class's name to its kind."""
+    kind_endings: tuple[tuple[str, str], ...]
+    """Endings of such names, in the order in which they are tried."""
+    contexts: frozenset[str]
+    """Last parts of names of contexts under which a bare factory does not allocate on the CPU."""
+    tensor_attributes: frozenset[str]
+    """Attributes of a model's output that are tensors."""
+    keywords: Mapping[str, tuple[str, Effect]]
+    """Keyword of any call to the value it must have and what the call then does."""
