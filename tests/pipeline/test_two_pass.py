@@ -143,7 +143,7 @@ def test_a_slip_in_a_rule_is_an_internal_error_and_no_silence(
     (finding,) = analyse_file(task(net)).findings
     assert finding.code == "DEV902"
     assert "AttributeError" in finding.message
-    assert "at test_linting.py:" in finding.message
+    assert "at test_two_pass.py:" in finding.message
 
 
 @pytest.mark.parametrize("text", [CLEAN, FLAGGED])
