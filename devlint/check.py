@@ -72,7 +72,7 @@ def plan(request: Request) -> Plan:
     tasks = [planner.task(path) for path in found.files]
     unreadable: list[FileReport] = []
     if found.unreadable:
-        from devlint.pipeline.file_report import failed
+        from devlint.pipeline.failures import failed
 
         unreadable += (failed(planner.task(path), reason) for path, reason in sorted(found.unreadable))
     return Plan(tasks, found, unreadable, configuration)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from devlint.cache.rows import Row, finding_row, read_finding
-from devlint.pipeline.path_symbols import files_told, quotes_comment, relative
+from devlint.cache.verbatim import files_placed_in, quotes_comment
+from devlint.pipeline.path_symbols import relative
 from devlint.pipeline.task import FileTask, Record
 from devlint.source.asked import Told
 
@@ -40,7 +41,7 @@ class Entry:
         parsed = tuple(sorted((name(path), told) for path, told in asked.parsed.items()))
         own = relative(task.path, base)
         all_of_them = quotes_comment(record.findings)
-        exact = {file for file, _ in parsed} if all_of_them else set(files_told(record.findings)) - {own}
+        exact = {file for file, _ in parsed} if all_of_them else set(files_placed_in(record.findings)) - {own}
         refusal = record.refusal
         return cls(
             parsed=parsed,

@@ -17,7 +17,8 @@ from devlint.cache.place import prepared
 from devlint.cache.rows import read_report, report_row
 from devlint.cache.table import Dependencies, Table
 from devlint.cache.version import version
-from devlint.pipeline.path_symbols import absolute, relative, shown, symbolic
+from devlint.pipeline.path_symbols import absolute, relative, symbolic
+from devlint.pipeline.stages.display_paths import with_display_paths
 from devlint.pipeline.task import FileReport, FileTask, Gate, Record
 from devlint.source.project import identity_root
 from devlint.source.tree import WorkingTree
@@ -85,7 +86,7 @@ class Session:
                 return FileReport(task.shown_as)
             gate, identity, report = result
             if gate == self._gate(task.gate) and identity == task.identity:
-                return shown(read_report(report), task)
+                return with_display_paths(read_report(report), task)
         return self._from_packs(task, name, key) if key else None
 
     def _from_packs(self, task: FileTask, name: str, key: str) -> FileReport | None:
@@ -193,7 +194,7 @@ class Session:
         known.of[name] = (looks, exact, entry.budget, bool(entry.used_inside))
         result: Any = 0 if entry.silent else [self._gate(task.gate), task.identity, report_row(report)]
         self._table.entries[name] = (key, result)
-        return shown(report, task)
+        return with_display_paths(report, task)
 
     # -- what is kept -----------------------------------------------------------------------------------------------
 
@@ -270,7 +271,9 @@ def _report_of(entry: Entry, digest: str, task: FileTask) -> FileReport:
     if entry.silent:
         return FileReport(symbolic(task).shown_as)
     from devlint.pipeline.file_report import recorded_report
+    from devlint.pipeline.lint_result import LintResult
     from devlint.source.gate import Refusal
 
     refusal = entry.outcome[1]
-    return recorded_report(list(entry.findings()), Refusal(*refusal) if refusal else None, digest, task)
+    result = LintResult(tuple(entry.findings()), Refusal(*refusal) if refusal else None)
+    return recorded_report(result, digest, task)

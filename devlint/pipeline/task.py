@@ -67,8 +67,8 @@ class FileReport:
     below_confidence: int = 0
     below_gate: tuple[Finding, ...] = ()
     """What was counted below the gate."""
-    watched: bool = False
-    """Whether something was asked that the tree to be compared with may answer otherwise."""
+    touches_compared_tree: bool = False
+    """Whether the report depends on a path that may differ in the tree that findings are compared with."""
     digest: bytes = b""
     """Of the content that was looked at, where a finding has a fix: its edits are offsets into that alone."""
     detail: str = ""

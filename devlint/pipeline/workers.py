@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from devlint.pipeline.file_report import analyse_file, failed
+from devlint.pipeline.failures import failed
+from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.tree import Tree, WorkingTree
 

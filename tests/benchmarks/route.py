@@ -4,8 +4,9 @@
     python tests/benchmarks/route.py FILE --root DIR     a file of a project
 
 It tells how many modules the analysis enters, and how often control *climbs*: comes back from a lower layer into a
-function of a higher one that then calls another module. A *callback* is a call from a lower layer into a higher. Layers are those of the import contract in ``pyproject.toml``.
-A call that is written once counts once, however often it runs. Constructors that ``dataclass`` makes are no entry.
+function of a higher one that then calls another module. A *callback* is a call from a lower layer into a higher one.
+Layers are those of the import contract in ``pyproject.toml``. A call that is written once counts once, however often
+it runs. Constructors that ``dataclass`` makes are no entry.
 """
 
 from __future__ import annotations

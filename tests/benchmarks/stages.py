@@ -36,7 +36,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "rules": ("devlint.rules.engine:_drafts", "devlint.rules.engine:_settle"),
     "positions": ("devlint.rules.engine:_finding",),
     "garbage": ("devlint.pipeline.workers:_collect_garbage",),
-    "suppression": ("devlint.pipeline.file_report:_filtered",),
+    "suppression": ("devlint.pipeline.file_report:_reported",),
     "report": ("devlint.cli.report:write_report",),
 }
 """The functions of each stage. ``analyse`` hands out events one by one; only what it does between them is its own."""

@@ -1,4 +1,7 @@
-"""The files around the one that is linted: what is known of them, kept from one file to the next."""
+"""The workspace of a pass: what is known of the files around the one that is linted.
+
+It is shared from one file to the next, since most files of a project import the same ones.
+"""
 
 from __future__ import annotations
 
@@ -25,28 +28,32 @@ if TYPE_CHECKING:
 _NONE: frozenset[str] = frozenset()
 
 
-class Around:
-    """The files around the file of a task. What of them is asked is noted in ``asked``."""
+class Workspaces:
+    """Opens the workspace around the file of a task, once for each pass. Dependencies are recorded in ``asked``."""
 
     def __init__(self, task: FileTask, tree: Tree, asked: Asked | None) -> None:
         self._task = task
         self._tree = tree
         self._asked = asked
-        self.watched = False
-        """Whether something was asked that the tree it is compared with may answer otherwise."""
+        self.touches_compared_tree = False
+        """Whether a path was read that may differ in the tree that findings are compared with."""
 
     @contextmanager
-    def project(self, alone: bool = False, bare: bool = True, spoken_of: frozenset[str] = _NONE) -> Iterator[Project]:
-        """What the analysis knows them by, as bare trees if so wanted, except for those that are spoken of.
+    def open(
+        self, isolated: bool = False, bare: bool = True, with_findings: frozenset[str] = _NONE
+    ) -> Iterator[Project]:
+        """The project as one pass sees it. Files are ``bare`` trees, except for those ``with_findings``.
 
-        They are looked at afresh, and forgotten, if they are asked ``alone`` or not as everybody asks them.
+        An ``isolated`` workspace serves this pass alone and is dropped after it. So is one whose trees are not those
+        that other files can use.
         """
         from devlint.placement.project.workspace import Project
 
         task, tree = self._task, self._tree
-        alone = alone or not bare or bool(spoken_of - {task.shown_as}) or tree.compared_with is not None
-        world = self._alone(bare, spoken_of) if alone else _shared.world(task, tree)
-        project = Project(world, Path(task.path), self._note, alone)
+        others = with_findings - {task.shown_as}
+        isolated = isolated or not bare or bool(others) or tree.compared_with is not None
+        world = self._isolated(bare, with_findings) if isolated else _shared.world(task, tree)
+        project = Project(world, Path(task.path), self._note, isolated)
         world.look_from(Path(task.path))
         try:
             yield project
@@ -55,13 +62,13 @@ class Around:
             raise
         finally:
             project.dissolve()
-            self.watched = self.watched or world.watched
+            self.touches_compared_tree = self.touches_compared_tree or world.watched
 
-    def _alone(self, bare: bool, spoken_of: frozenset[str]) -> World:
+    def _isolated(self, bare: bool, with_findings: frozenset[str]) -> World:
         # Definitions are of one analysis, and both worlds would have the same ones.
         _shared.forget()
         base = self._task.base
-        paths = frozenset(absolute(name.strip("\0"), base) for name in spoken_of)
+        paths = frozenset(absolute(name.strip("\0"), base) for name in with_findings)
         return _world(self._task, self._tree, lambda path: symbol_of(path, base), bare, paths)
 
     def _note(self, kind: str, asked: Any, told: Any) -> None:
@@ -70,7 +77,7 @@ class Around:
 
 
 class _Shared(threading.local):
-    """The world that a thread keeps: one at a time, for tasks with the same import roots."""
+    """The workspace that a thread keeps: one at a time, for tasks with the same import roots."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,7 +90,7 @@ class _Shared(threading.local):
         about = (tree, task.src, task.recorded)
         if self._world is None or self._about != about or self._world.size > MAX_CHARACTERS:
             self.forget()
-            # What is said at a place of another file is said by those who ask it alone: here any name will do.
+            # A finding with a place in another file is made in an isolated workspace: here any name will do.
             self._world, self._about = _world(task, tree, "\0{}\0".format), about
         return self._world
 
@@ -97,9 +104,9 @@ _shared = _Shared()
 
 
 def _world(
-    task: FileTask, tree: Tree, name: Callable[[str], str], bare: bool = True, spoken_of: frozenset[str] = _NONE
+    task: FileTask, tree: Tree, name: Callable[[str], str], bare: bool = True, with_findings: frozenset[str] = _NONE
 ) -> World:
-    """``spoken_of`` are absolute paths."""
+    """``with_findings`` are absolute paths."""
     from devlint.placement.interpreter.memo import Questions
     from devlint.placement.project.workspace import World
     from devlint.source.library import Surroundings
@@ -109,7 +116,7 @@ def _world(
     # No other world is left that would use them.
     library.trim()
     quoted.trim()
-    files = Surroundings(library, name, task.src, questions.note, quoted, spoken_of)
+    files = Surroundings(library, name, task.src, questions.note, quoted, with_findings)
     return World(files, questions)
 
 
