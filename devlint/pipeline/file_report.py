@@ -66,7 +66,7 @@ def _linted(source: Source, task: FileTask, tree: Tree, asked: Asked | None) -> 
         from devlint.pipeline.workspaces import Workspaces
 
         workspaces = Workspaces(task, tree, asked)
-        parsed = parse(source.text)
+        parsed = parse(source.text, task.in_project)
         scopes = first_pass(parsed, task, workspaces)
         result = second_pass(parsed, scopes, task, workspaces)
     return replace(result, findings=(*result.findings, *broken_cells(source, task)))

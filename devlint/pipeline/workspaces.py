@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,7 @@ class Workspaces:
         _shared.forget()
         base = self._task.base
         paths = frozenset(absolute(name.strip("\0"), base) for name in with_findings)
-        return _world(self._task, self._tree, lambda path: symbol_of(path, base), bare, paths)
+        return _world(self._task, self._tree, partial(symbol_of, base=base), bare, paths)
 
     def _note(self, kind: str, asked: Any, told: Any) -> None:
         if self._asked is not None:

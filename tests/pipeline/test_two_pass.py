@@ -39,7 +39,7 @@ def task(path: Path) -> FileTask:
 
 
 def lint_text(text: str, task: FileTask) -> LintResult:
-    parsed, workspaces = parse(text), Workspaces(task, WorkingTree(), None)
+    parsed, workspaces = parse(text, task.in_project), Workspaces(task, WorkingTree(), None)
     return second_pass(parsed, first_pass(parsed, task, workspaces), task, workspaces)
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-from devlint.source.role import role_of
 
 if TYPE_CHECKING:
     from devlint.pipeline.stages.parsing import Parsed
@@ -71,8 +69,7 @@ def _scopes(parsed: Parsed, bare: BareParts, task: FileTask, project: Project, i
     from devlint.rules.engine import scopes_spoken_of
 
     index = index_file(bare.skeleton(), parsed.outline, bare.definition)
-    role, file = role_of(PurePath(task.in_project), parsed.text), Path(task.path)
-    scopes = scopes_spoken_of(bare.skeleton(), task.shown_as, role, project, file, index)
+    scopes = scopes_spoken_of(bare.skeleton(), task.shown_as, parsed.role, project, Path(task.path), index)
     names = {name for path, name in scopes if path == task.shown_as}
     return FindingScopes(
         bare=bare,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from devlint.pipeline.lint_result import LintResult
 from devlint.source.gate import Refusal, check_syntax, too_deep
+from devlint.source.role import Role, role_of
 
 if TYPE_CHECKING:
     import ast
@@ -19,6 +21,7 @@ class Parsed:
     """A text and what :mod:`ast` makes of it. ``tree`` and ``outline`` are None for a text that it refuses."""
 
     text: str
+    role: Role
     tree: ast.Module | None
     outline: Outline | None
     refusal: Refusal | None
@@ -27,17 +30,19 @@ class Parsed:
     """Whether LibCST must not, or need not, read the text: then the refusal is final."""
 
 
-def parse(text: str) -> Parsed:
-    """The text with its tree and outline, if it passes the gate."""
+def parse(text: str, in_project: str) -> Parsed:
+    """The text with its tree and outline, if it passes the gate. ``in_project`` is its path, which decides its role."""
     tree, refusal = check_syntax(text)
     blocked = _blocked(text, tree, refusal)
+    role = role_of(PurePath(in_project), text)
     if blocked is not None:
-        return Parsed(text, None, None, blocked, True)
+        return Parsed(text, role, None, None, blocked, True)
     if tree is None:
-        return Parsed(text, None, None, refusal, False)
+        return Parsed(text, role, None, None, refusal, False)
+    # The screen leaves most files out: what the others need is imported with the first of them.
     from devlint.source.outline import outline_of
 
-    return Parsed(text, tree, outline_of(tree), None, False)
+    return Parsed(text, role, tree, outline_of(tree), None, False)
 
 
 def syntax_alone(text: str) -> LintResult:

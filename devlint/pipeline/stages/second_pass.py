@@ -6,13 +6,12 @@ of the file stays bare.
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.pipeline.lint_result import LintResult
 from devlint.pipeline.stages.parsing import better_refusal
 from devlint.source.gate import Refusal
-from devlint.source.role import role_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -68,6 +67,5 @@ def _findings(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, proj
         return scopes.bare.definition(number)
 
     index = index_file(tree, parsed.outline, definition)
-    role, file = role_of(PurePath(task.in_project), parsed.text), Path(task.path)
-    found = lint_module(tree, parsed.text, task.shown_as, role, project, file, index, parts.parsed)
+    found = lint_module(tree, parsed.text, task.shown_as, parsed.role, project, Path(task.path), index, parts.parsed)
     return LintResult(tuple(found))
