@@ -21,8 +21,8 @@ from devlint.pipeline.stages.reading import read
 from devlint.pipeline.stages.selecting import select
 from devlint.pipeline.stages.suppressing import suppress
 from devlint.pipeline.task import FileReport, FileTask
-from devlint.source.asked import Asked
 from devlint.source.decoding import Source, Unreadable, read_source
+from devlint.source.dependencies import Dependencies
 from devlint.source.screen import may_hold_findings
 from devlint.source.tree import WORKING_TREE, Tree
 
@@ -40,7 +40,7 @@ def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
 
 
 def _analysed(task: FileTask, tree: Tree) -> FileReport:
-    asked = Asked() if task.recorded else None
+    dependencies = Dependencies() if task.recorded else None
     try:
         data = read(task, tree)
     except Unreadable as error:
@@ -49,13 +49,17 @@ def _analysed(task: FileTask, tree: Tree) -> FileReport:
         source = read_source(task.path, data)
     except Unreadable as error:
         report = failed(task, error.message, error.line)
-        return report if asked is None else replace(report, record=record_of_unreadable(data, error, asked, report))
-    result = _linted(source, task, tree, asked)
+        return (
+            report
+            if dependencies is None
+            else replace(report, record=record_of_unreadable(data, error, dependencies, report))
+        )
+    result = _linted(source, task, tree, dependencies)
     report = _reported(result, source, task)
-    return report if asked is None else replace(report, record=record_of(result, source, asked, report))
+    return report if dependencies is None else replace(report, record=record_of(result, source, dependencies, report))
 
 
-def _linted(source: Source, task: FileTask, tree: Tree, asked: Asked | None) -> LintResult:
+def _linted(source: Source, task: FileTask, tree: Tree, dependencies: Dependencies | None) -> LintResult:
     """From the text to the lint result: what rests on this file and on the files around it."""
     if not may_hold_findings(source):
         result = syntax_alone(source.text)
@@ -65,7 +69,7 @@ def _linted(source: Source, task: FileTask, tree: Tree, asked: Asked | None) -> 
         from devlint.pipeline.stages.second_pass import second_pass
         from devlint.pipeline.workspaces import Workspaces
 
-        workspaces = Workspaces(task, tree, asked)
+        workspaces = Workspaces(task, tree, dependencies)
         parsed = parse(source.text, task.in_project)
         scopes = first_pass(parsed, task, workspaces)
         result = second_pass(parsed, scopes, task, workspaces)

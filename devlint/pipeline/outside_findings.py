@@ -18,7 +18,7 @@ from devlint.source.decoding import Unreadable, read_source
 def suppress_findings(findings: Iterable[Finding], task: FileTask) -> FileReport:
     """The findings of one file that its comments, the selection and the thresholds leave.
 
-    A comment that none of them matches is not reported: the rules were not asked. All of them if the file cannot be
+    A comment that suppresses none of them is not reported: the rules did not run. All of them if the file cannot be
     read.
     """
     findings = tuple(findings)

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from devlint.pipeline.lint_result import LintResult
 from devlint.pipeline.task import FileReport, Record
-from devlint.source.asked import Asked
 from devlint.source.decoding import Source, Unreadable, content_digest
+from devlint.source.dependencies import Dependencies
 from devlint.source.gate import Refusal
-from devlint.source.suppression import read_suppressions, speak_of_devlint
+from devlint.source.suppression import has_directives, read_suppressions
 
 
-def record_of(result: LintResult, source: Source, asked: Asked, report: FileReport) -> Record:
+def record_of(result: LintResult, source: Source, dependencies: Dependencies, report: FileReport) -> Record:
     """The record of a file that was linted, or refused by the gate."""
-    asked.settle()
+    dependencies.settle()
     return Record(
         digest=source.digest.hex(),
         findings=result.findings,
         refusal=result.refusal,
-        speaks=speak_of_devlint(read_suppressions(source.text, source.pieces)),
-        asked=asked,
-        budget=_budget() if asked.parsed else 0,
+        has_directives=has_directives(read_suppressions(source.text, source.pieces)),
+        dependencies=dependencies,
+        character_limit=_character_limit() if dependencies.parsed else 0,
         report=report,
     )
 
 
-def record_of_unreadable(data: bytes, error: Unreadable, asked: Asked, report: FileReport) -> Record:
+def record_of_unreadable(data: bytes, error: Unreadable, dependencies: Dependencies, report: FileReport) -> Record:
     """The record of a file whose bytes could not be decoded."""
     refusal = Refusal(False, error.message, error.line, 1)
-    return Record(content_digest(data).hex(), (), refusal, False, asked, 0, report)
+    return Record(content_digest(data).hex(), (), refusal, False, dependencies, 0, report)
 
 
-def _budget() -> int:
-    """Characters of other files beyond which one analysis does not look into further ones."""
+def _character_limit() -> int:
+    """Characters of other files beyond which one analysis does not read further ones."""
     from devlint.placement.project.workspace import MAX_CHARACTERS
 
     return MAX_CHARACTERS

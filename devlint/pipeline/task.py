@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
-    from devlint.source.asked import Asked
+    from devlint.source.dependencies import Dependencies
     from devlint.source.gate import Refusal
 
 
@@ -48,7 +48,7 @@ class FileTask:
     src: tuple[Path, ...] = ()
     """Configured roots of imports, absolute."""
     recorded: bool = False
-    """Whether the report is to say what it rests on, for a cache."""
+    """Whether the report is to carry its record, for a cache."""
 
     @property
     def base(self) -> str:
@@ -74,12 +74,12 @@ class FileReport:
     detail: str = ""
     """The traceback behind a DEV902 that is devlint's own fault."""
     record: Record | None = None
-    """What the report rests on; only if it was asked for, and if the same would come of the same again."""
+    """The lint result with its dependencies; None if the task asks for none, or the analysis was cut short."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What an analysis came to, and everything that it depends on.
+    """A lint result and everything that it depends on, for a cache.
 
     Paths in it are symbols (:mod:`devlint.pipeline.path_symbols`).
     """
@@ -87,18 +87,18 @@ class Record:
     digest: str
     """Of the file's content."""
     findings: tuple[Finding, ...]
-    """All that the rules say, before selection and suppression; edits count in the text."""
+    """Every finding of every rule, before selection and suppression; edits count in the text."""
     refusal: Refusal | None
-    """Why the rules could not be asked."""
-    speaks: bool
-    """Whether a comment of the file is about devlint."""
-    asked: Asked
-    budget: int
-    """Characters of other files beyond which further ones are not looked into."""
+    """Why the text could not be linted; None if it was."""
+    has_directives: bool
+    """Whether the file has a suppression comment for devlint: then another selection may report it as unused."""
+    dependencies: Dependencies
+    character_limit: int
+    """Characters of other files beyond which further ones are not read; 0 if none was read."""
     report: FileReport
-    """What was made of it for this run's settings."""
+    """The report under the settings of this run."""
 
     @property
-    def silent(self) -> bool:
-        """Whether nothing is to be said of the file, whatever the settings are."""
-        return not (self.findings or self.refusal or self.speaks)
+    def is_empty(self) -> bool:
+        """Whether the report is empty under all settings."""
+        return not (self.findings or self.refusal or self.has_directives)

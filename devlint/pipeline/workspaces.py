@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from devlint.pipeline.task import FileTask
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import Project, World
-    from devlint.source.asked import Asked
+    from devlint.source.dependencies import Dependencies
     from devlint.source.library import AnyParts, Library
     from devlint.source.outline import Outline
     from devlint.source.tree import Tree
@@ -29,12 +29,12 @@ _NONE: frozenset[str] = frozenset()
 
 
 class Workspaces:
-    """Opens the workspace around the file of a task, once for each pass. Dependencies are recorded in ``asked``."""
+    """Opens the workspace around the file of a task, once for each pass. Its queries go to ``dependencies``."""
 
-    def __init__(self, task: FileTask, tree: Tree, asked: Asked | None) -> None:
+    def __init__(self, task: FileTask, tree: Tree, dependencies: Dependencies | None) -> None:
         self._task = task
         self._tree = tree
-        self._asked = asked
+        self._dependencies = dependencies
         self.touches_compared_tree = False
         """Whether a path was read that may differ in the tree that findings are compared with."""
 
@@ -71,9 +71,9 @@ class Workspaces:
         paths = frozenset(absolute(name.strip("\0"), base) for name in with_findings)
         return _world(self._task, self._tree, partial(symbol_of, base=base), bare, paths)
 
-    def _note(self, kind: str, asked: Any, told: Any) -> None:
-        if self._asked is not None:
-            self._asked.note(kind, asked, told)
+    def _note(self, query: str, key: Any, answer: Any) -> None:
+        if self._dependencies is not None:
+            self._dependencies.note(query, key, answer)
 
 
 class _Shared(threading.local):
@@ -85,10 +85,10 @@ class _Shared(threading.local):
         self._about: tuple[Any, ...] = ()
 
     def world(self, task: FileTask, tree: Tree) -> World:
-        from devlint.source.library import MAX_CHARACTERS
+        from devlint.source.library import MAX_KEPT_CHARACTERS
 
         about = (tree, task.src, task.recorded)
-        if self._world is None or self._about != about or self._world.size > MAX_CHARACTERS:
+        if self._world is None or self._about != about or self._world.size > MAX_KEPT_CHARACTERS:
             self.forget()
             # A finding with a place in another file is made in an isolated workspace: here any name will do.
             self._world, self._about = _world(task, tree, "\0{}\0".format), about
@@ -109,24 +109,24 @@ def _world(
     """``with_findings`` are absolute paths."""
     from devlint.placement.interpreter.memo import Questions
     from devlint.placement.project.workspace import World
-    from devlint.source.library import Surroundings
+    from devlint.source.project_files import ProjectFiles
 
     questions = Questions()
-    library, quoted = (_library(tree, task.recorded, kind) for kind in (bare, False))
+    library, with_layout = (_library(tree, task.recorded, kind) for kind in (bare, False))
     # No other world is left that would use them.
     library.trim()
-    quoted.trim()
-    files = Surroundings(library, name, task.src, questions.note, quoted, with_findings)
+    with_layout.trim()
+    files = ProjectFiles(library, name, task.src, questions.note, with_layout, with_findings)
     return World(files, questions)
 
 
 @lru_cache(2)
 def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
-    """The syntax trees of other files that this process has parsed, bare ones or LibCST's own."""
+    """The library of this process for one tree: of bare trees, or of LibCST's own, which take more memory."""
     from devlint.placement.declarations.index import FileIndex
-    from devlint.source.library import MAX_CHARACTERS, Library
+    from devlint.source.library import MAX_KEPT_CHARACTERS, Library
 
-    limit = MAX_CHARACTERS if bare else MAX_CHARACTERS // 4
+    limit = MAX_KEPT_CHARACTERS if bare else MAX_KEPT_CHARACTERS // 4
     return Library(_index, FileIndex.dissolve, limit, tree, recorded, bare)
 
 

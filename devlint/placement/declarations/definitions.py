@@ -12,7 +12,7 @@ import libcst as cst
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.self_attributes import builders_of, own_names
 from devlint.placement.syntax.nodes import FunctionNode, body_of, descend
-from devlint.source.looks import IMPORTS, body_part
+from devlint.source.dependency_parts import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
 
 if TYPE_CHECKING:

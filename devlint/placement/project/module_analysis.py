@@ -45,7 +45,7 @@ from devlint.placement.interpreter.memo import Memory, Notebook
 from devlint.placement.state.call_sites import Callers
 from devlint.placement.state.devices import device_of
 from devlint.placement.syntax.nodes import body_of, parameters_of
-from devlint.source.looks import MODULE
+from devlint.source.dependency_parts import MODULE
 from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
 

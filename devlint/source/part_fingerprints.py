@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from devlint.source.looks import IMPORTS, MODULE, SIGNS
+from devlint.source.dependency_parts import IMPORTS, MODULE, SIGNS
 from devlint.source.outline import DEFAULTING, Import
 from devlint.source.pieces import Pieces, pieces_of
 from devlint.source.program import Program, Sense
@@ -21,7 +21,7 @@ from devlint.source.program import Program, Sense
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-class Facts:
+class PartFingerprints:
     """A program by its parts, each read when it is asked for."""
 
     def __init__(self, program: Program) -> None:
