@@ -17,7 +17,7 @@ def record_of(result: LintResult, source: Source, dependencies: Dependencies, re
         digest=source.digest.hex(),
         findings=result.findings,
         refusal=result.refusal,
-        has_directives=has_directives(read_suppressions(source.text, source.pieces)),
+        has_directives=has_directives(read_suppressions(source.text, source.segments)),
         dependencies=dependencies,
         character_limit=_character_limit() if dependencies.parsed else 0,
         report=report,

@@ -38,20 +38,20 @@ class Parts:
 
     def skeleton(self) -> cst.Module | Refusal:
         """The file without the bodies of its definitions."""
-        pieces: list[str] = []
+        texts: list[str] = []
         lines: list[int] = []
         at = 1
         for definition in self._definitions:
             if not self._lines.leads(definition.body, definition.column):
                 continue
-            pieces.append(self._lines.between(at, definition.body - 1))
+            texts.append(self._lines.between(at, definition.body - 1))
             lines.extend(range(at, definition.body + 1))
-            pieces.append(f"{self._indent(definition)}{definition.number}{self._end(definition.last)}")
+            texts.append(f"{self._indent(definition)}{definition.number}{self._end(definition.last)}")
             at = definition.last + 1
-        pieces.append(self._lines.between(at, len(self._lines.starts)))
+        texts.append(self._lines.between(at, len(self._lines.starts)))
         lines.extend(range(at, len(self._lines.starts) + 1))
-        # pieces are whole lines, so that what is parsed has the columns of the file
-        tree = parse_tree("".join(pieces))
+        # texts are whole lines, so that what is parsed has the columns of the file
+        tree = parse_tree("".join(texts))
         if not isinstance(tree, Refusal):
             self.parsed.append(Part(tree, lines))
         return tree

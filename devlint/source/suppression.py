@@ -64,17 +64,17 @@ class _Comment:
     """The logical line it stands in or, on a line of its own between statements, the next one."""
 
 
-def read_suppressions(text: str, pieces: Sequence[int] = (0,)) -> list[Suppression]:
+def read_suppressions(text: str, segments: Sequence[int] = (0,)) -> list[Suppression]:
     """Every suppression comment of a file, in order of place. No comment counts beyond the segment that it stands in.
 
-    ``pieces`` are the character offsets of the lines at which pieces begin: the cells of a notebook.
+    ``segments`` are the character offsets of the lines at which segments begin: the cells of a notebook.
     """
     if re.search(_MAY_SUPPRESS, text, re.I) is None:
         return []
     starts = [0]
     starts.extend(match.end() for match in re.finditer(r"\r\n|\r|\n", text))
     found: list[Suppression] = []
-    for start, end in zip(pieces, (*pieces[1:], len(text)), strict=True):
+    for start, end in zip(segments, (*segments[1:], len(text)), strict=True):
         lines_before = bisect.bisect_left(starts, start)
         for comment in _comments(text[start:end], lines_before):
             offset = starts[comment.line - 1] + comment.column - 1

@@ -25,7 +25,7 @@ class Suppressed:
 def suppress(findings: Iterable[Finding], source: Source, task: FileTask) -> Suppressed:
     """Apply the suppression comments of a file to all its findings, unless the task says to ignore them."""
     gate = task.gate
-    comments = [] if gate.ignore_noqa else read_suppressions(source.text, source.pieces)
+    comments = [] if gate.ignore_noqa else read_suppressions(source.text, source.segments)
     return suppress_by(comments, findings, source.text, task.shown_as, gate.enabled, gate.bare_noqa)
 
 
