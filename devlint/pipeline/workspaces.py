@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import Project, World
     from devlint.source.dependencies import Dependencies
-    from devlint.source.library import AnyParts, Library
+    from devlint.source.library import AnyLazyParser, Library
     from devlint.source.outline import Outline
     from devlint.source.tree import Tree
 
@@ -130,7 +130,7 @@ def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
     return Library(_index, FileIndex.dissolve, limit, tree, recorded, bare)
 
 
-def _index(tree: cst.Module, outline: Outline | None, parts: AnyParts) -> FileIndex:
+def _index(tree: cst.Module, outline: Outline | None, parser: AnyLazyParser) -> FileIndex:
     from devlint.placement.declarations.index import index_file
 
-    return index_file(tree, outline, parts.definition)
+    return index_file(tree, outline, parser.definition)

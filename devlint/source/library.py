@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     import libcst as cst
 
-    from devlint.source.bare.parts import BareParts
+    from devlint.source.bare.lazy_parser import BareLazyParser
+    from devlint.source.lazy_parser import LazyParser
     from devlint.source.part_fingerprints import PartFingerprints
-    from devlint.source.parts import Parts
 
 Index = TypeVar("Index")
 
@@ -37,9 +37,9 @@ MAX_KEPT_CHARACTERS = 8_000_000
 was used longest ago is dropped, and parsed again if it is needed again."""
 
 
-AnyParts = Union["Parts", "BareParts"]
+AnyLazyParser = Union["LazyParser", "BareLazyParser"]
 
-MakeIndex = Callable[["cst.Module", "Outline | None", AnyParts], Index]
+MakeIndex = Callable[["cst.Module", "Outline | None", AnyLazyParser], Index]
 """Makes the index of a skeleton, given the outline of the file and the parser of its definitions."""
 
 
@@ -137,19 +137,19 @@ def _parse(file: Path, index: MakeIndex[Index], files: Tree, bare: bool, recorde
 
 
 def _parsed_program(program: Program, role: Role, index: MakeIndex[Index], bare: bool) -> ParsedFile[Index] | None:
-    parts = parts_of(program.text, program.tree, program.outline, bare)
-    parsed = parts.skeleton()
+    parser = lazy_parser_of(program.text, program.tree, program.outline, bare)
+    parsed = parser.skeleton()
     if isinstance(parsed, Refusal):
         return None
-    return ParsedFile(parsed, parts.parsed, index(parsed, program.outline, parts), role, len(program.text))
+    return ParsedFile(parsed, parser.parsed, index(parsed, program.outline, parser), role, len(program.text))
 
 
-def parts_of(text: str, tree: ast.Module | None, outline: Outline | None, bare: bool) -> AnyParts:
-    """A text by its parts: as bare nodes if so wanted and :mod:`ast` knows it, else as LibCST reads it."""
+def lazy_parser_of(text: str, tree: ast.Module | None, outline: Outline | None, bare: bool) -> AnyLazyParser:
+    """The parser of a text: of ``bare`` nodes, if :mod:`ast` can parse the text; else of LibCST's own."""
     if not bare or tree is None or outline is None:
-        from devlint.source.parts import Parts
+        from devlint.source.lazy_parser import LazyParser
 
-        return Parts(text, outline)
-    from devlint.source.bare.parts import BareParts
+        return LazyParser(text, outline)
+    from devlint.source.bare.lazy_parser import BareLazyParser
 
-    return BareParts(text, tree, outline)
+    return BareLazyParser(text, tree, outline)

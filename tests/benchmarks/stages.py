@@ -136,7 +136,7 @@ def _main() -> None:
     import devlint.placement.project.workspace
     import devlint.rules.engine
     import devlint.semantics.rulebook  # what a run imports when it first needs it counts as start
-    import devlint.source.bare.parts
+    import devlint.source.bare.lazy_parser
 
     start = time.process_time() - before
     _install(clock)

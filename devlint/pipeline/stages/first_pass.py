@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from devlint.pipeline.workspaces import Workspaces
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import Project
-    from devlint.source.bare.parts import BareParts
+    from devlint.source.bare.lazy_parser import BareLazyParser
 
 
 @dataclass(frozen=True, slots=True)
 class FindingScopes:
     """The scopes that findings have a place in: what the second pass has to read with its layout."""
 
-    bare: BareParts
+    bare: BareLazyParser
     """The linted file as the first pass read it: what has no finding stays that way."""
     files: frozenset[str]
     """Paths of files, as findings call them; empty if there is no finding."""
@@ -51,11 +51,11 @@ def first_pass(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> Findin
 
 def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> FindingScopes:
     """Raises NeedsLayout where a rule reads what bare trees lack."""
-    from devlint.source.bare.parts import BareParts
+    from devlint.source.bare.lazy_parser import BareLazyParser
 
     assert parsed.tree is not None
     assert parsed.outline is not None
-    bare = BareParts(parsed.text, parsed.tree, parsed.outline, keeps=True)
+    bare = BareLazyParser(parsed.text, parsed.tree, parsed.outline, keeps=True)
     with workspaces.open() as project:
         found, isolated = _scopes(parsed, bare, task, project, False), project.leads_back
     if isolated:
@@ -64,7 +64,7 @@ def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces
     return found
 
 
-def _scopes(parsed: Parsed, bare: BareParts, task: FileTask, project: Project, isolated: bool) -> FindingScopes:
+def _scopes(parsed: Parsed, bare: BareLazyParser, task: FileTask, project: Project, isolated: bool) -> FindingScopes:
     from devlint.placement.declarations.index import index_file
     from devlint.rules.engine import scopes_spoken_of
 

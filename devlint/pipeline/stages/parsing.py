@@ -53,9 +53,9 @@ def syntax_alone(text: str) -> LintResult:
     blocked = _blocked(text, None, refusal)
     if blocked is not None:
         return LintResult(refusal=blocked)
-    from devlint.source.parts import Parts
+    from devlint.source.lazy_parser import LazyParser
 
-    skeleton = Parts(text, None).skeleton()
+    skeleton = LazyParser(text, None).skeleton()
     return LintResult(refusal=better_refusal(skeleton, refusal) if isinstance(skeleton, Refusal) else None)
 
 

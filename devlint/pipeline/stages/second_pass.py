@@ -54,18 +54,18 @@ def _findings(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, proj
     """What the rules report. What is in none of the ``scopes`` stays bare."""
     from devlint.placement.declarations.index import index_file
     from devlint.rules.engine import lint_module
-    from devlint.source.parts import Parts
+    from devlint.source.lazy_parser import LazyParser
 
-    parts = Parts(parsed.text, parsed.outline)
-    tree = parts.skeleton() if scopes is None or scopes.module_level else scopes.bare.skeleton()
+    parser = LazyParser(parsed.text, parsed.outline)
+    tree = parser.skeleton() if scopes is None or scopes.module_level else scopes.bare.skeleton()
     if isinstance(tree, Refusal):
         return LintResult(refusal=better_refusal(tree, parsed.refusal))
 
     def definition(number: int) -> cst.FunctionDef | None:
         if scopes is None or number in scopes.definitions:
-            return parts.definition(number)
+            return parser.definition(number)
         return scopes.bare.definition(number)
 
     index = index_file(tree, parsed.outline, definition)
-    found = lint_module(tree, parsed.text, task.shown_as, parsed.role, project, Path(task.path), index, parts.parsed)
+    found = lint_module(tree, parsed.text, task.shown_as, parsed.role, project, Path(task.path), index, parser.parsed)
     return LintResult(tuple(found))

@@ -1,8 +1,8 @@
-"""A file's text parsed in parts: its skeleton at once, the bodies of definitions when somebody asks for them.
+"""The lazy parser: the skeleton of a file at once, the bodies of its definitions when they are needed.
 
-In the skeleton the body of a definition is its number, an integer alone on a line: LibCST reads signatures, bodies of
-classes and the module level, and of the rest nothing but how many there are. What is parsed later keeps its columns,
-and each part knows which lines of the file its own are.
+In the skeleton the body of a definition is its number, an integer alone on a line: LibCST parses signatures, bodies of
+classes and the module level, and skips the rest. Each text that is parsed later keeps its columns, and is a
+:class:`~devlint.source.part.Part` that knows which lines of the file its own are.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _BLANKS = re.compile(r"[ \t\f]*")
 
 
-class Parts:
-    """The parts of one file that were parsed so far.
+class LazyParser:
+    """Parses one file by LibCST.
 
-    ``outline`` is None for a text that :mod:`ast` does not know: that is parsed whole.
+    ``outline`` is None for a text that :mod:`ast` refuses: that is parsed whole.
     """
 
     def __init__(self, text: str, outline: Outline | None) -> None:
@@ -34,10 +34,10 @@ class Parts:
         self._definitions = outline.definitions if outline is not None else []
         self._lines = Lines(text)
         self.parsed: list[Part] = []
-        """The skeleton, then the others in the order in which they were asked for."""
+        """The texts that were parsed so far: the skeleton, then definitions in the order of use."""
 
     def skeleton(self) -> cst.Module | Refusal:
-        """The file without the bodies of its definitions."""
+        """The file without the bodies of its definitions; a refusal where LibCST cannot parse it."""
         texts: list[str] = []
         lines: list[int] = []
         at = 1
