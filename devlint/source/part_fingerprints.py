@@ -1,7 +1,7 @@
 """The fingerprints of a file by its parts: where a part has the same one, other files read the same in it.
 
 A part is closed under names: a name of the module level stands for every statement that binds it, and the names in
-those are followed in turn. So whoever reads a file records where reading begins, not each step from there. Only bodies of
+those are followed in turn. So whoever reads a file records where reading begins, not each step from there. Bodies of
 definitions are not followed: each that is read is recorded by itself. Line numbers do not count, since no lint result
 holds those of a file that it does not quote.
 """
