@@ -1,4 +1,4 @@
-"""The cache in one run: which files need not be looked at, what was learnt of the others, and what is kept of it."""
+"""The cache in one run: the reports that still hold, the new ones, and what is stored of them."""
 
 from __future__ import annotations
 

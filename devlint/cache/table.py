@@ -34,9 +34,9 @@ class Table:
         self.files: dict[str, FileRow] = {}
         """Every file that an entry is about or depends on."""
         self.directories: dict[str, list[Any]] = {}
-        """Those in which something was looked for: a digest of their names, and their stamp."""
+        """Those in which a path was looked up: a digest of their names, and their stamp."""
         self.markers: dict[str, str] = {}
-        """Those that were asked whether something begins there, and are not among the others."""
+        """Those that were tested for the root of a project or a package, and are not among the others."""
         self.entries: dict[str, tuple[str, Result]] = {}
         """For each analysed file the key of its entry in the packs, and the last result."""
         self._second = b""

@@ -1,7 +1,7 @@
 """One file, from its bytes to its report: the stages in their order. Runs in a worker process.
 
 Each stage is a function from plain data to plain data in a module of its own. The lint result stands in the middle: a
-cache keeps it, since all that comes before rests on the files alone and all that comes after on the settings.
+cache keeps it, since what comes before depends on the files alone and what comes after on the settings too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _analysed(task: FileTask, tree: Tree) -> FileReport:
 
 
 def _linted(source: Source, task: FileTask, tree: Tree, dependencies: Dependencies | None) -> LintResult:
-    """From the text to the lint result: what rests on this file and on the files around it."""
+    """From the text to the lint result, which depends on this file and on the files that it imports."""
     if not may_hold_findings(source):
         result = syntax_alone(source.text)
     else:
@@ -77,7 +77,7 @@ def _linted(source: Source, task: FileTask, tree: Tree, dependencies: Dependenci
 
 
 def _reported(result: LintResult, source: Source, task: FileTask) -> FileReport:
-    """From the lint result to the report: what rests on the comments of the file and on the settings of the task."""
+    """From the lint result to the report, which depends on comments of the file and settings of the task too."""
     if result.refusal is not None:
         report = refused(task, result.refusal)
     else:

@@ -1,4 +1,4 @@
-"""What is handed to an analysis of one file, and what comes back: plain data that crosses between processes."""
+"""The task and the report of one file: plain data that crosses between processes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """One file to look at. ``data`` is its content where it is not to be read from ``path``."""
+    """One file to analyse. ``data`` is its content where it is not to be read from ``path``."""
 
     path: str
     """Absolute."""
@@ -58,7 +58,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What came of one file. Findings are in order and carry their fingerprints."""
+    """The report on one file. Findings are in order and carry their fingerprints."""
 
     shown_as: str
     findings: tuple[Finding, ...] = ()
@@ -70,7 +70,7 @@ class FileReport:
     touches_compared_tree: bool = False
     """Whether the report depends on a path that may differ in the tree that findings are compared with."""
     digest: bytes = b""
-    """Of the content that was looked at, where a finding has a fix: its edits are offsets into that alone."""
+    """Of the analysed content, if a finding has a fix: its edits are offsets into that content alone."""
     detail: str = ""
     """The traceback behind a DEV902 that is devlint's own fault."""
     record: Record | None = None

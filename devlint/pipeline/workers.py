@@ -135,7 +135,7 @@ def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
 
 
 class _Pool:
-    """Processes that look at files one after the other and report on each, so that a dead one tells which killed it.
+    """Processes that analyse files one after the other and report on each, so that a dead one tells which killed it.
 
     Large files are handed out one by one, small ones by the dozen: a message costs as much as looking at some of them.
     """

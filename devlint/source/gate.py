@@ -46,7 +46,7 @@ class Refusal:
     line: int
     column: int
     final: bool = False
-    """Whether LibCST need not be asked: it lets null bytes pass inside of strings."""
+    """Whether LibCST need not read the text: it lets null bytes pass inside of strings."""
 
 
 def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:

@@ -1,4 +1,4 @@
-"""Stage: the first pass of the rules, over bare trees: where are there findings at all?
+"""Stage: the first pass of the rules, over bare trees. It tells in which scopes there are findings, if any.
 
 Bare trees cost a fraction of LibCST's own. Most files have no finding; those end here. Both passes are the same
 analysis, so that the second finds nothing that the first has not.
