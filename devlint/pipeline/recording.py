@@ -32,6 +32,6 @@ def record_of_unreadable(data: bytes, error: Unreadable, dependencies: Dependenc
 
 def _character_limit() -> int:
     """Characters of other files beyond which one analysis does not read further ones."""
-    from devlint.placement.project.workspace import MAX_CHARACTERS
+    from devlint.placement.project.workspace import MAX_CHARACTERS_READ
 
-    return MAX_CHARACTERS
+    return MAX_CHARACTERS_READ

@@ -12,7 +12,7 @@ from devlint.drafts.causes import CAUSE_ORDER
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.finding import Applicability, Finding, Fix, TraceStep
 from devlint.placement.domain.events import Event, Met
-from devlint.placement.project.module_analysis import analyse
+from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
 from devlint.rules.registry import rule_classes
 from devlint.rules.rule import Rule

@@ -15,7 +15,7 @@ from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.task import FileReport, FileTask, Gate
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.interpreter.interpreter import Walk
-from devlint.placement.project.module_analysis import Analysis
+from devlint.placement.project.module_analysis import ModuleAnalysis
 from devlint.source.tree import Tree, WorkingTree
 
 FILES = {
@@ -157,14 +157,14 @@ def test_no_order_of_the_files_changes_what_is_said_of_one(project: Path) -> Non
 def walked(root: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Counts the walks of each definition from now on."""
     counted = Counter[str]()
-    walk = Analysis._walk
+    walk = ModuleAnalysis._walk
 
-    def counting(self: Analysis, info: FunctionInfo) -> Walk:
+    def counting(self: ModuleAnalysis, info: FunctionInfo) -> Walk:
         assert self.file is not None
         counted[f"{self.file.relative_to(root).as_posix()}:{info.qualname}"] += 1
         return walk(self, info)
 
-    monkeypatch.setattr(Analysis, "_walk", counting)
+    monkeypatch.setattr(ModuleAnalysis, "_walk", counting)
     return counted
 
 
@@ -191,15 +191,15 @@ def test_after_a_failure_nothing_is_kept(project: Path, monkeypatch: pytest.Monk
     tree = WorkingTree()
     (project / "fourth.py").write_text("from pkg.ops import make\nimport torch\n\ndef f():\n    return make(3)\n")
     alone = known(report(project, "fourth.py", tree))
-    walk = Analysis._walk
+    walk = ModuleAnalysis._walk
 
-    def fails(self: Analysis, info: FunctionInfo) -> Walk:
+    def fails(self: ModuleAnalysis, info: FunctionInfo) -> Walk:
         if info.qualname == "odd":
             raise KeyError("odd")
         return walk(self, info)
 
     with monkeypatch.context() as broken:
-        broken.setattr(Analysis, "_walk", fails)
+        broken.setattr(ModuleAnalysis, "_walk", fails)
         assert [finding.code for finding in report(project, "first.py", tree).findings] == ["DEV902"]
     counted = walked(project, monkeypatch)
     assert known(report(project, "fourth.py", tree)) == alone

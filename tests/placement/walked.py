@@ -10,7 +10,7 @@ import libcst as cst
 from devlint.placement.domain.abstract_values import Value
 from devlint.placement.domain.events import Event, Met, Returned, Stored
 from devlint.placement.domain.lattice import describe
-from devlint.placement.project.module_analysis import analyse
+from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.nodes import code_of
 from devlint.source.role import Role
 

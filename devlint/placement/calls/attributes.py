@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.calls.summaries import substitute
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.imports import canonical
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import TENSOR_ONLY
@@ -32,10 +33,10 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Loaded
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Known, SameAs, Symbol
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Known, SameAs
 from devlint.placement.domain.provenance import Origin, Step, StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.interpreter.interpreter import evaluates
+from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, path_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 
 
-@evaluates(cst.Attribute)
 def attribute(walk: Walk, node: cst.Attribute) -> Value:
     owner = walk.evaluate(node.value)
     path = path_of(node)
@@ -66,7 +66,7 @@ def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Va
         case Reference():
             return reference(owner, name)
         case ProjectModule():
-            return walk.analysis.member(owner, name)
+            return walk.program.member(owner, name)
         case Tensor():
             return _of_tensor(owner, name, node)
         case Opaque():
@@ -176,9 +176,7 @@ def _of_module(walk: Walk, owner: Module, name: str, node: cst.Attribute) -> Val
 
 def _of_instance_of(walk: Walk, owner: Module, info: ClassInfo, name: str) -> Value:
     """An attribute of a Module of this file, with the module's own place put for ``self``'s."""
-    from devlint.placement.calls.summaries import substitute
-
-    fact = walk.analysis.facts(info).attributes.get(name)
+    fact = walk.program.facts(info).attributes.get(name)
     if fact is None:
         return NOTHING
     value = fact.value
@@ -186,12 +184,6 @@ def _of_instance_of(walk: Walk, owner: Module, info: ClassInfo, name: str) -> Va
         # The facts say where the constructor made it; it has moved with its owner since.
         return replace(value, device=owner.device) if value.device == CPU else value
     return substitute(value, {module_symbol(info).key: owner}, walk, None)
-
-
-def module_symbol(info: ClassInfo | None) -> Symbol:
-    """Where the parameters of ``self`` are."""
-    key = f"self:{id(info)}" if info is not None else "self"
-    return Symbol(Anchor.MODULE, "self", key)
 
 
 def of_self(walk: Walk, owner: Self, name: str) -> Value:
@@ -202,14 +194,22 @@ def of_self(walk: Walk, owner: Self, name: str) -> Value:
     method = info.method(name)
     if method is not None:
         if method.is_property:
-            return walk.analysis.property_value(walk, owner, method)
+            return _property_value(walk, owner, method)
         return Function(method, f"{walk.scope.path}:{method.qualname}", owner)
-    fact = walk.analysis.facts(info).attributes.get(name) if not walk.analysis.in_progress(info) else None
+    fact = walk.program.facts(info).attributes.get(name) if not walk.program.in_progress(info) else None
     if fact is not None:
         return _seen_from_method(walk, owner, fact)
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return NOTHING
+
+
+def _property_value(walk: Walk, owner: Self, method: FunctionInfo) -> Value:
+    """What a property gives, for the object it is asked of."""
+    summary = walk.program.summary(method)
+    if summary is None or method.owner is None:
+        return NOTHING
+    return substitute(summary, {module_symbol(method.owner).key: owner}, walk, None)
 
 
 def _seen_from_method(walk: Walk, owner: Self, fact: AttributeFact) -> Value:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -21,7 +22,6 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.class_facts import note_attribute
 from devlint.placement.domain.events import Stored
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, SameAs, Symbol, Unknown
 from devlint.placement.domain.provenance import StepKind
@@ -36,13 +36,13 @@ def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst
     """``target = value`` for any target; the event names the target in the source's words."""
     if isinstance(target, cst.Name):
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
-        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.tensor_names:
+        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.uses.tensors:
             value = _as_tensor(value)
         walk.state.store(target.value, value)
         of_class = walk.in_class_body
         walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node, walk.arms, of_class))
         if walk.info is None and not walk.in_class_body:
-            walk.analysis.bind_global(target.value, value)
+            walk.program.bind_global(target.value, value)
     elif isinstance(target, cst.Attribute):
         _assign_attribute(walk, target, value, value_node)
     elif isinstance(target, cst.Subscript):
@@ -62,7 +62,7 @@ def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_nod
     owner = walk.evaluate(target.value)
     path = path_of(target)
     name = target.attr.value
-    if isinstance(owner, Self) and isinstance(value, Tensor) and walk.analysis.is_buffer(walk, owner.info, name):
+    if isinstance(owner, Self) and isinstance(value, Tensor) and is_buffer(walk, owner.info, name):
         # A Module keeps what is assigned under a buffer's name as that buffer.
         value = replace(value, kind=Kind.BUFFER)
     walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node, walk.arms))
@@ -119,7 +119,7 @@ def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cs
 
 def _with_item(owner: Container, key: object, value: Value) -> Container:
     """The container after ``owner[key] = value``; ``key`` is None where it is not written out: any item, then."""
-    from devlint.placement.domain.abstract_state import join_values
+    from devlint.placement.domain.value_join import join_values
 
     if owner.keys is not None and key in owner.keys:
         position = owner.keys.index(key)
@@ -187,7 +187,7 @@ def _child(parent: Module, child: Value) -> Value:
 
 
 def _item_of_container(value: Container, key: object | None) -> Value:
-    from devlint.placement.domain.abstract_state import join_values
+    from devlint.placement.domain.value_join import join_values
 
     if value.keys is not None and key is not None:
         return value.items[value.keys.index(key)] if key in value.keys else value.rest or NOTHING

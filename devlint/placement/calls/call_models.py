@@ -15,6 +15,7 @@ from devlint.placement.calls.bindings import item_of
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     DeviceName,
@@ -28,13 +29,14 @@ from devlint.placement.domain.abstract_values import (
     Value,
     array_of,
 )
-from devlint.placement.domain.events import Argument, CallSite, DeviceNamed, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import generators
 from devlint.placement.operations import packed_sequence as packed
 from devlint.placement.state import contexts, streams
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of, dotted
 
@@ -71,7 +73,7 @@ def _device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
                 walk.emit(DeviceNamed(node, walk.scope, text, Sink.DEVICE, name, site, guarded, walk.arms))
             return name
         return DeviceName(Known(type_name, SOME_INDEX), node, code_of(node))
-    device = device_of(walk, first.value, first.node, Sink.DEVICE, site)
+    device = resolve_device(walk, first.value, first.node, Sink.DEVICE, site)
     if isinstance(first.value, DeviceName):
         return replace(first.value, device=device)
     text = str(first.value.value) if isinstance(first.value, Constant) else code_of(first.node)
@@ -88,12 +90,14 @@ def _device_count(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 def _cuda_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     argument = site.argument("device", 0)
-    device = device_of(walk, argument.value, argument.node, Sink.CONTEXT, site) if argument is not None else UNKNOWN
+    device = (
+        resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, site) if argument is not None else UNKNOWN
+    )
     return Instance("torch.cuda.device", device=device, node=node)
 
 
 def _device_of(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """``torch.cuda.device_of(x)``: the current device is that of ``x`` inside."""
+    """``torch.cuda.resolve_device(x)``: the current device is that of ``x`` inside."""
     given = site.positional[0].value if site.positional else NOTHING
     return Instance("torch.cuda.device", device=getattr(given, "device", UNKNOWN), node=node)
 
@@ -102,7 +106,7 @@ def _device_type(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     """``torch.autocast("cuda")``, ``torch.amp.GradScaler("cuda")``: for one type of device, which is named."""
     argument = site.argument("device_type", 0) or site.keyword("device")
     if argument is not None:
-        device_of(walk, argument.value, argument.node, Sink.DEVICE_TYPE, site)
+        resolve_device(walk, argument.value, argument.node, Sink.DEVICE_TYPE, site)
     return NOTHING
 
 
@@ -114,7 +118,7 @@ def _device_or_current(walk: Walk, argument: Argument | None, site: CallSite) ->
     """The device an optional argument names; the current one, with its index where a path set it, otherwise."""
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         return Known("cuda", walk.state.current_index)
-    return device_of(walk, argument.value, argument.node, Sink.CONTEXT, site)
+    return resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, site)
 
 
 def _stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
@@ -131,7 +135,9 @@ def _event(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 def _current_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     device = _device_or_current(walk, site.argument("device", 0), site)
-    return Instance("torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(walk.state.stream)),))
+    return Instance(
+        "torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(walk.state.streams.current)),)
+    )
 
 
 def _default_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
@@ -148,7 +154,7 @@ def _stream_context(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 def _synchronize(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     argument = site.argument("device", 0)
     if argument is not None:
-        device_of(walk, argument.value, argument.node, Sink.CONTEXT, site)
+        resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, site)
     streams.synchronise(walk)
     return NOTHING
 
@@ -170,7 +176,7 @@ def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     if location is None or (isinstance(location.value, Constant) and location.value.value is None):
         # Anywhere, each tensor by what the file says; what becomes of it tells what the file holds.
         return Opaque(UNKNOWN, walk.step(StepKind.MADE, node, UNKNOWN, "torch.load"))
-    device = device_of(walk, location.value, location.node, Sink.MAP_LOCATION, site)
+    device = resolve_device(walk, location.value, location.node, Sink.MAP_LOCATION, site)
     return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
 
 
@@ -288,7 +294,7 @@ FUNCTIONS: dict[str, Special] = {
     "torch.cuda.device_count": _device_count,
     "torch.accelerator.device_count": _device_count,
     "torch.cuda.device": _cuda_device,
-    "torch.cuda.device_of": _device_of,
+    "torch.cuda.resolve_device": _device_of,
     "torch.cuda.current_device": _current_device,
     "torch.autocast": _device_type,
     "torch.amp.autocast": _device_type,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devlint.placement.declarations.constructor_parts import registered_attributes
+from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_state import Environment, join
-from devlint.placement.domain.abstract_values import UnknownValue
+from devlint.placement.domain.abstract_values import Module, Self, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.interpreter.interpreter import Walk
 
 
@@ -18,7 +23,7 @@ def add_own_facts(facts: ClassFacts, constructor: Walk, builders: Sequence[Walk]
     """What the class itself stores, given the walks of ``__init__`` and of the methods that are parts of it."""
     info = facts.info
     end: Environment | None = constructor.env
-    for state in constructor.exits:
+    for state in constructor.exits.states:
         end = join(None, end, state)
     me, assigned_later = _self_name(constructor), info.assigned_outside_init
     for walk in (constructor, *builders):
@@ -34,7 +39,41 @@ def add_own_facts(facts: ClassFacts, constructor: Walk, builders: Sequence[Walk]
         facts.dynamic = facts.dynamic or info in walk.noted.dynamic
 
 
+def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
+    """The facts with what the whole class does with each attribute; ``reads``: which methods read which attribute."""
+    registered = registered_attributes(facts.info)
+    attributes = {
+        name: replace(
+            fact,
+            loaded_in=frozenset(reads.get(name, ())),
+            registered=name in registered or (facts.dynamic and not isinstance(fact.value, Module)),
+        )
+        for name, fact in facts.attributes.items()
+    }
+    return ClassFacts(facts.info, attributes, facts.dynamic)
+
+
 def _self_name(walk: Walk) -> str:
     assert walk.info is not None
     parameters = parameters_of(walk.info.header)
     return parameters[0].name.value if parameters else "self"
+
+
+def note_attribute(walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
+    """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
+    if walk.program.builds(walk.info, owner.info):
+        walk.noted.stored.setdefault(owner.info, {})[name] = (value, node, walk.scope)
+
+
+def is_buffer(walk: Walk, info: ClassInfo, name: str) -> bool:
+    """Whether the class or an ancestor registers a buffer of that name."""
+    program = walk.program
+    return any(
+        (one, name) in walk.noted.buffers or (program.holder(one) or program).registers(one, name) for one in info.order
+    )
+
+
+def note_buffer(walk: Walk, info: ClassInfo, name: str) -> None:
+    """A name is registered as a buffer, be it with None: what is assigned to it later takes its place."""
+    walk.noted.buffers.add((info, name))
+    walk.program.note_buffer(info, name)

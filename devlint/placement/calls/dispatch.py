@@ -17,6 +17,7 @@ from devlint.placement.calls.user_calls import call_function, call_self, constru
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     ClassValue,
     Constant,
     Container,
@@ -34,10 +35,10 @@ from devlint.placement.domain.abstract_values import (
     Value,
     array_of,
 )
-from devlint.placement.domain.events import Argument, Called, CallSite, DeviceNamed, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Called, DeviceNamed, Sink
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.interpreter.interpreter import evaluates
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import call_unknown_loss, perform
 from devlint.placement.operations.operands import bind
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 
 
-@evaluates(cst.Call)
 def call(walk: Walk, node: cst.Call) -> Value:
     function = node.func
     if isinstance(function, cst.Attribute):

@@ -23,7 +23,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import code_of

@@ -9,8 +9,17 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.modules import call_module
-from devlint.placement.domain.abstract_values import NOTHING, Container, Module, Opaque, Partial, Tensor, Value
-from devlint.placement.domain.events import Argument, CallSite
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Argument,
+    Container,
+    Module,
+    Opaque,
+    Partial,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
 from devlint.semantics import Operation
@@ -29,22 +38,20 @@ def partial(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 def call_partial(walk: Walk, node: cst.Call, callee: Partial, site: CallSite) -> Value:
     """The call that was prepared, with this call's arguments behind and over those it had."""
-    from devlint.placement.calls.dispatch import call_value
 
     later = {argument.keyword for argument in site.arguments if argument.keyword is not None}
     kept = tuple(a for a in callee.arguments if a.keyword is None)
     named = tuple(a for a in callee.arguments if a.keyword is not None and a.keyword not in later)
-    return call_value(walk, node, callee.callee, CallSite(node, (*kept, *site.arguments, *named)))
+    return walk.call_value(node, callee.callee, CallSite(node, (*kept, *site.arguments, *named)))
 
 
 def checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     """``checkpoint(function, *args)`` is the call itself."""
-    from devlint.placement.calls.dispatch import call_value
 
     if not site.positional or len(site.arguments) < 2:
         return NOTHING
     rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in _CHECKPOINT_OPTIONS))
-    return call_value(walk, node, site.positional[0].value, rest)
+    return walk.call_value(node, site.positional[0].value, rest)
 
 
 _CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
@@ -65,7 +72,6 @@ def functional_call(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 def trace(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     """``torch.jit.trace(function, example_inputs)`` calls what it is given, and gives it back."""
-    from devlint.placement.calls.dispatch import call_value
 
     function, given = site.argument("func", 0), site.argument("example_inputs", 1)
     if function is None:
@@ -75,7 +81,7 @@ def trace(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         if isinstance(function.value, Module):
             call_module(walk, node, function.value, function.node, inputs)
         else:
-            call_value(walk, node, function.value, inputs)
+            walk.call_value(node, function.value, inputs)
     return function.value
 
 

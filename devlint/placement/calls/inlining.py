@@ -24,16 +24,18 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import CallSite, Met
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Met
 from devlint.placement.domain.lattice import may_be_cpu
 from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.interpreter.interpreter import Walk
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.program import Program
 
-MAX_DEPTH = 4
-"""Calls inside calls that a value handed in is followed through."""
+MAX_INLINED_CALLS = 4
+"""Calls inside calls that a value handed in is followed through; each level may multiply the work."""
 
 
 def call_with_values(
@@ -44,23 +46,28 @@ def call_with_values(
     The clashes of arguments inside are emitted in the caller's walk.
     """
     handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
-    if not handed or walk.muted or walk.depth >= MAX_DEPTH or info.is_generator:
+    if not handed or walk.muted or walk.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
-    if not isinstance(definition, cst.FunctionDef) or info.home is None or info.home.is_running(info):
+    program = walk.program.holder(info)
+    if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _walk(walk, info, definition, site, receiver)
+    inner = _walk(walk, program, info, definition, site, receiver)
     for event in inner.events:
         if isinstance(event, Met) and _is_about(event, handed):
             walk.emit(event)
     return inner.result()
 
 
-def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: CallSite, receiver: Value | None) -> Walk:
-    home = info.home
-    assert home is not None
-    inner = type(walk)(home, scope_of(info, home.path, home.role), info)
-    inner.depth = walk.depth + 1
+def _walk(
+    walk: Walk,
+    program: Program,
+    info: FunctionInfo,
+    definition: cst.FunctionDef,
+    site: CallSite,
+    receiver: Value | None,
+) -> Walk:
+    inner = Walk(program, walk.handlers, scope_of(info, program.path, program.role), info, walk.depth + 1)
     inner.state.default_device = walk.state.default_device
     inner.state.context_device = walk.state.context_device
     bind_parameters(inner, info)
@@ -69,9 +76,9 @@ def _walk(walk: Walk, info: FunctionInfo, definition: cst.FunctionDef, site: Cal
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
     for name, value in arguments_of(info, site, receiver):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
-    with home.running(info):
+    with program.running(info):
         inner.run_definition(definition)
-    if home is walk.analysis:
+    if program is walk.program:
         walk.noted.add(inner.noted)
     return inner
 

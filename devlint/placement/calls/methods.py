@@ -10,11 +10,11 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import framework_models as frameworks
 from devlint.placement.calls.bindings import item_of
+from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.modules import call_module
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.parameter_evidence import TENSOR_ONLY
-from devlint.placement.domain.abstract_state import join_values
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -31,10 +31,10 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.class_facts import note_attribute
-from devlint.placement.domain.events import CallSite, Fate
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, SameAs, is_accelerator
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
@@ -82,7 +82,7 @@ def _filled(walk: Walk, node: cst.Call, receiver: Tensor, path: str, site: CallS
         return
     if isinstance(source, (Tensor, Opaque)) and is_accelerator(source.device):
         origin = walk.step(StepKind.MOVED, node, CPU, ".copy_()", receiver.origin)
-        walk.state.values[path] = replace(receiver, copied_at=walk.state.synchronisation, origin=origin)
+        walk.state.values[path] = replace(receiver, copied_at=walk.state.streams.copies, origin=origin)
 
 
 _CERTAIN = TENSOR_ONLY | {"view", "size", "numpy", "item", "tolist"}
@@ -157,19 +157,18 @@ def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSit
                 walk.state.store(path, NOTHING)
         return result
     if name in ("parameters", "buffers") and receiver.info.is_module:
-        from devlint.placement.calls.attributes import module_symbol
+        from devlint.placement.domain.symbols import module_symbol
 
         device = SameAs(module_symbol(receiver.info))
         origin = walk.step(StepKind.GIVEN, node, device, code_of(node))
         return Container((), None, Tensor(device, kind=Kind.PARAMETER, origin=origin))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
-        walk.fates.pop(id(node), None)
+        walk.take_fate(node)
         return receiver
     function = node.func
     value = walk.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
-    from devlint.placement.calls.dispatch import call_value
 
-    return call_value(walk, node, value, site)
+    return walk.call_value(node, value, site)
 
 
 _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}
@@ -186,7 +185,7 @@ def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallS
     if name == "add_state" and not isinstance(stored, Tensor):
         stored = _state_list(walk, receiver, node)
     if name in ("register_buffer", "add_state"):
-        walk.analysis.note_buffer(walk, receiver.info, str(key.value.value))
+        note_buffer(walk, receiver.info, str(key.value.value))
     if isinstance(stored, Tensor):
         stored = replace(stored, kind=Kind.PARAMETER if name == "register_parameter" else Kind.BUFFER)
     note_attribute(walk, receiver, str(key.value.value), stored, node)
@@ -196,7 +195,7 @@ def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallS
 
 def _state_list(walk: Walk, receiver: Self, node: cst.Call) -> Value:
     """A metric's state that is a list: what is appended to it lies with the metric, which moves it too."""
-    from devlint.placement.calls.attributes import module_symbol
+    from devlint.placement.domain.symbols import module_symbol
 
     device = SameAs(module_symbol(receiver.info))
     origin = walk.step(StepKind.REGISTERED, node, device, code_of(node.func))
@@ -264,7 +263,7 @@ def _stream_name(stream: Instance) -> str:
 def of_unknown(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
     """A method of something unknown: what it does with tensors is its own affair."""
     name = function.attr.value
-    walk.fates.pop(id(node), Fate.USED)
+    walk.take_fate(node)
     if name == "numpy":
         return Host(numpy=True)
     if name in ("item", "tolist", "size", "dim", "numel"):

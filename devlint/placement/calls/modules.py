@@ -22,7 +22,8 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import CallSite, DeviceNamed, Met, MetOperand, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceNamed, Met, MetOperand, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -30,7 +31,7 @@ from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule
 
@@ -71,7 +72,7 @@ def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> 
         return None
     named = site.keyword("device")
     if named is not None and not (isinstance(named.value, Constant) and named.value.value is None):
-        device = device_of(walk, named.value, named.node, Sink.ARGUMENT, site)
+        device = resolve_device(walk, named.value, named.node, Sink.ARGUMENT, site)
     else:
         device = UNKNOWN if site.unpacks and named is None and not info.container else walk.state.factory_device
     children = _children(site) if name in CONTAINERS else ()
@@ -141,7 +142,7 @@ def _wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
     first = _first_device(walk, device_ids.value, device_ids.node, site) if device_ids is not None else None
     placed = site.keyword("device_id")
     if placed is not None and name.endswith("FullyShardedDataParallel"):
-        inner = replace(inner, device=device_of(walk, placed.value, placed.node, Sink.ARGUMENT, site))
+        inner = replace(inner, device=resolve_device(walk, placed.value, placed.node, Sink.ARGUMENT, site))
     if first is not None and walk.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
         _report_wrapper(walk, node, site, inner, first)
     return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
@@ -156,7 +157,7 @@ def _first_device(walk: Walk, value: Value, node: cst.BaseExpression, site: Call
         walk.emit(DeviceNamed(node, walk.scope, last, Sink.DEVICE_IDS, None, site, walk.under_device_guard, walk.arms))
         return Known("cuda", 0)
     devices = [
-        device_of(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
+        resolve_device(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
         for item in value.items
     ]
     return devices[0] if devices else None
@@ -225,18 +226,21 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
         if stayed is not None:
             return stayed
     device = _output_device(walk, module, [a.value for a in inputs])
-    if module.assumed and not any(operands.device_of(a.value) == device for a in inputs):
+    if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
     previous = module.origin if isinstance(device, Known) else None
     if previous is None:
-        previous = next((operands.origin_of(a.value) for a in inputs if operands.device_of(a.value) == device), None)
+        previous = next(
+            (operands.origin_of(a.value) for a in inputs if operands.device_of_value(a.value) == device), None
+        )
     name = code_of(module_node)
     origin = walk.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
     if info is not None and info.returns == "tensor" and not info.container:
         dim = Dim.UNKNOWN if info.loss else Dim.NONZERO
-        stream, epoch = walk.state.stream, walk.state.epoch
+        stream, epoch = walk.state.streams.current, walk.state.streams.epoch
         return Tensor(device, dim, evidence=Evidence.LIKELY, origin=origin, stream=stream, computed_at=epoch)
-    return Opaque(device, origin, tensorlike=True, stream=walk.state.stream, computed_at=walk.state.epoch)
+    streams = walk.state.streams
+    return Opaque(device, origin, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
@@ -257,10 +261,10 @@ def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
 
 def _left_on_cpu(walk: Walk, node: cst.Call, module: Module, forward: FunctionInfo, site: CallSite) -> Value | None:
     """What a ``forward`` of the project makes on the CPU and gives back as it is; None for anything else."""
-    summary = walk.analysis.summary(forward)
+    summary = walk.program.summary(forward)
     if summary is None:
         return None
-    value = summary.value
+    value = summary
     parts = value.items if isinstance(value, Container) and value.rest is None else (value,)
     if not parts or not all(isinstance(part, Tensor) and part.device == CPU for part in parts):
         return None
@@ -352,7 +356,7 @@ def _moved(value: Tensor | Opaque) -> bool:
 def _output_device(walk: Walk, module: Module, inputs: list[Value]) -> Device:
     if isinstance(module.device, Known) and module.device != CPU:
         return module.device
-    devices = [operands.device_of(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
+    devices = [operands.device_of_value(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
     placed = [d for d in devices if d != CPU and not isinstance(d, Unknown)]
     if isinstance(module.device, SameAs) and not placed:
         return module.device

@@ -9,12 +9,12 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.framework_models import ACCELERATOR, made_accelerator
 from devlint.placement.calls.summaries import symbol_key
+from devlint.placement.declarations.constructor_parts import serves_constructor
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import Role as Holds
-from devlint.placement.declarations.parameter_evidence import module_class, roles_of, tensor_names, uses_of
-from devlint.placement.declarations.self_attributes import serves_constructor
+from devlint.placement.declarations.parameter_evidence import module_class, name_uses, roles_of, uses_of
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
@@ -79,7 +79,7 @@ def _setting(info: FunctionInfo) -> Setting:
 
 def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
     """Binds ``self``, the named parameters by their roles, and what unpacks."""
-    from devlint.placement.calls.attributes import module_symbol
+    from devlint.placement.domain.symbols import module_symbol
 
     parameters = parameters_of(info.node)
     if info.owner is not None and not info.is_static and parameters:
@@ -87,12 +87,10 @@ def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
         key = f"{walk.scope.path}:{info.owner.qualname}"
         walk.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
     if info.uses is None:
-        info.uses = uses_of(info.node, walk.index)
+        info.uses = uses_of(info.node, walk.index.imports)
     uses = info.uses
-    walk.tensor_names = tensor_names(uses)
-    walk.tensor_items = frozenset(name for name in walk.tensor_names if "[" in name)
-    walk.placed_items = frozenset(name for name, signs in uses.items() if "[" in name and "placed" in signs)
-    roles = roles_of(info, walk.index, uses)
+    walk.uses = name_uses(uses)
+    roles = roles_of(info, walk.index.imports, uses)
     with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
     for position, parameter in enumerate(parameters):
@@ -138,7 +136,9 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
         case Holds.MODULE:
             own = SameAs(symbol)
             annotation = parameter.annotation
-            type_name = module_class(code_of(annotation.annotation), walk.index) if annotation is not None else ""
+            type_name = (
+                module_class(code_of(annotation.annotation), walk.index.imports) if annotation is not None else ""
+            )
             origin = walk.step(StepKind.GIVEN, parameter, own, symbol.name)
             info = semantics.module(type_name) if type_name else None
             return Module(own, type_name, origin=origin, holds_state=info.holds_state if info is not None else None)

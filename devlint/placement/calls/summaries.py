@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -23,7 +23,8 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import (
     UNKNOWN,
     Anchor,
@@ -36,17 +37,11 @@ from devlint.placement.domain.lattice import (
     choose,
 )
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The joined value of a definition's returns, in terms of its parameters' symbols."""
-
-    value: Value
 
 
 Substitution = dict[str, Value]
@@ -60,15 +55,13 @@ def symbol_key(info: FunctionInfo, parameter: str) -> str:
 def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
     """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
     substitution: Substitution = {}
-    callers = walk.analysis.callers
+    counts = not walk.muted and walk.depth == 0
     if info.owner is not None and receiver is not None and not info.is_static:
-        from devlint.placement.calls.attributes import module_symbol
-
         substitution[module_symbol(info.owner).key] = receiver
     for name, value in arguments_of(info, site, receiver):
         substitution[symbol_key(info, name)] = value
-        if callers is not None and not walk.muted and walk.depth == 0:
-            callers.note(symbol_key(info, name), value)
+        if counts:
+            walk.program.note_argument(symbol_key(info, name), value)
     return substitution
 
 
@@ -99,9 +92,9 @@ def _default_of(parameter: cst.Param) -> Value:
         return NOTHING
 
 
-def returned(walk: Walk, node: cst.Call, info: FunctionInfo, summary: Summary, substitution: Substitution) -> Value:
+def returned(walk: Walk, node: cst.Call, info: FunctionInfo, summary: Value, substitution: Substitution) -> Value:
     """What the call gives back; its way leads through the function."""
-    return handed_back(walk, node, substitute(summary.value, substitution, walk, node))
+    return handed_back(walk, node, substitute(summary, substitution, walk, node))
 
 
 def handed_back(walk: Walk, node: cst.Call, value: Value) -> Value:
@@ -156,8 +149,6 @@ def _foreign(device: SameAs) -> Device:
 
 def _place_of(value: Value, walk: Walk) -> Device:
     """Where an argument is, or where it says to go."""
-    from devlint.placement.calls.attributes import module_symbol
-    from devlint.placement.state.devices import name_of_constant
 
     match value:
         case Tensor() | Opaque() | Module() | DeviceName():

@@ -22,7 +22,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.transfers import comes_in_a_batch
@@ -38,7 +38,7 @@ def call_function(walk: Walk, node: cst.Call, function: Function, site: CallSite
     if not info.keeps_signature or info.is_generator:
         return NOTHING
     substitution = bind_arguments(walk, info, site, function.receiver)
-    summary = walk.analysis.summary(info)
+    summary = walk.program.summary(info)
     if summary is None:
         return NOTHING
     seen = call_with_values(walk, node, info, site, function.receiver)
@@ -88,7 +88,7 @@ def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) ->
 
 def _follows_arguments(walk: Walk, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
     """Buffers and parameters computed from the constructor's arguments are where those are."""
-    values = [fact.value for fact in walk.analysis.facts(info).attributes.values()]
+    values = [fact.value for fact in walk.program.facts(info).attributes.values()]
     state = [value for value in values if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)]
     elsewhere = [value for value in state if value.device != CPU]
     if not elsewhere:
@@ -101,7 +101,7 @@ def _follows_arguments(walk: Walk, info: ClassInfo, init: FunctionInfo, site: Ca
 def _holds_state(walk: Walk, callee: ClassValue) -> bool | None:
     """Whether the class keeps a parameter, buffer or submodule with state; None where not all of it is in sight."""
     info = callee.info
-    facts = list(walk.analysis.facts(info).attributes.values())
+    facts = list(walk.program.facts(info).attributes.values())
     kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]
     if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts):
         return True

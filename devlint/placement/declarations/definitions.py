@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import libcst as cst
 
+from devlint.placement.declarations.class_body import names_blocks
+from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
-from devlint.placement.declarations.self_attributes import builders_of, own_names
-from devlint.placement.syntax.nodes import FunctionNode, body_of, descend
+from devlint.placement.declarations.method_resolution import c3_merge
+from devlint.placement.declarations.self_attributes import own_names
+from devlint.placement.syntax.nodes import FunctionNode, descend
 from devlint.source.dependency_parts import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
 
-if TYPE_CHECKING:
-    from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.project.module_analysis import Analysis
-
-
 Found = TypeVar("Found")
+
+
+class Linkage(Protocol):
+    """How the declarations of one file reach those of other files. A file that is read by itself has none."""
+
+    @property
+    def imports(self) -> ImportTable: ...
+
+    def depends_on(self, part: str) -> None:
+        """Note that a part of the file was read (:mod:`devlint.source.dependency_parts`)."""
+
+    def query(self, key: Hashable, find: Callable[[], Found], meanwhile: Found) -> Found:
+        """The memoised answer of ``find``; ``meanwhile`` where the same query is being answered."""
+
+    def imported_class(self, qualified: str) -> ClassInfo | str:
+        """The project's class of that name; the name itself where the project has none."""
+
 
 MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})
 
@@ -34,9 +49,10 @@ class FunctionInfo:
     """The definition as the file's skeleton has it: its signature for certain."""
     owner: ClassInfo | None = None
     decorators: tuple[str, ...] = ()
-    closure: dict[str, Value] = field(default_factory=dict)
-    home: Analysis | None = None
-    """The analysis of the file it stands in, which walks it; None for a definition met inside another."""
+    closure: dict[str, Any] = field(default_factory=dict)
+    """Abstract values of the names around a nested definition. A declaration only carries them."""
+    linkage: Linkage | None = None
+    """That of the file it stands in; None for a lambda."""
 
     number: int = 0
     """That of the outermost definition it stands in or is, in the order of the source."""
@@ -53,8 +69,8 @@ class FunctionInfo:
     @property
     def node(self) -> FunctionNode:
         """The whole definition, parsed on the first question."""
-        if self.home is not None:
-            self.home.rests_on(body_part(self.qualname))
+        if self.linkage is not None:
+            self.linkage.depends_on(body_part(self.qualname))
         if self._parse is not None:
             parse, self._parse = self._parse, None
             self._node = parse()
@@ -151,20 +167,20 @@ class ClassInfo:
     node: cst.ClassDef
     bases: tuple[str | ClassInfo, ...]
     methods: dict[str, FunctionInfo]
-    home: Analysis | None = None
-    """The analysis of the file it stands in."""
+    linkage: Linkage | None = None
+    """That of the file it stands in."""
     _builders: tuple[FunctionInfo, ...] | None = None
 
     @property
     def splits(self) -> bool:
         """The class says that it may be spread over devices: it names the submodules that must stay whole."""
-        return next((names for info in self.order if (names := _names_blocks(info.node)) is not None), False)
+        return next((names for info in self.order if (names := names_blocks(info.node)) is not None), False)
 
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
         """Methods that ``__init__`` calls on ``self`` and nothing else here does: parts of the constructor."""
         if self._builders is None:
-            self._builders = builders_of(self)
+            self._builders = _builders(self)
         return self._builders
 
     @property
@@ -196,9 +212,9 @@ class ClassInfo:
 
     def _asked(self, what: str, find: Callable[[ClassInfo], Found], meanwhile: Found) -> Found:
         """What the files around have a say in; the memory of its analysis keeps it."""
-        if self.home is None:
+        if self.linkage is None:
             return find(self)
-        return self.home.memory.ask((what, self), partial(find, self), meanwhile)
+        return self.linkage.query((what, self), partial(find, self), meanwhile)
 
     @property
     def name(self) -> str:
@@ -222,14 +238,14 @@ class ClassInfo:
 
 
 def _resolved(info: ClassInfo) -> tuple[str | ClassInfo, ...]:
-    home = info.home
-    if home is None:
+    linkage = info.linkage
+    if linkage is None:
         return info.bases
-    return tuple(home.imported_class(base) if isinstance(base, str) else base for base in info.bases)
+    return tuple(linkage.imported_class(base) if isinstance(base, str) else base for base in info.bases)
 
 
 def _order(info: ClassInfo) -> tuple[ClassInfo, ...]:
-    return (info, *_merged([list(parent.order) for parent in info.parents], list(info.parents)))
+    return (info, *c3_merge([list(parent.order) for parent in info.parents], list(info.parents)))
 
 
 def _kind(info: ClassInfo) -> ClassKind:
@@ -257,27 +273,10 @@ IMAGE_LIBRARIES = frozenset({"cv2", "PIL", "albumentations", "skimage"})
 
 def _prepares_images(parent: ClassInfo) -> bool:
     """The project's own base of transforms, beside libraries that know images on the host only (not: graphs)."""
-    if not parent.name.endswith("Transform") or parent.home is None or parent.is_module:
+    if not parent.name.endswith("Transform") or parent.linkage is None or parent.is_module:
         return False
-    parent.home.rests_on(IMPORTS)
-    return any(name.split(".", 1)[0] in IMAGE_LIBRARIES for name in parent.home.index.names.values())
-
-
-def _names_blocks(node: cst.ClassDef) -> bool | None:
-    """``_no_split_modules = ["Block"]`` in the body, the contract of transformers and diffusers; None withdraws it.
-
-    None is given where the body says nothing, so that a base decides.
-    """
-    for statement in body_of(node.body):
-        if isinstance(statement, cst.Assign):
-            targets: list[cst.BaseExpression] = [target.target for target in statement.targets]
-        elif isinstance(statement, cst.AnnAssign):
-            targets = [statement.target]
-        else:
-            continue
-        if any(isinstance(target, cst.Name) and target.value == "_no_split_modules" for target in targets):
-            return isinstance(statement.value, (cst.List, cst.Tuple)) and bool(statement.value.elements)
-    return None
+    parent.linkage.depends_on(IMPORTS)
+    return any(name.split(".", 1)[0] in IMAGE_LIBRARIES for name in parent.linkage.imports.values())
 
 
 def _telling(kinds: list[ClassKind]) -> ClassKind | None:
@@ -285,13 +284,20 @@ def _telling(kinds: list[ClassKind]) -> ClassKind | None:
     return next((kind for kind in ClassKind if kind in kinds and kind not in silent), None)
 
 
-def _merged(orders: list[list[ClassInfo]], parents: list[ClassInfo]) -> list[ClassInfo]:
-    """The C3 merge. Where the bases contradict each other, which Python refuses, the first order wins."""
-    lists = [order for order in [*orders, parents] if order]
-    merged: list[ClassInfo] = []
-    while lists:
-        heads = (order[0] for order in lists)
-        head = next((h for h in heads if not any(h in order[1:] for order in lists)), lists[0][0])
-        merged.append(head)
-        lists = [rest for order in lists if (rest := [c for c in order if c is not head])]
-    return merged
+def _builders(info: ClassInfo) -> tuple[FunctionInfo, ...]:
+    """Methods that are parts of the constructor: ``__init__`` calls them on ``self``, and nothing else here does."""
+    init = info.methods.get("__init__")
+    if init is None:
+        return ()
+    elsewhere = {name for m in info.methods.values() if m is not init for name in m.own.mentioned}
+    called = init.own.mentioned
+    return tuple(
+        method
+        for method in info.methods.values()
+        if method.stores
+        and method.name in called
+        and method.name not in elsewhere
+        and not method.decorators
+        and method.stores.isdisjoint(init.stores)
+        and method.name not in ("forward", "to", "cuda")
+    )

@@ -66,3 +66,15 @@ def canonical(name: str) -> str:
     if name.startswith("torch.nn.modules.") and name.rsplit(".", 1)[-1][:1].isupper():
         return "torch.nn." + name.rsplit(".", 1)[-1]
     return name
+
+
+class ImportTable(dict[str, str]):
+    """Local name to qualified name, over all import statements of a file."""
+
+    def qualified(self, name: str | None) -> str:
+        """The qualified name of a dotted local name."""
+        if not name:
+            return ""
+        head, _, rest = name.partition(".")
+        base = self.get(head, head)
+        return f"{base}.{rest}" if rest else base

@@ -14,7 +14,7 @@ from functools import partial
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.imports import imported_names, module_of, names_of
+from devlint.placement.declarations.imports import ImportTable, imported_names, module_of, names_of
 from devlint.placement.syntax.nodes import FunctionNode, body_of, decorator_names, descend, dotted, semantic_children
 from devlint.source.outline import Definition, Outline
 
@@ -23,8 +23,7 @@ from devlint.source.outline import Definition, Outline
 class FileIndex:
     """What a file defines and imports."""
 
-    names: dict[str, str]
-    """Local name to qualified name, over all import statements of the file."""
+    imports: ImportTable
     classes: dict[int, ClassInfo]
     """By the identity of the ClassDef node."""
     functions: dict[int, FunctionInfo]
@@ -65,11 +64,7 @@ class FileIndex:
 
     def qualified(self, name: str | None) -> str:
         """The qualified name of a dotted local name."""
-        if not name:
-            return ""
-        head, _, rest = name.partition(".")
-        base = self.names.get(head, head)
-        return f"{base}.{rest}" if rest else base
+        return self.imports.qualified(name)
 
 
 Reader = Callable[[int], FunctionNode | None]
@@ -137,7 +132,7 @@ def _empty_index(
 ) -> FileIndex:
     """What is known by names alone: no definition is in it yet."""
     indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
-    index = FileIndex(names, {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
+    index = FileIndex(ImportTable(names), {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
     index.defined = defined
     return index
 
@@ -182,7 +177,7 @@ class _Indexing:
             statement = stack.pop()
             if type(statement) is cst.FunctionDef:
                 info = FunctionInfo(prefix + statement.name.value, statement, owner, decorator_names(statement))
-                info.home = inside.home if inside is not None else None
+                info.linkage = inside.linkage if inside is not None else None
                 self._index.functions[id(statement)] = info
                 if owner is not None:
                     _add_method(owner, info)
@@ -211,7 +206,7 @@ class _Indexing:
             for base in node.bases
         ]
         bases = tuple(classes.get(name) or self._index.qualified(name) for name in local if name)
-        info = ClassInfo(prefix + node.name.value, node, bases, {}, inside.home if inside is not None else None)
+        info = ClassInfo(prefix + node.name.value, node, bases, {}, inside.linkage if inside is not None else None)
         self._index.classes[id(node)] = info
         self.block(node.body, info.qualname + ".", info, classes, inside)
         return info

@@ -7,6 +7,7 @@ Python containers, loggers and configuration objects share.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.index import FileIndex
+from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
 from devlint.semantics import Operation
 
@@ -79,25 +80,41 @@ class Role(Enum):
     ANYTHING = "anything"
 
 
-def tensor_names(uses: dict[str, frozenset[str]]) -> frozenset[str]:
-    """Names that are used as only tensors can be, and never handed to a conversion."""
-    return frozenset(name for name, signs in uses.items() if "tensor" in signs and not signs & {"numpy", "data"})
+@dataclass(frozen=True, slots=True)
+class NameUses:
+    """What the uses of names in one definition show. Items are named as the source writes them: ``batch[key]``."""
+
+    tensors: frozenset[str] = frozenset()
+    """Names and items that are used as only tensors can be, and never handed to a conversion."""
+    tensor_items: frozenset[str] = frozenset()
+    """The items among them."""
+    placed_items: frozenset[str] = frozenset()
+    """Items whose ``.device`` is read."""
 
 
-def roles_of(info: FunctionInfo, index: FileIndex, uses: dict[str, frozenset[str]]) -> dict[str, Role]:
+def name_uses(uses: dict[str, frozenset[str]]) -> NameUses:
+    """The uses that :func:`uses_of` found, by what they show."""
+    tensors = frozenset(name for name, signs in uses.items() if "tensor" in signs and not signs & {"numpy", "data"})
+    items = {name: signs for name, signs in uses.items() if "[" in name}
+    placed = frozenset(name for name, signs in items.items() if "placed" in signs)
+    return NameUses(tensors, tensors & items.keys(), placed)
+
+
+def roles_of(info: FunctionInfo, imports: ImportTable, uses: dict[str, frozenset[str]]) -> dict[str, Role]:
     """The role of each parameter of a function, by name; ``uses`` is :func:`uses_of` its body."""
     node = info.node
     return {
-        param.name.value: _role(param, uses.get(param.name.value, frozenset()), index) for param in parameters_of(node)
+        param.name.value: _role(param, uses.get(param.name.value, frozenset()), imports)
+        for param in parameters_of(node)
     }
 
 
-def _role(param: cst.Param, uses: frozenset[str], index: FileIndex) -> Role:
+def _role(param: cst.Param, uses: frozenset[str], imports: ImportTable) -> Role:
     name = param.name.value
     if (name == "device" or name.endswith("_device")) and not uses & {"tensor", "module"}:
         return Role.DEVICE
     if param.annotation is not None:
-        by_annotation = annotated(code_of(param.annotation.annotation), index)
+        by_annotation = annotated(code_of(param.annotation.annotation), imports)
         if by_annotation is not None:
             return by_annotation
     if _is_number(param.default):
@@ -140,12 +157,12 @@ _BY_NAME = re.compile(
 )
 
 
-def annotated(text: str, index: FileIndex) -> Role | None:
+def annotated(text: str, imports: ImportTable) -> Role | None:
     """The role an annotation states; None when it names nothing this analysis knows."""
     text = text.strip("'\"")
     if _BY_NAME.fullmatch(text):
         return Role.TENSORS_BY_NAME
-    if module_class(text, index):
+    if module_class(text, imports):
         return Role.MODULE
     words = _words(text)
     if "device" in words or "Device" in words or "DeviceLikeType" in words:
@@ -178,9 +195,9 @@ def annotated(text: str, index: FileIndex) -> Role | None:
     return None
 
 
-def module_class(text: str, index: FileIndex) -> str:
+def module_class(text: str, imports: ImportTable) -> str:
     """The ``torch.nn`` class that an annotation names; empty when it names another or none."""
-    qualified = index.qualified(text)
+    qualified = imports.qualified(text)
     return qualified if qualified.startswith("torch.nn.") and semantics.module(qualified) is not None else ""
 
 
@@ -189,7 +206,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text))
 
 
-def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
+def uses_of(node: FunctionNode, imports: ImportTable) -> dict[str, frozenset[str]]:
     """For each name of a function's body: which of "tensor", "placed", "module", "numpy" its uses show."""
     found: dict[str, set[str]] = {}
     for child in descend(node.body):
@@ -199,7 +216,7 @@ def uses_of(node: FunctionNode, index: FileIndex) -> dict[str, frozenset[str]]:
             method = child.func
             if type(method) is cst.Attribute and method.attr.value in TENSOR_METHODS:
                 found.setdefault(_called_by(method.value), set()).add("tensor")
-            _call_uses(child, index, found)
+            _call_uses(child, imports, found)
     return {name: frozenset(signs) for name, signs in found.items()}
 
 
@@ -225,8 +242,8 @@ IMAGES = "torchvision.transforms."
 _CONVERSIONS = {"torch.from_numpy": "numpy", "torch.tensor": "data", "torch.as_tensor": "data"}
 
 
-def _call_uses(call: cst.Call, index: FileIndex, found: dict[str, set[str]]) -> None:
-    name = index.qualified(dotted(call.func))
+def _call_uses(call: cst.Call, imports: ImportTable, found: dict[str, set[str]]) -> None:
+    name = imports.qualified(dotted(call.func))
     if name.startswith("numpy."):
         return
     if name in _CONVERSIONS:

@@ -1,17 +1,13 @@
-"""What the methods of a class do with the attributes of ``self``, by their source alone."""
+"""What a method does with the attributes of ``self``, by their source alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.syntax.nodes import FunctionNode, descend
 from devlint.source.outline import REGISTERING, OwnNames
-
-if TYPE_CHECKING:
-    from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 
 
 def own_names(node: FunctionNode) -> OwnNames:
@@ -63,35 +59,3 @@ def _attributes(node: cst.BaseExpression) -> Iterator[str]:
     for child in descend(node):
         if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name) and child.value.value == "self":
             yield child.attr.value
-
-
-def registered_attributes(info: ClassInfo) -> frozenset[str]:
-    """Attributes of a class that stand in an argument of a registering call, or are looped over around one."""
-    return frozenset().union(*(method.own.registered for method in info.methods.values()))
-
-
-def builders_of(info: ClassInfo) -> tuple[FunctionInfo, ...]:
-    """Methods that are parts of the constructor: ``__init__`` calls them on ``self``, and nothing else here does."""
-    init = info.methods.get("__init__")
-    if init is None:
-        return ()
-    elsewhere = {name for m in info.methods.values() if m is not init for name in m.own.mentioned}
-    called = init.own.mentioned
-    return tuple(
-        method
-        for method in info.methods.values()
-        if method.stores
-        and method.name in called
-        and method.name not in elsewhere
-        and not method.decorators
-        and method.stores.isdisjoint(init.stores)
-        and method.name not in ("forward", "to", "cuda")
-    )
-
-
-def serves_constructor(info: ClassInfo, name: str) -> bool:
-    """Whether a private method is called by ``__init__`` alone: when it runs, nothing has been moved yet."""
-    init = info.methods.get("__init__")
-    if init is None or not name.startswith("_") or name.startswith("__") or name not in init.own.mentioned:
-        return False
-    return not any(name in m.own.mentioned for m in info.methods.values() if m is not init)

@@ -5,43 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 
-import libcst as cst
-
 from devlint.placement.domain.abstract_values import (
-    NONE,
     NOTHING,
-    Constant,
-    Container,
-    DeviceName,
-    Evidence,
-    Host,
-    Instance,
-    Kind,
-    Module,
     Opaque,
     Tensor,
-    Truth,
-    UnknownValue,
     Value,
 )
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,
     UNKNOWN,
-    Anchor,
     Choice,
     Device,
     Guard,
-    GuardKind,
-    SameAs,
     assume,
     choose,
-    leaves,
 )
-from devlint.placement.domain.provenance import Origin, StepKind, beside
-from devlint.placement.state.devices import name_of_constant
-from devlint.semantics import Dim, DType, Elements
-from devlint.semantics.sampling import GENERATOR
+from devlint.placement.domain.stream_order import NO_SIDE_STREAM, StreamOrder
+from devlint.placement.domain.value_join import join_values
 
 
 def root_of(path: str) -> str:
@@ -60,13 +41,7 @@ class Environment:
     """The device of the innermost ``with torch.device(...)``; it wins over the default."""
     current_index: int | None = None
     """The current accelerator's index, where a path set it; SOME_INDEX where it was set to what is not known."""
-    stream: str = ""
-    waits: dict[tuple[str, str], int] = field(default_factory=dict)
-    """(waiting stream, awaited stream) to the stream epoch up to which the order is certain."""
-    epoch: int = 0
-    ordered_until: int = -1
-    """Stream epoch of the last full synchronisation: what was computed by then may be read on any stream."""
-    synchronisation: int = 0
+    streams: StreamOrder = NO_SIDE_STREAM
     moved_groups: dict[str, Device] = field(default_factory=dict)
     """Keys of symbols some of whose items were moved, and where to."""
     dead: bool = False
@@ -81,7 +56,6 @@ class Environment:
         # dataclasses.replace takes four times as long, and each branch copies a state.
         made = Environment(*_fields_of(self))
         made.values = dict(self.values)
-        made.waits = dict(self.waits)
         made.moved_groups = dict(self.moved_groups)
         made.versions = dict(self.versions)
         return made
@@ -139,12 +113,7 @@ def join(guard: Guard | None, then: Environment | None, otherwise: Environment |
         joined.context_device = choose(guard, then.context_device, otherwise.context_device)
     if then.current_index != otherwise.current_index:
         joined.current_index = SOME_INDEX
-    joined.waits = {
-        key: min(epoch, otherwise.waits[key]) for key, epoch in then.waits.items() if key in otherwise.waits
-    }
-    joined.ordered_until = min(then.ordered_until, otherwise.ordered_until)
-    joined.epoch = max(then.epoch, otherwise.epoch)
-    joined.synchronisation = max(then.synchronisation, otherwise.synchronisation)
+    joined.streams = then.streams.joined(otherwise.streams)
     joined.on_cpu = then.on_cpu and otherwise.on_cpu
     joined.on_accelerator = then.on_accelerator and otherwise.on_accelerator
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
@@ -158,181 +127,3 @@ def _weakened(value: Value | None) -> Value:
     if isinstance(value, (Tensor, Opaque)):
         return replace(value, device=UNKNOWN)
     return NOTHING
-
-
-def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
-    """What a name holds that got ``a`` in one arm and ``b`` in the other."""
-    if a == b:
-        if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.origin is not b.origin:
-            return replace(a, origin=_telling_origin(a, b))
-        return a
-    if isinstance(a, Truth) and isinstance(b, Truth):
-        return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
-    first, second = _device_named(a), _device_named(b)
-    if first is not None and second is not None:
-        return _join_names(guard, first, second)
-    if isinstance(a, DeviceName) or isinstance(b, DeviceName):
-        return DeviceName(UNKNOWN)
-    if isinstance(a, Module) and isinstance(b, Module):
-        return _join_modules(guard, a, b)
-    if isinstance(a, Module) and b == NONE:
-        # Where it is called it is there.
-        return a
-    if isinstance(b, Module) and a == NONE:
-        return b
-    if isinstance(a, Instance) and a.type_name == GENERATOR and b == NONE:
-        # Drawn without one, nothing can be wrong with it.
-        return a
-    if isinstance(b, Instance) and b.type_name == GENERATOR and a == NONE:
-        return b
-    if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
-        # What one arm appended may be inside afterwards; an arm that appended nothing takes nothing away.
-        rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
-        items = tuple(join_values(guard, x, y) for x, y in zip(a.items, b.items, strict=True))
-        return Container(items, a.keys, rest, a.type, a.node)
-    if isinstance(a, Container) and isinstance(b, Container) and a.type != b.type:
-        # A dict here and a list there: no tensor in either arm.
-        return Container((), None, NOTHING, "tuple")
-    if _placed(a) or _placed(b):
-        return _join_placed(guard, a, b)
-    return NOTHING
-
-
-def _placed(value: Value) -> bool:
-    return isinstance(value, (Tensor, Opaque))
-
-
-def _device_named(value: Value) -> DeviceName | None:
-    """The device that a value names, spelled as a string or not."""
-    if isinstance(value, Constant):
-        return name_of_constant(value)
-    return value if isinstance(value, DeviceName) else None
-
-
-def _join_names(guard: Guard | None, a: DeviceName, b: DeviceName) -> DeviceName:
-    device = choose(_by_arms(guard, a.device, b.device), a.device, b.device)
-    return DeviceName(device, a.node, a.text or b.text, a.chosen_by_probe or b.chosen_by_probe)
-
-
-def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
-    same = a.info is b.info and a.type_name == b.type_name
-    states = (a.holds_state, b.holds_state)
-    return Module(
-        choose(_by_arms(guard, a.device, b.device), a.device, b.device),
-        a.type_name if same else "",
-        a.info if same else None,
-        a.origin or b.origin,
-        a.children if a.children == b.children else (),
-        True if True in states else None if None in states else False,
-    )
-
-
-def _by_arms(guard: Guard | None, a: Device, b: Device) -> Guard | None:
-    """A condition whose arms are the CPU and somewhere else chosen on purpose is a condition about devices."""
-    if guard is None or guard.kind is GuardKind.ON_ACCELERATOR or (a != CPU and b != CPU):
-        return guard
-    other = b if a == CPU else a
-    if isinstance(other, SameAs) and other.symbol.anchor is Anchor.EXPRESSION:
-        return replace(guard, kind=GuardKind.ON_ACCELERATOR)
-    return guard
-
-
-def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
-    if not isinstance(a, (Tensor, Opaque)):
-        return _with_other(guard, b, a, first=False)
-    if not isinstance(b, (Tensor, Opaque)):
-        return _with_other(guard, a, b, first=True)
-    if guard is None or guard.kind is not GuardKind.FIRST_ITERATION:
-        # An empty stand-in that one arm replaces is not what is computed with.
-        if _is_placeholder(a) and not _is_placeholder(b):
-            return b
-        if _is_placeholder(b) and not _is_placeholder(a):
-            return a
-    decided = _guard_of_move(guard, a.origin, b.origin)
-    device = choose(decided, a.device, b.device)
-    origin = _telling_origin(a, b)
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return Tensor(
-            device,
-            a.dim if a.dim == b.dim else _telling_dim(a, b),
-            a.elements if a.elements == b.elements else Elements.UNKNOWN,
-            a.dtype if a.dtype == b.dtype else DType.UNKNOWN,
-            _join_kinds(a.kind, b.kind),
-            a.evidence if a.evidence == b.evidence else Evidence.LIKELY,
-            origin,
-            a.pinned and b.pinned,
-        )
-    tensor = a if isinstance(a, Tensor) else b
-    if isinstance(tensor, Tensor):
-        return replace(tensor, device=device, origin=origin, evidence=Evidence.LIKELY)
-    return Opaque(device, origin, getattr(a, "tensorlike", False) and getattr(b, "tensorlike", False))
-
-
-def _join_kinds(a: Kind, b: Kind) -> Kind:
-    """A parameter in one arm and a buffer in the other move with the module either way."""
-    if a == b:
-        return a
-    return Kind.BUFFER if {a, b} == {Kind.PARAMETER, Kind.BUFFER} else Kind.PLAIN
-
-
-def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool) -> Value:
-    """A tensor in one arm, something else in the other: where it is used as a tensor, the first arm was taken."""
-    if not isinstance(value, (Tensor, Opaque)):
-        return NOTHING
-    if isinstance(other, Constant) and other.value is None:
-        return value
-    known = isinstance(other, (Constant, Host, Container)) and not getattr(other, "numpy", False)
-    if guard is None and not known:
-        return replace(value, device=UNKNOWN)
-    if known and isinstance(value, Tensor):
-        return replace(value, dim=Dim.UNKNOWN)
-    device = choose(guard, value.device, UNKNOWN) if first else choose(guard, UNKNOWN, value.device)
-    weaker = replace(value, device=device)
-    return (
-        replace(weaker, dim=Dim.UNKNOWN) if isinstance(weaker, Tensor) and isinstance(other, UnknownValue) else weaker
-    )
-
-
-def _guard_of_move(guard: Guard | None, a: Origin | None, b: Origin | None) -> Guard | None:
-    """``if cond: x = x.to(d)``: the condition was written to hold exactly when the move is needed."""
-    if guard is None or a is None or b is None or guard.kind is GuardKind.FIRST_ITERATION:
-        return guard
-    for longer, shorter in ((a, b), (b, a)):
-        link: Origin | None = longer
-        moved = False
-        while link is not None and link is not shorter:
-            moved = moved or link.step.kind is StepKind.MOVED
-            link = link.previous
-        if link is shorter and moved:
-            return replace(guard, kind=GuardKind.ON_ACCELERATOR)
-    return guard
-
-
-def _is_placeholder(value: Tensor | Opaque) -> bool:
-    """``torch.empty(0)``, ``torch.tensor([])``: made only so that the name exists."""
-    if value.origin is None or value.origin.previous is not None or value.origin.step.kind is not StepKind.MADE:
-        return False
-    node = value.origin.step.node
-    arguments = [a.value for a in node.args if a.keyword is None] if isinstance(node, cst.Call) else []
-    if len(arguments) != 1:
-        return False
-    first = arguments[0]
-    return (isinstance(first, cst.Integer) and first.value == "0") or (
-        isinstance(first, (cst.List, cst.Tuple)) and not first.elements
-    )
-
-
-def _telling_dim(a: Tensor, b: Tensor) -> Dim:
-    """The dimension of the arm on the CPU, for only there it decides whether operands may meet."""
-    on_cpu = [tensor.dim for tensor in (a, b) if CPU in leaves(tensor.device)]
-    return on_cpu[0] if len(on_cpu) == 1 else Dim.UNKNOWN
-
-
-def _telling_origin(a: Tensor | Opaque, b: Tensor | Opaque) -> Origin | None:
-    """The way of the arm that may be on the CPU: that is the one a report is about. Both, where both may be."""
-    on_cpu = [value.origin for value in (a, b) if CPU in leaves(value.device) and value.origin is not None]
-    if len(on_cpu) == 2:
-        return beside(*on_cpu)
-    if on_cpu:
-        return on_cpu[0]
-    return a.origin or b.origin

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-    from devlint.placement.domain.events import Argument
 
 
 class Kind(Enum):
@@ -174,6 +173,16 @@ class Function:
     info: FunctionInfo = field(compare=False)
     key: str = ""
     receiver: Value | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Argument:
+    """One argument of a call; ``star`` is "", "*" or "**"."""
+
+    value: Value
+    node: cst.BaseExpression
+    keyword: str | None = None
+    star: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from devlint.placement.domain.abstract_values import (
     DeviceName,
     Kind,
     Module,
-    Self,
     Tensor,
     Value,
 )
@@ -20,8 +19,6 @@ from devlint.placement.domain.scope import Scope
 
 if TYPE_CHECKING:
     import libcst as cst
-
-    from devlint.placement.interpreter.interpreter import Walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +63,6 @@ class Noted:
             self.stored.setdefault(info, {}).update(stored)
         self.buffers |= other.buffers
         self.dynamic |= other.dynamic
-
-
-def note_attribute(walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
-    """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
-    if walk.analysis.builds(walk, owner.info):
-        walk.noted.stored.setdefault(owner.info, {})[name] = (value, node, walk.scope)
 
 
 def kind_of(value: Value) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.abstract_values import DeviceName, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Argument, DeviceName, Opaque, Tensor, Value
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import Decided, Device
 from devlint.placement.domain.scope import Scope
 from devlint.semantics import Clash, Factory, Operation
@@ -19,51 +20,6 @@ if TYPE_CHECKING:
 
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.class_facts import ClassFacts
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Argument:
-    """One argument of a call; ``star`` is "", "*" or "**"."""
-
-    value: Value
-    node: cst.BaseExpression
-    keyword: str | None = None
-    star: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CallSite:
-    """A call with its evaluated arguments."""
-
-    node: cst.Call
-    arguments: tuple[Argument, ...]
-
-    @property
-    def positional(self) -> tuple[Argument, ...]:
-        """The arguments before the first unpacking that are given by position."""
-        found = []
-        for argument in self.arguments:
-            if argument.star:
-                break
-            if argument.keyword is None:
-                found.append(argument)
-        return tuple(found)
-
-    @property
-    def unpacks(self) -> bool:
-        """``*args`` or ``**kwargs`` may hold any argument."""
-        return any(argument.star for argument in self.arguments)
-
-    def keyword(self, name: str) -> Argument | None:
-        return next((a for a in self.arguments if a.keyword == name), None)
-
-    def argument(self, name: str, position: int | None) -> Argument | None:
-        """The argument a parameter gets, by keyword or by position."""
-        found = self.keyword(name)
-        if found is None and position is not None:
-            positional = self.positional
-            found = positional[position] if position < len(positional) else None
-        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

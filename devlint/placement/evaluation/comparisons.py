@@ -18,7 +18,6 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Compared
-from devlint.placement.interpreter.interpreter import evaluates
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
 from devlint.placement.syntax.operators import COMPARISON
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 
 
-@evaluates(cst.Comparison)
 def comparison(walk: Walk, node: cst.Comparison) -> Value:
     left_node: cst.BaseExpression = node.left
     left = walk.evaluate(left_node)

@@ -13,7 +13,6 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import LoopEntered, LoopLeft
-from devlint.placement.interpreter.interpreter import evaluates
 from devlint.placement.state import conditions
 from devlint.placement.syntax.nodes import descend
 
@@ -21,13 +20,11 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 
 
-@evaluates(cst.ListComp, cst.SetComp, cst.GeneratorExp)
 def comprehension(walk: Walk, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
     value = _comprehend(walk, node, [node.elt])[0]
     return Container((), None, value, "list", node)
 
 
-@evaluates(cst.DictComp)
 def dict_comprehension(walk: Walk, node: cst.DictComp) -> Value:
     _, value = _comprehend(walk, node, [node.key, node.value])
     return Container((), (), value, "dict", node)

@@ -10,7 +10,6 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.bindings import assign, item_of
-from devlint.placement.domain.abstract_state import join_values
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -30,7 +29,8 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import GlobalRead, Tested
 from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Known, SameAs
-from devlint.placement.interpreter.interpreter import evaluates
+from devlint.placement.domain.value_join import join_values
+from devlint.placement.evaluation.branching import branch
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
 from devlint.placement.operations.subscripts import read_item
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 
 
-@evaluates(cst.Name)
 def name(walk: Walk, node: cst.Name) -> Value:
     if node.value in ("None", "True", "False"):
         return Constant(literal(node), node)
@@ -55,23 +54,19 @@ def name(walk: Walk, node: cst.Name) -> Value:
     return value
 
 
-@evaluates(cst.Integer, cst.Float, cst.SimpleString)
 def constant(walk: Walk, node: cst.Integer | cst.Float | cst.SimpleString) -> Value:
     return Constant(literal(node), node)
 
 
-@evaluates(cst.Imaginary, cst.Ellipsis)
 def other_literal(walk: Walk, node: cst.CSTNode) -> Value:
     return Host(number=isinstance(node, cst.Imaginary))
 
 
-@evaluates(cst.ConcatenatedString)
 def concatenated(walk: Walk, node: cst.ConcatenatedString) -> Value:
     value = node.evaluated_value
     return Host() if value is None else Constant(value, node)
 
 
-@evaluates(cst.FormattedString)
 def formatted(walk: Walk, node: cst.FormattedString) -> Value:
     """``f"cuda:{rank}"`` names a device that is decided elsewhere."""
     spelled: str | None = ""
@@ -92,7 +87,6 @@ def formatted(walk: Walk, node: cst.FormattedString) -> Value:
     return Host()
 
 
-@evaluates(cst.Tuple, cst.List, cst.Set)
 def sequence(walk: Walk, node: cst.Tuple | cst.List | cst.Set) -> Value:
     items: list[Value] = []
     rest: Value | None = None
@@ -107,7 +101,6 @@ def sequence(walk: Walk, node: cst.Tuple | cst.List | cst.Set) -> Value:
     return Container(tuple(items), None, rest, kind, node)
 
 
-@evaluates(cst.Dict)
 def dictionary(walk: Walk, node: cst.Dict) -> Value:
     keys: list[object] = []
     items: list[Value] = []
@@ -126,7 +119,6 @@ def dictionary(walk: Walk, node: cst.Dict) -> Value:
     return Container(tuple(items), tuple(keys), rest, "dict", node)
 
 
-@evaluates(cst.BinaryOperation)
 def binary(walk: Walk, node: cst.BinaryOperation) -> Value:
     """A chain of operators is evaluated along its left spine, so that its length costs no depth."""
     spine: list[cst.BinaryOperation] = []
@@ -181,7 +173,6 @@ def _joined_containers(values: Sequence[Value]) -> Value:
     return Container(tuple(items), None, rest)
 
 
-@evaluates(cst.UnaryOperation)
 def unary(walk: Walk, node: cst.UnaryOperation) -> Value:
     if isinstance(node.operator, cst.Not):
         condition = conditions.test(walk, node)
@@ -195,7 +186,6 @@ def unary(walk: Walk, node: cst.UnaryOperation) -> Value:
     return NOTHING
 
 
-@evaluates(cst.BooleanOperation)
 def boolean(walk: Walk, node: cst.BooleanOperation) -> Value:
     """``a or b`` as a value: one of its sides."""
     left = walk.evaluate(node.left)
@@ -219,10 +209,7 @@ def boolean(walk: Walk, node: cst.BooleanOperation) -> Value:
     return join_values(condition.guard, right, left)
 
 
-@evaluates(cst.IfExp)
 def conditional(walk: Walk, node: cst.IfExp) -> Value:
-    from devlint.placement.evaluation.statements import branch
-
     condition = conditions.test(walk, node.test)
     results: dict[bool, Value] = {}
 
@@ -242,7 +229,7 @@ def conditional(walk: Walk, node: cst.IfExp) -> Value:
 
 
 def _chosen_by_probe(value: DeviceName | Constant) -> Value:
-    from devlint.placement.state.devices import name_of_constant
+    from devlint.placement.domain.device_names import name_of_constant
 
     named = name_of_constant(value) if isinstance(value, Constant) else value
     if named is None:
@@ -252,14 +239,13 @@ def _chosen_by_probe(value: DeviceName | Constant) -> Value:
 
 def _as_device(value: Value) -> Value:
     """A string that names a device, as that device, so that two arms can be joined."""
-    from devlint.placement.state.devices import name_of_constant
+    from devlint.placement.domain.device_names import name_of_constant
 
     if isinstance(value, Constant):
         return name_of_constant(value) or value
     return value
 
 
-@evaluates(cst.Subscript)
 def subscript(walk: Walk, node: cst.Subscript) -> Value:
     value = walk.evaluate(node.value)
     path = path_of(node)
@@ -288,10 +274,10 @@ def _item_of_opaque(walk: Walk, node: cst.Subscript, value: Opaque) -> Value:
         return item
     if isinstance(key, str):
         item = replace(item, moved=False)
-    if not item.tensorlike and (walk.tensor_items or walk.placed_items):
+    if not item.tensorlike and (walk.uses.tensor_items or walk.uses.placed_items):
         text = code_of(node)
         in_batch = isinstance(item.device, SameAs) and item.device.symbol.anchor is Anchor.BATCH
-        if text in walk.tensor_items or (in_batch and text in walk.placed_items):
+        if text in walk.uses.tensor_items or (in_batch and text in walk.uses.placed_items):
             return replace(item, tensorlike=True)
     return item
 
@@ -314,20 +300,17 @@ def _evaluate_slice(walk: Walk, part: cst.BaseSlice) -> None:
                 walk.evaluate(bound)
 
 
-@evaluates(cst.NamedExpr)
 def walrus(walk: Walk, node: cst.NamedExpr) -> Value:
     value = walk.evaluate(node.value)
     assign(walk, node.target, value, node.value)
     return value
 
 
-@evaluates(cst.Await)
 def awaited(walk: Walk, node: cst.Await) -> Value:
     walk.evaluate(node.expression)
     return NOTHING
 
 
-@evaluates(cst.Yield)
 def yielded(walk: Walk, node: cst.Yield) -> Value:
     if isinstance(node.value, cst.From):
         walk.evaluate(node.value.item)
@@ -336,7 +319,6 @@ def yielded(walk: Walk, node: cst.Yield) -> Value:
     return NOTHING
 
 
-@evaluates(cst.Lambda)
 def anonymous(walk: Walk, node: cst.Lambda) -> Value:
     from devlint.placement.declarations.definitions import FunctionInfo
 
@@ -345,5 +327,5 @@ def anonymous(walk: Walk, node: cst.Lambda) -> Value:
         return NOTHING
     info = FunctionInfo(f"{walk.scope.qualname}.<lambda>".lstrip("."), node)
     info.closure = {**walk.closure, **walk.state.values}
-    walk.analysis.defer(info)
+    walk.program.defer(info)
     return Function(info, f"{walk.scope.path}:{info.qualname}:{id(node)}")

@@ -4,35 +4,45 @@ from __future__ import annotations
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import NOTHING, ClassValue, DeviceName, Function, Value
-from devlint.placement.domain.events import Defaulted
-from devlint.placement.interpreter.interpreter import Walk, executes
+from devlint.placement.domain.abstract_values import NOTHING, ClassValue, Constant, DeviceName, Function, Value
+from devlint.placement.domain.events import Defaulted, Sink
+from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import body_of, descend, parameters_of
 
 
-@executes(cst.FunctionDef)
 def function_definition(walk: Walk, node: cst.FunctionDef) -> None:
     for decorator in node.decorators:
         if isinstance(decorator.decorator, cst.Call):
             # A plain name says nothing about devices; it may lead through half of the project.
             walk.evaluate(decorator.decorator)
-    walk.analysis.check_defaults(walk, node)
+    _check_defaults(walk, node)
     _default_devices(walk, node)
     info = walk.index.functions[id(node)]
     if walk.info is not None and walk.depth == 0:
         info.closure = {**walk.closure, **walk.state.values}
-        walk.analysis.defer(info)
+        walk.program.defer(info)
     value: Value = Function(info, f"{walk.scope.path}:{info.qualname}")
     value = value if info.keeps_signature else NOTHING
     walk.state.store(node.name.value, value)
     if walk.info is None and not walk.in_class_body:
         # Called at module level, it finds the functions before it.
-        walk.analysis.bind_global(node.name.value, value)
+        walk.program.bind_global(node.name.value, value)
     for child in descend(node.body) if walk.info is not None else ():
         if isinstance(child, cst.Nonlocal):
             # From here on a call may rebind it.
             for item in child.names:
                 walk.state.store(item.name.value, NOTHING)
+
+
+def _check_defaults(walk: Walk, node: cst.FunctionDef) -> None:
+    """Evaluates default arguments; a device spelled in one is a choice made for every caller."""
+    for parameter in parameters_of(node):
+        if parameter.default is None:
+            continue
+        value = walk.evaluate(parameter.default)
+        if "device" in parameter.name.value and isinstance(value, Constant) and isinstance(value.value, str):
+            resolve_device(walk, value, parameter.default, Sink.DEFAULT)
 
 
 def _default_devices(walk: Walk, node: cst.FunctionDef) -> None:
@@ -44,23 +54,22 @@ def _default_devices(walk: Walk, node: cst.FunctionDef) -> None:
                 walk.emit(Defaulted(parameter.default, walk.scope, parameter.name.value, value))
 
 
-@executes(cst.ClassDef)
 def class_definition(walk: Walk, node: cst.ClassDef) -> None:
     info = walk.index.classes[id(node)]
     for method in info.methods.values():
         if isinstance(method.header, cst.FunctionDef):
-            walk.analysis.check_defaults(walk, method.header)
+            _check_defaults(walk, method.header)
             _default_devices(walk, method.header)
     if walk.info is not None and walk.depth == 0:
         closure = {**walk.closure, **walk.state.values}
         for method in info.methods.values():
             method.closure = closure
-            walk.analysis.defer(method)
+            walk.program.defer(method)
     _class_body(walk, node)
     value = ClassValue(info, f"{walk.scope.path}:{info.qualname}")
     walk.state.store(node.name.value, value)
     if walk.info is None and not walk.in_class_body:
-        walk.analysis.bind_global(node.name.value, value)
+        walk.program.bind_global(node.name.value, value)
 
 
 def _class_body(walk: Walk, node: cst.ClassDef) -> None:

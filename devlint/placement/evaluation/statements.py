@@ -11,26 +11,24 @@ from devlint.placement.domain.abstract_state import Environment, join
 from devlint.placement.domain.abstract_values import NONE, NOTHING
 from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returned
 from devlint.placement.domain.lattice import Guard, GuardKind
+from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
-from devlint.placement.interpreter.interpreter import Loop, Walk, executes
+from devlint.placement.interpreter.interpreter import Walk
 from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts
-from devlint.placement.state.conditions import Condition
 from devlint.placement.state.devices import name_default
 from devlint.placement.syntax.nodes import body_of, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
 
 
-@executes(cst.Expr)
 def expression_statement(walk: Walk, node: cst.Expr) -> None:
-    walk.fates[id(node.value)] = Fate.DISCARDED
+    walk.expect(node.value, Fate.DISCARDED)
     walk.evaluate(node.value)
 
 
-@executes(cst.Assign)
 def assignment(walk: Walk, node: cst.Assign) -> None:
     if _is_unread(walk, node):
-        walk.fates[id(node.value)] = Fate.UNREAD
+        walk.expect(node.value, Fate.UNREAD)
     value = walk.evaluate(node.value)
     for target in node.targets:
         assign(walk, target.target, value, node.value)
@@ -44,12 +42,11 @@ def _is_unread(walk: Walk, node: cst.Assign) -> bool:
     function = node.value.func
     if not isinstance(target, cst.Name) or target.value.startswith("_") or not isinstance(function, cst.Attribute):
         return False
-    if function.attr.value not in METHODS or target.value in walk.global_names:
+    if function.attr.value not in METHODS or walk.is_declared_global(target.value):
         return False
     return reads_of(walk.info.node, target.value) == 0
 
 
-@executes(cst.AnnAssign)
 def annotated_assignment(walk: Walk, node: cst.AnnAssign) -> None:
     if node.value is not None:
         value = walk.evaluate(node.value)
@@ -58,7 +55,6 @@ def annotated_assignment(walk: Walk, node: cst.AnnAssign) -> None:
         assign(walk, node.target, value, node.value)
 
 
-@executes(cst.AugAssign)
 def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
     target = walk.evaluate(node.target)
     value = walk.evaluate(node.value)
@@ -67,60 +63,41 @@ def augmented_assignment(walk: Walk, node: cst.AugAssign) -> None:
     assign(walk, node.target, result, node.value)
 
 
-@executes(cst.Return)
 def return_statement(walk: Walk, node: cst.Return) -> None:
     value = NONE if node.value is None else walk.evaluate(node.value)
     walk.emit(Returned(node, walk.scope, value, node.value, walk.under_device_guard))
-    if not walk.muted:
-        walk.returned.append((value, tuple(walk.decided)))
-    walk.exits.append(walk.state)
-    walk.env = None
+    walk.leave_with(value)
 
 
-@executes(cst.Raise)
 def raise_statement(walk: Walk, node: cst.Raise) -> None:
     if node.exc is not None:
         walk.evaluate(node.exc)
-    walk.env = None
+    walk.leave()
 
 
-@executes(cst.Break)
 def break_statement(walk: Walk, node: cst.Break) -> None:
-    if walk.loops:
-        walk.loops[-1].breaks.append(walk.state)
-    walk.env = None
+    walk.leave_loop()
 
 
-@executes(cst.Continue)
 def continue_statement(walk: Walk, node: cst.Continue) -> None:
-    if walk.loops:
-        walk.loops[-1].continues.append(walk.state)
-    walk.env = None
+    walk.leave_iteration()
 
 
-@executes(cst.Assert)
 def assert_statement(walk: Walk, node: cst.Assert) -> None:
     condition = conditions.test(walk, node.test)
     if condition.known is None:
         # What follows runs only where the condition held.
-        branch(walk, condition, lambda: None, lambda: _stop(walk))
+        branch(walk, condition, lambda: None, walk.leave)
 
 
-def _stop(walk: Walk) -> None:
-    walk.env = None
-
-
-@executes(cst.Del)
 def del_statement(walk: Walk, node: cst.Del) -> None:
     delete(walk, node.target)
 
 
-@executes(cst.Global, cst.Nonlocal)
 def global_statement(walk: Walk, node: cst.Global | cst.Nonlocal) -> None:
-    walk.global_names.update(item.name.value for item in node.names)
+    walk.declare_global(item.name.value for item in node.names)
 
 
-@executes(cst.If)
 def if_statement(walk: Walk, node: cst.If) -> None:
     condition = conditions.test(walk, node.test)
 
@@ -133,50 +110,11 @@ def if_statement(walk: Walk, node: cst.If) -> None:
     branch(walk, condition, lambda: walk.run(body_of(node.body)), otherwise)
 
 
-def branch(walk: Walk, condition: Condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-    """Both arms from the same state, joined; an arm the analysed world never takes is walked for its own facts only."""
-    before = walk.state
-    after_then = _arm(walk, condition, True, before, then)
-    after_otherwise = _arm(walk, condition, False, before, otherwise)
-    if condition.known is not None:
-        walk.env, other = (after_then, after_otherwise) if condition.known else (after_otherwise, after_then)
-        if walk.env is not None and other is not None:
-            walk.env.on_cpu, walk.env.on_accelerator = before.on_cpu, before.on_accelerator
-    else:
-        guard = condition.guard
-        first, second = (after_otherwise, after_then) if condition.negated else (after_then, after_otherwise)
-        walk.env = join(guard, first, second)
-
-
-def _arm(
-    walk: Walk, condition: Condition, outcome: bool, before: Environment, run: Callable[[], None]
-) -> Environment | None:
-    guard = condition.guard
-    holds = outcome is not condition.negated
-    walk.env = before.narrowed(guard, holds) if guard is not None else before.copy()
-    condition.narrow(walk.env, outcome)
-    unreachable = condition.known is not None and condition.known is not outcome
-    returned, exits = len(walk.returned), len(walk.exits)
-    decides = condition.cpu_when is not None
-    on_cpu = decides and (condition.cpu_when is outcome or unreachable)
-    walk.env.on_cpu = walk.env.on_cpu or on_cpu
-    walk.env.on_accelerator = walk.env.on_accelerator or (decides and not on_cpu)
-    walk.env.dead = walk.env.dead or unreachable
-    with walk.under(guard, holds):
-        run()
-    if unreachable:
-        del walk.returned[returned:]
-        del walk.exits[exits:]
-    return walk.env
-
-
-@executes(cst.For)
 def for_statement(walk: Walk, node: cst.For) -> None:
     iterable = walk.evaluate(node.iter)
     _loop(walk, node, lambda: bind_loop_target(walk, node.target, iterable, node.iter), node.body, node.orelse)
 
 
-@executes(cst.While)
 def while_statement(walk: Walk, node: cst.While) -> None:
     def enter() -> None:
         conditions.test(walk, node.test)
@@ -210,19 +148,16 @@ def _loop(
 
 
 def _round(walk: Walk, start: Environment, enter: Callable[[], None], body: cst.BaseSuite) -> Environment | None:
-    loop = Loop()
-    walk.loops.append(loop)
     walk.env = start
-    enter()
-    walk.run(body_of(body))
-    walk.loops.pop()
+    with walk.in_loop() as loop:
+        enter()
+        walk.run(body_of(body))
     end: Environment | None = walk.env
     for state in (*loop.continues, *loop.breaks):
         end = join(None, end, state) if end is not None else state
     return end
 
 
-@executes(cst.Try, cst.TryStar)
 def try_statement(walk: Walk, node: cst.Try | cst.TryStar) -> None:
     before = walk.state.copy()
     walk.run(body_of(node.body))
@@ -251,7 +186,6 @@ def try_statement(walk: Walk, node: cst.Try | cst.TryStar) -> None:
             walk.env = None
 
 
-@executes(cst.With)
 def with_statement(walk: Walk, node: cst.With) -> None:
     entered = []
     for item in node.items:
@@ -265,7 +199,6 @@ def with_statement(walk: Walk, node: cst.With) -> None:
             leave(walk.env)
 
 
-@executes(cst.Match)
 def match_statement(walk: Walk, node: cst.Match) -> None:
     walk.evaluate(node.subject)
     before = walk.state
@@ -300,7 +233,6 @@ def _captured(pattern: cst.CSTNode) -> list[str]:
     return found
 
 
-@executes(cst.Import, cst.ImportFrom)
 def import_statement(walk: Walk, node: cst.Import | cst.ImportFrom) -> None:
     """Imports are indexed for the whole file; one inside a definition shadows what the name was."""
     from devlint.placement.declarations.imports import imported_names

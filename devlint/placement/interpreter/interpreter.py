@@ -1,40 +1,55 @@
 """The walk: one recursion over the semantic fields of LibCST nodes, in the order in which Python evaluates them.
 
 A :class:`Walk` evaluates one definition. It holds the state at the current point, the scope, and the list of events;
-how each kind of node is evaluated stands in :mod:`statements`, :mod:`expressions`, :mod:`attributes` and the modules
-for calls, each of which registers its functions by node type.
+how each type of node is evaluated is said by the :class:`Handlers` that it is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_state import Environment, join_values
+from devlint.placement.declarations.parameter_evidence import NameUses
+from devlint.placement.domain.abstract_state import Environment
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import Noted
-from devlint.placement.domain.events import Event
+from devlint.placement.domain.events import Event, Fate
 from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, relate
 from devlint.placement.domain.provenance import Origin, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
+from devlint.placement.domain.value_join import join_values
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 from devlint.semantics import Factory, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
-    from devlint.placement.project.module_analysis import Analysis
+    from devlint.placement.domain.call_site import CallSite
+    from devlint.placement.interpreter.program import Program
 
-Evaluate = Callable[["Walk", cst.CSTNode], Value]
-Execute = Callable[["Walk", cst.CSTNode], None]
 
-EVALUATE: dict[type, Evaluate] = {}
-"""How each type of expression is evaluated."""
-EXECUTE: dict[type, Execute] = {}
-"""How each type of statement is executed."""
+Evaluate = Callable[["Walk", Any], "Value"]
+"""The value of an expression node of the type it is registered for."""
+
+Execute = Callable[["Walk", Any], None]
+"""The effect of a statement node of the type it is registered for."""
+
+CallValue = Callable[["Walk", "cst.Call", "Value", "CallSite"], "Value"]
+"""What a call of a value gives back."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handlers:
+    """Node type to transfer function."""
+
+    expressions: Mapping[type[cst.CSTNode], Evaluate]
+    """An expression of a type that is not here evaluates to anything."""
+    statements: Mapping[type[cst.CSTNode], Execute]
+    """A statement of a type that is not here does nothing."""
+    call_value: CallValue
 
 
 @dataclass(slots=True)
@@ -45,45 +60,60 @@ class Loop:
     continues: list[Environment] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class Exits:
+    """Where an evaluation leaves its definition by ``return``."""
+
+    returned: list[tuple[Value, tuple[Decided, ...]]] = field(default_factory=list)
+    """The values, each with the conditions it stands under."""
+    states: list[Environment] = field(default_factory=list)
+
+    def count(self) -> tuple[int, int]:
+        """How many there are, for :meth:`keep`."""
+        return len(self.returned), len(self.states)
+
+    def keep(self, count: tuple[int, int]) -> None:
+        """Drop what was added since, where the analysed world never gets there."""
+        del self.returned[count[0] :]
+        del self.states[count[1] :]
+
+
 class Walk:
     """The evaluation of one definition of one file."""
 
-    def __init__(self, analysis: Analysis, scope: Scope, info: FunctionInfo | None = None) -> None:
-        self.analysis = analysis
-        self.index = analysis.index
+    def __init__(
+        self, program: Program, handlers: Handlers, scope: Scope, info: FunctionInfo | None = None, depth: int = 0
+    ) -> None:
+        """``depth``: how many calls the evaluation of one call stands in; 0 where it speaks for the definition."""
+        self.program = program
+        self.handlers = handlers
+        self.index = program.index
         self.scope = scope
         self.info = info
-        self.env: Environment | None = Environment()
-        self.events: list[Event] = []
-        self.loops: list[Loop] = []
-        self.decided: list[Decided] = []
-        self.returned: list[tuple[Value, tuple[Decided, ...]]] = []
+        self.depth = depth
         self.closure: dict[str, Value] = info.closure if info is not None else {}
-        self.global_names: set[str] = set()
-        self.exits: list[Environment] = []
-        self.first_iteration_clashes: set[int] = set()
-        """Nodes whose operands clashed in a trial round, which is the first iteration of its loop."""
-        self.fates: dict[int, str] = {}
-        """What becomes of a call's result, by the identity of its node, set by the statement around it."""
-        self._muted = 0
-        self.depth = 0
-        """Of a walk for one call: how many calls it stands in. 0: the walk that speaks for the definition."""
+        self.env: Environment | None = Environment()
+        """The state at the current point; None where that cannot be reached."""
+        self.uses = NameUses()
+        """What the definition shows of its names. Set once, when its parameters are bound."""
+        self.in_class_body = False
+        """The statements evaluated are those of a class: what they bind is no name of the module."""
+        self.events: list[Event] = []
         self.noted = Noted()
         """What it saw stored on objects."""
-        self.in_class_body = False
-        """The statements walked are those of a class: what they bind is no name of the module."""
-        self.tensor_names: frozenset[str] = frozenset()
-        """Local names that the definition uses as only tensors can be."""
-        self.tensor_items: frozenset[str] = frozenset()
-        """Items, as the source writes them (``batch[key]``), that are used so."""
-        self.placed_items: frozenset[str] = frozenset()
-        """Items whose ``.device`` is read."""
+        self.exits = Exits()
+        self.decided: list[Decided] = []
+        self._loops: list[Loop] = []
+        self._muted = 0
+        self._fates: dict[int, str] = {}
+        self._global_names: set[str] = set()
+        self._first_iteration_clashes: set[int] = set()
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """The value of an expression; an expression of a kind unknown here is anything."""
-        handler = EVALUATE.get(type(node))
+        handler = self.handlers.expressions.get(type(node))
         return NOTHING if handler is None else handler(self, node)
 
     def evaluate_quietly(self, node: cst.BaseExpression) -> Value:
@@ -96,9 +126,13 @@ class Walk:
         return value
 
     def execute(self, statement: cst.CSTNode) -> None:
-        handler = EXECUTE.get(type(statement))
+        handler = self.handlers.statements.get(type(statement))
         if handler is not None:
             handler(self, statement)
+
+    def call_value(self, node: cst.Call, callee: Value, site: CallSite) -> Value:
+        """What a call of this value gives back."""
+        return self.handlers.call_value(self, node, callee, site)
 
     def run(self, statements: Iterator[cst.CSTNode]) -> None:
         for statement in statements:
@@ -109,17 +143,76 @@ class Walk:
     def run_definition(self, node: FunctionNode) -> None:
         """The body of a definition, whose parameters are bound; one that may end without a return gives None then."""
         if isinstance(node, cst.Lambda):
-            self.returned.append((self.evaluate(node.body), ()))
+            self.exits.returned.append((self.evaluate(node.body), ()))
             return
         self.run(iter(list(body_of(node.body))))
-        if self.env is not None and self.returned:
-            self.returned.append((NONE, ()))
+        if self.env is not None and self.exits.returned:
+            self.exits.returned.append((NONE, ()))
 
     @property
     def state(self) -> Environment:
         """The state at a reachable point."""
         assert self.env is not None
         return self.env
+
+    # -- leaving early ------------------------------------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """The current point is not passed: nothing behind it is reached from here."""
+        self.env = None
+
+    def leave_with(self, value: Value) -> None:
+        """A return of this value at the current point."""
+        if not self._muted:
+            self.exits.returned.append((value, tuple(self.decided)))
+        self.exits.states.append(self.state)
+        self.env = None
+
+    def leave_loop(self) -> None:
+        """A ``break``."""
+        if self._loops:
+            self._loops[-1].breaks.append(self.state)
+        self.env = None
+
+    def leave_iteration(self) -> None:
+        """A ``continue``."""
+        if self._loops:
+            self._loops[-1].continues.append(self.state)
+        self.env = None
+
+    @contextmanager
+    def in_loop(self) -> Iterator[Loop]:
+        """Inside the body of a loop; the states that leave it early are in what is given."""
+        loop = Loop()
+        self._loops.append(loop)
+        try:
+            yield loop
+        finally:
+            self._loops.pop()
+
+    # -- what becomes of a result, notes on nodes ------------------------------------------------------------------
+
+    def expect(self, node: cst.CSTNode, fate: str) -> None:
+        """The statement around a call knows what becomes of the call's result."""
+        self._fates[id(node)] = fate
+
+    def take_fate(self, node: cst.CSTNode) -> str:
+        """What becomes of a call's result: used, unless the statement around it said otherwise."""
+        return self._fates.pop(id(node), Fate.USED)
+
+    def declare_global(self, names: Iterable[str]) -> None:
+        """``global`` or ``nonlocal`` names."""
+        self._global_names.update(names)
+
+    def is_declared_global(self, name: str) -> bool:
+        return name in self._global_names
+
+    def note_first_iteration_clash(self, node: cst.CSTNode) -> None:
+        """Operands clashed in a trial round, which is the first iteration of its loop."""
+        self._first_iteration_clashes.add(id(node))
+
+    def clashed_in_first_iteration(self, node: cst.CSTNode) -> bool:
+        return id(node) in self._first_iteration_clashes
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -129,7 +222,7 @@ class Walk:
             found = values.get(name)
             if found is not None:
                 return found
-        return self.analysis.global_value(name)
+        return self.program.global_value(name)
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -227,17 +320,17 @@ class Walk:
     def keep_results(self) -> None:
         """Let go of what is not asked of a definition of another file."""
         self.events.clear()
-        self.fates.clear()
+        self._fates.clear()
         if self.info is None or self.info.name != "__init__":
             self.env = None
-            self.exits.clear()
+            self.exits.states.clear()
 
     def result(self) -> Value:
         """What a call of this definition gives back: its returns, joined under the conditions they stand under."""
-        if not self.returned:
+        if not self.exits.returned:
             return NONE
-        value, _ = self.returned[-1]
-        for earlier, decided in reversed(self.returned[:-1]):
+        value, _ = self.exits.returned[-1]
+        for earlier, decided in reversed(self.exits.returned[:-1]):
             if not decided:
                 value = join_values(None, earlier, value)
                 continue
@@ -251,28 +344,3 @@ def _movable(device: Device) -> bool:
     if isinstance(device, Choice):
         return _movable(device.then) or _movable(device.otherwise)
     return isinstance(device, SameAs)
-
-
-N = TypeVar("N", bound=cst.CSTNode)
-
-
-def evaluates(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], Value]], Callable[[Walk, N], Value]]:
-    """Registers a function as the evaluation of these expression types."""
-
-    def register(function: Callable[[Walk, N], Value]) -> Callable[[Walk, N], Value]:
-        for node_type in types:
-            EVALUATE[node_type] = cast(Evaluate, function)
-        return function
-
-    return register
-
-
-def executes(*types: type[cst.CSTNode]) -> Callable[[Callable[[Walk, N], None]], Callable[[Walk, N], None]]:
-    """Registers a function as the execution of these statement types."""
-
-    def register(function: Callable[[Walk, N], None]) -> Callable[[Walk, N], None]:
-        for node_type in types:
-            EXECUTE[node_type] = cast(Execute, function)
-        return function
-
-    return register

@@ -16,8 +16,11 @@ from typing import Any, Protocol, TypeVar
 
 Found = TypeVar("Found")
 
-MAX_DEPTH = 12
-"""How many definitions deep a question leads; beyond, the answer is unknown."""
+MAX_QUERY_DEPTH = 12
+"""Definitions that a query may lead through, one inside the other; beyond, the answer is unknown.
+
+It bounds the recursion of the interpreter, which takes dozens of Python frames for each definition.
+"""
 
 
 class Memory(Protocol):
@@ -33,7 +36,7 @@ class Memory(Protocol):
     ) -> Found:
         """The answer that ``find`` gives, or gave; ``meanwhile`` where that is being found, or too deep down.
 
-        ``deeper`` questions are those that count for :data:`MAX_DEPTH`. An answer that is not ``lasting`` may be
+        ``deeper`` questions are those that count for :data:`MAX_QUERY_DEPTH`. An answer that is not ``lasting`` may be
         another one when the same is asked outside of the question that asks it now.
         """
 
@@ -73,7 +76,7 @@ class Notebook:
         return found
 
     def is_asked(self, key: Hashable, deeper: bool = False) -> bool:
-        return key in self._asked or (deeper and self._depth >= MAX_DEPTH)
+        return key in self._asked or (deeper and self._depth >= MAX_QUERY_DEPTH)
 
     @contextmanager
     def asking(self, key: Hashable, deeper: bool = True) -> Iterator[None]:
@@ -201,7 +204,7 @@ class Questions:
         if self._asked & bit:
             top.cut |= bit
             return True
-        if deeper and self._depth >= MAX_DEPTH:
+        if deeper and self._depth >= MAX_QUERY_DEPTH:
             top.limited = True
             return True
         return False
@@ -220,7 +223,7 @@ class Questions:
 
     def _known(self, key: Hashable) -> _Answer | None:
         """An answer that a memory which has seen nothing would find here as well."""
-        left = MAX_DEPTH - self._depth
+        left = MAX_QUERY_DEPTH - self._depth
         answer = self._passing.get(key)
         if answer is not None and answer.height <= left:
             return answer

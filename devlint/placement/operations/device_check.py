@@ -11,11 +11,13 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Opaque,
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import Argument, CallSite, Met, MetOperand, MetUncertain, ReadAnywhere
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Met, MetOperand, MetUncertain, ReadAnywhere
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,
@@ -42,7 +44,7 @@ from devlint.semantics import Clash, Dim, Operand, Operation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
-from devlint.placement.operations.operands import Bound, device_of, left_behind, origin_of, same_or_apart
+from devlint.placement.operations.operands import Bound, device_of_value, left_behind, origin_of, same_or_apart
 from devlint.placement.operations.results import result_of, shares_memory
 
 
@@ -80,7 +82,7 @@ def perform(
     if clash is None and len(operands) > 1 and may_be_split(walk):
         note_split(walk, node, operation, operands)
     if clash is not None and walk.muted and not walk.is_dead:
-        walk.first_iteration_clashes.add(id(node))
+        walk.note_first_iteration_clash(node)
     if clash is not None:
         _report_all(walk, node, operation, operands, clash, callee, callee_node)
     return result_of(walk, node, operation, bound, operands, clash, call)
@@ -96,7 +98,7 @@ def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     # The whole batch may be handed in beside what was computed from a part of it.
     stayed = [a.value for a in given if left_behind(walk, a.value) and not _is_whole(a)]
     if not isinstance(operation, Operation) or len(stayed) != 1:
-        return Opaque(device_of(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
+        return Opaque(device_of_value(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
     return perform(walk, node, operation, bound, callee="loss", callee_node=node.func, call=site)
 
@@ -106,7 +108,7 @@ def _follow_module_or_name(walk: Walk, operands: Sequence[Bound]) -> bool:
     owner = walk.info.owner if walk.info is not None else None
     if owner is None or not owner.is_module or len(operands) < 2:
         return False
-    devices = [device_of(b.value) for b in operands]
+    devices = [device_of_value(b.value) for b in operands]
     follow = [isinstance(d, SameAs) and d.symbol.anchor is Anchor.MODULE for d in devices]
     return any(follow) and any(not f and d not in (CPU, UNKNOWN) for f, d in zip(follow, devices, strict=True))
 
@@ -118,19 +120,19 @@ def _writes_only(operation: Operation) -> bool:
 
 def _needs_one_device(operation: Operation, operands: Sequence[Bound]) -> bool:
     """Whether the operands clash if whatever is not spelled alike is elsewhere."""
-    given = [_operand(b, device_of(b.value)) for b in operands]
+    given = [_operand(b, device_of_value(b.value)) for b in operands]
     return isinstance(semantics.meet(operation, given, same_or_apart, CPU), Clash)
 
 
 def _is_whole(argument: Argument) -> bool:
-    device = device_of(argument.value)
+    device = device_of_value(argument.value)
     return isinstance(device, SameAs) and device.symbol.name == code_of(argument.node)
 
 
 def _operands(walk: Walk, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:
     operands = [b for b in bound if _is_operand(walk, operation, b)]
     moved = walk.state.moved_groups
-    caller_decides = [device for b in operands if isinstance(device := device_of(b.value), SameAs)]
+    caller_decides = [device for b in operands if isinstance(device := device_of_value(b.value), SameAs)]
     places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
     if not places:
         return operands
@@ -159,11 +161,11 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cs
         return None
     guards: list[Guard] = []
     for b in operands:
-        for guard in _guards(device_of(b.value)):
+        for guard in _guards(device_of_value(b.value)):
             if guard not in guards:
                 guards.append(guard)
     if not guards:
-        return _meet(walk, operation, operands, [device_of(b.value) for b in operands])
+        return _meet(walk, operation, operands, [device_of_value(b.value) for b in operands])
     if len(guards) > 3:
         return None
     if guards[0].kind is GuardKind.FIRST_ITERATION and not walk.muted and len(guards) == 1:
@@ -172,7 +174,7 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cs
     for outcome in product((True, False), repeat=len(guards)):
         devices = []
         for b in operands:
-            device = device_of(b.value)
+            device = device_of_value(b.value)
             for guard, holds in zip(guards, outcome, strict=True):
                 device = assume(device, guard, holds)
             devices.append(device)
@@ -192,18 +194,18 @@ def _judge_iterations(
 
     The trial round is the first iteration itself, with the flags that tell it from the others still decided.
     """
-    later = _meet(walk, operation, operands, [assume(device_of(b.value), first, False) for b in operands])
-    if later is not None or id(node) not in walk.first_iteration_clashes:
+    later = _meet(walk, operation, operands, [assume(device_of_value(b.value), first, False) for b in operands])
+    if later is not None or not walk.clashed_in_first_iteration(node):
         return later
-    return _meet(walk, operation, operands, [assume(device_of(b.value), first, True) for b in operands])
+    return _meet(walk, operation, operands, [assume(device_of_value(b.value), first, True) for b in operands])
 
 
 def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
     """The CPU arm of a choice about devices agrees with a caller on the CPU: nothing to see there."""
     chosen = [
-        device_of(b.value)
+        device_of_value(b.value)
         for b, device in zip(operands, devices, strict=True)
-        if device == CPU and _has_device_choice(device_of(b.value))
+        if device == CPU and _has_device_choice(device_of_value(b.value))
     ]
     if not chosen or not all(isinstance(device, Known) for device in devices):
         return bool(chosen)
@@ -310,7 +312,7 @@ def _sides(walk: Walk, met: tuple[MetOperand, ...], clash: Clash[Device]) -> tup
 
 
 def _strays(walk: Walk, operand: MetOperand) -> bool:
-    device = device_of(operand.value)
+    device = device_of_value(operand.value)
     if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH:
         return True
     return left_behind(walk, operand.value) or CPU in leaves(device)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import (
+    Argument,
     Constant,
     Container,
     DeviceName,
@@ -19,11 +20,12 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import Argument, CallSite, Created, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Created, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import Origin, StepKind
 from devlint.placement.operations import generators
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.semantics import Dim, DType, Elements, Factory, Shape
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
     previous: Origin | None = None
     bare = False
     if named is not None:
-        device = device_of(walk, named.value, named.node, Sink.ARGUMENT, call)
+        device = resolve_device(walk, named.value, named.node, Sink.ARGUMENT, call)
     else:
         device, previous = _default(walk, factory, call, receiver)
         bare = previous is None and device == CPU and not call_hides_device(call)
@@ -66,8 +68,8 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
         evidence=Evidence.CERTAIN,
         origin=origin,
         pinned=_is_true(call.keyword("pin_memory")),
-        stream=walk.state.stream,
-        computed_at=walk.state.epoch,
+        stream=walk.state.streams.current,
+        computed_at=walk.state.streams.epoch,
     )
     generators.note_factory(walk, node, factory.name, call, value, named)
     in_context = walk.state.factory_device != CPU

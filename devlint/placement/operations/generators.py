@@ -11,11 +11,21 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_values import Constant, DeviceName, Instance, Reference, Self, Tensor, Value
-from devlint.placement.domain.events import Argument, CallSite, Met, MetOperand, Sink
+from devlint.placement.domain.abstract_values import (
+    Argument,
+    Constant,
+    DeviceName,
+    Instance,
+    Reference,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Met, MetOperand, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, Known, SameAs, is_accelerator, leaves
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.semantics import Clash, Operation, Relation, Rule
 from devlint.semantics.sampling import CLASH, GENERATOR, sampling
 
@@ -30,7 +40,7 @@ def make(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         device: Device = UNKNOWN if site.unpacks else CPU
         return _generator(walk, node, device, "torch.Generator", bare=True)
     return _generator(
-        walk, node, device_of(walk, argument.value, argument.node, Sink.ARGUMENT, site), "torch.Generator"
+        walk, node, resolve_device(walk, argument.value, argument.node, Sink.ARGUMENT, site), "torch.Generator"
     )
 
 

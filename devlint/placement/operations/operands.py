@@ -14,7 +14,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import (
     UNKNOWN,
     Device,
@@ -125,13 +125,13 @@ def operator_operands(
     return [Bound(role, value, node, strict) for role, (value, node) in zip(roles, (left, right), strict=True)]
 
 
-def device_of(value: Value) -> Device:
+def device_of_value(value: Value) -> Device:
     return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
 
 
 def left_behind(walk: Walk, value: Value) -> bool:
     """An item of a batch that is where it came, while another of its batch was moved."""
-    device = device_of(value)
+    device = device_of_value(value)
     return isinstance(device, SameAs) and device.symbol.key in walk.state.moved_groups
 
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain.abstract_values import NOTHING, Container, Kind, Tensor, Value
-from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.device_check import perform

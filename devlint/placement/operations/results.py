@@ -19,7 +19,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import CallSite
+from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -32,7 +32,7 @@ from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Sh
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
-from devlint.placement.operations.operands import Bound, device_of, dim_of, left_behind, origin_of
+from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, origin_of
 from devlint.placement.state.host_reads import host_read
 
 
@@ -97,7 +97,7 @@ def _placed_result(
 ) -> Tensor:
     source = _source_of_result(walk, operation, operands, clash)
     value = source.value
-    device = device_of(value)
+    device = device_of_value(value)
     if operation.result is Result.OPERANDS and clash is None:
         device = _common_device(bound, operands, source)
     kind = Kind.PLAIN
@@ -113,8 +113,8 @@ def _placed_result(
         Evidence.LIKELY if likely else Evidence.CERTAIN,
         origin_of(value),
         copied_at=_copied_at(operation, value),
-        stream=walk.state.stream,
-        computed_at=walk.state.epoch,
+        stream=walk.state.streams.current,
+        computed_at=walk.state.streams.epoch,
     )
 
 
@@ -154,7 +154,7 @@ def _source_of_result(
     def rank(b: Bound) -> int:
         if isinstance(b.value, Tensor) and b.value.dim is Dim.ZERO:
             return 4
-        device = device_of(b.value)
+        device = device_of_value(b.value)
         if isinstance(device, Unknown):
             return 3
         return 2 if isinstance(device, Choice) else 1 if device == CPU else 0
@@ -164,21 +164,21 @@ def _source_of_result(
 
 def _strays(walk: Walk, value: Value) -> bool:
     """On the CPU, or left where its batch came."""
-    return left_behind(walk, value) or CPU in leaves(device_of(value))
+    return left_behind(walk, value) or CPU in leaves(device_of_value(value))
 
 
 def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bound) -> Device:
-    device = device_of(source.value)
+    device = device_of_value(source.value)
     if CPU not in leaves(device):
         return device
     if len(operands) == 1 and len(bound) == 1:
         return device
     others = [b for b in bound if b is not source and isinstance(b.value, (UnknownValue, Opaque, Tensor))]
     scalar = isinstance(source.value, Tensor) and source.value.dim is not Dim.NONZERO
-    if scalar and any(device_of(b.value) != CPU for b in others):
+    if scalar and any(device_of_value(b.value) != CPU for b in others):
         # A 0-dim CPU tensor follows whatever it meets.
         return UNKNOWN
-    if any(isinstance(b.value, UnknownValue) or isinstance(device_of(b.value), Unknown) for b in others):
+    if any(isinstance(b.value, UnknownValue) or isinstance(device_of_value(b.value), Unknown) for b in others):
         # The other side may be an object that decides for itself, or a tensor this analysis does not place.
         return UNKNOWN
     return device

@@ -21,7 +21,7 @@ from devlint.semantics import Dim, Elements
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
 from devlint.placement.operations.device_check import perform
-from devlint.placement.operations.operands import Bound, device_of, dim_of
+from devlint.placement.operations.operands import Bound, device_of_value, dim_of
 
 
 def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
@@ -32,7 +32,7 @@ def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
     operation = semantics.operator("[]")
     bound = [Bound("self", value, node.value, strict=True), *indices]
     for index in indices:
-        if device_of(index.value) == CPU and device_of(value) not in (CPU, UNKNOWN):
+        if device_of_value(index.value) == CPU and device_of_value(value) not in (CPU, UNKNOWN):
             walk.emit(IndexedFromHost(node, walk.scope, value, MetOperand(index.role, index.value, index.node)))
     result = perform(walk, node, operation, bound)
     if isinstance(result, Tensor):

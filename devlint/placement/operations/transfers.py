@@ -12,6 +12,7 @@ import libcst as cst
 
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     DeviceName,
@@ -25,10 +26,11 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import Argument, CallSite, Fate, Moved, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.state.devices import ACCELERATOR_METHODS, device_of, is_dtype, resolve_current
+from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def transfer(
 ) -> Value:
     """The result of a transfer call, and what it does to the receiver."""
     target = _target(walk, method, receiver, call)
-    fate = walk.fates.pop(id(node), Fate.USED)
+    fate = walk.take_fate(node)
     result = _moved(walk, node, receiver, receiver_node, method, call, target)
     walk.emit(
         Moved(
@@ -74,7 +76,7 @@ def _target(walk: Walk, method: str, receiver: Value, call: CallSite) -> Target:
             return Target(resolve_current(walk, Known(method)), not call.unpacks or None)
         if isinstance(argument.value, Constant) and isinstance(argument.value.value, bool):
             return Target(resolve_current(walk, Known(method)), True)
-        device = device_of(walk, argument.value, argument.node, Sink.TRANSFER, call)
+        device = resolve_device(walk, argument.value, argument.node, Sink.TRANSFER, call)
         return Target(device, True, argument)
     if method == "type_as":
         argument = call.argument("other", 0)
@@ -108,7 +110,7 @@ def _target_of_to(walk: Walk, receiver: Value, call: CallSite) -> Target:
         return Target(_own(receiver), False)
     if isinstance(named.value, (UnknownValue, Opaque)) and "dtype" in code_of(named.node).lower():
         return Target(_own(receiver), False)
-    device = resolve_current(walk, device_of(walk, named.value, named.node, Sink.TRANSFER, call))
+    device = resolve_current(walk, resolve_device(walk, named.value, named.node, Sink.TRANSFER, call))
     return Target(device, True, named)
 
 
@@ -140,7 +142,7 @@ def _moved(
             tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
             return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
-        stream, epoch = walk.state.stream, walk.state.epoch
+        stream, epoch = walk.state.streams.current, walk.state.streams.epoch
         sure = target.moves is True and method != "pin_memory"
         return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch, moved=sure)
     if isinstance(receiver, Module):
@@ -154,7 +156,8 @@ def _moved(
         return receiver
     if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
         origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()")
-        return Opaque(target.device, origin, stream=walk.state.stream, computed_at=walk.state.epoch, moved=True)
+        streams = walk.state.streams
+        return Opaque(target.device, origin, stream=streams.current, computed_at=streams.epoch, moved=True)
     return NOTHING
 
 
@@ -179,16 +182,16 @@ def _moved_tensor(
     to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A copy that blocks ends after every copy that was queued before it.
-        walk.state.synchronisation += 1
+        walk.state.streams = walk.state.streams.copies_arrived()
     return replace(
         receiver,
         device=target.device,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
         origin=walk.step(step_kind, node, target.device, f".{method}()", receiver.origin),
         pinned=False,
-        copied_at=walk.state.synchronisation if to_host else None,
-        stream=walk.state.stream,
-        computed_at=walk.state.epoch,
+        copied_at=walk.state.streams.copies if to_host else None,
+        stream=walk.state.streams.current,
+        computed_at=walk.state.streams.epoch,
     )
 
 

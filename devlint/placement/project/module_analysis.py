@@ -5,73 +5,40 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import libcst as cst
 
-from devlint.placement.calls import dispatch as _calls  # noqa: F401  (registers the evaluation of calls)
-from devlint.placement.calls.attributes import module_symbol
-from devlint.placement.calls.constructor_facts import add_own_facts
+from devlint.placement.calls.constructor_facts import add_own_facts, completed
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
-from devlint.placement.calls.summaries import Summary, substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.index import FileIndex, index_file
-from devlint.placement.declarations.self_attributes import registered_attributes
 from devlint.placement.domain.abstract_values import (
     NONE,
     NOTHING,
     ClassValue,
-    Constant,
     Function,
-    Module,
     ProjectModule,
     Reference,
-    Self,
     Value,
 )
 from devlint.placement.domain.class_facts import ClassFacts
-from devlint.placement.domain.events import ClassWalked, Event, Loaded, Sink
+from devlint.placement.domain.events import ClassWalked, Event, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.placement.evaluation import comparisons as _comparisons  # noqa: F401  (registers the comparisons)
-from devlint.placement.evaluation import comprehensions as _comprehensions  # noqa: F401  (registers the comprehensions)
-from devlint.placement.evaluation import nested_definitions as _definitions  # noqa: F401  (registers the definitions)
-from devlint.placement.evaluation import statements as _statements  # noqa: F401  (registers the statements)
+from devlint.placement.evaluation.handlers import HANDLERS
 from devlint.placement.interpreter.interpreter import Walk
 from devlint.placement.interpreter.memo import Memory, Notebook
+from devlint.placement.interpreter.program import Program
+from devlint.placement.project.linkage import ModuleLinkage
+from devlint.placement.project.other_modules import OtherModules
 from devlint.placement.state.call_sites import Callers
-from devlint.placement.state.devices import device_of
-from devlint.placement.syntax.nodes import body_of, parameters_of
+from devlint.placement.syntax.nodes import body_of
 from devlint.source.dependency_parts import MODULE
 from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
-
-if TYPE_CHECKING:
-    from devlint.placement.project.workspace import Project, World
-
-MAX_STARS = 32
-"""Modules that a file imports whole; in an index of hundreds of them, looking one name up would read them all."""
-
-
-def analyse(
-    tree: cst.Module,
-    path: str,
-    role: Role,
-    project: Project | None = None,
-    file: Path | None = None,
-    index: FileIndex | None = None,
-) -> Iterator[Event]:
-    """The events of one file: module level first, then each definition in the order of the source, then the classes.
-
-    With a ``project``, ``file`` is where the text stands, and what it imports from around there is known as well.
-    """
-    analysis = Analysis(tree, path, role, project, file, index)
-    if project is not None:
-        project.enter(analysis)
-    yield from analysis.events()
 
 
 class _ModuleLevel(NamedTuple):
@@ -83,15 +50,15 @@ class _ModuleLevel(NamedTuple):
     """Where factories make their tensors afterwards."""
 
 
-class Analysis:
-    """What is known of one file. The seam to other files is :meth:`global_value`, where imported names are resolved."""
+class ModuleAnalysis:
+    """What is known of one file. The seam to other files is its ``linkage``, where imported names are resolved."""
 
     def __init__(
         self,
         tree: cst.Module,
         path: str,
         role: Role,
-        project: Project | World | None = None,
+        others: OtherModules | None = None,
         file: Path | None = None,
         index: FileIndex | None = None,
         memory: Memory | None = None,
@@ -105,7 +72,8 @@ class Analysis:
         self.path = path
         self.role = role
         self.file = file
-        self.project = project
+        self.others = others
+        self.linkage = ModuleLinkage(self.index, self.memory, others, file, self._asked_only)
         self._globals: dict[str, Value] = {}
         self._deferred: list[FunctionInfo] = []
         self._buffers: set[tuple[ClassInfo, str]] = set()
@@ -114,9 +82,9 @@ class Analysis:
         self._default: Device = CPU
         self._sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
         for function in self.index.functions.values():
-            function.home = self
+            function.linkage = self.linkage
         for defined in self.index.classes.values():
-            defined.home = self
+            defined.linkage = self.linkage
 
     def dissolve(self) -> None:
         """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
@@ -128,10 +96,10 @@ class Analysis:
         self._buffers.clear()
         self._deferred.clear()
         for function in self.index.functions.values():
-            function.home = None
+            function.linkage = None
             function.closure = {}
         for info in self.index.classes.values():
-            info.home = None
+            info.linkage = None
             if not self._asked_only:
                 info.methods.clear()
 
@@ -155,7 +123,9 @@ class Analysis:
         for function in (*functions, *nested):
             yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
-            yield ClassWalked(info.node, self._class_scope(info), self._completed(info, loaded))
+            yield ClassWalked(
+                info.node, self._class_scope(info), completed(self.facts(info), loaded.get(info.qualname, {}))
+            )
 
     def _events_of(self, function: FunctionInfo, loaded: dict[str, dict[str, set[str]]]) -> Iterator[Event]:
         walk = self._walked(function)
@@ -170,28 +140,23 @@ class Analysis:
                 yield judged
 
     def _only_used_here(self, name: str) -> bool:
-        if self.project is None or self.file is None or name in self.index.indirect:
+        if self.others is None or self.file is None or name in self.index.indirect:
             return False
-        return self.project.only_used_inside(self.file, name)
+        return self.others.only_used_inside(self.file, name)
 
     def _class_scope(self, info: ClassInfo) -> Scope:
         return Scope(self.path, self.role, info.qualname, Setting.MODULE_LEVEL, info.qualname)
 
     # -- walks ----------------------------------------------------------------------------------------------------
 
-    def rests_on(self, part: str) -> None:
-        """Note that a part of this file was looked at, if it is another one than that which is analysed."""
-        if self._asked_only and self.project is not None and self.file is not None:
-            self.project.rests_on(self.file, part)
-
     def _module_level(self) -> _ModuleLevel | None:
         """What the statements of the module level do; None while they are walked."""
         return self.memory.ask(("module", self), self._walk_module, None)
 
     def _walk_module(self) -> _ModuleLevel:
-        self.rests_on(MODULE)
+        self.linkage.depends_on(MODULE)
         self._globals, self._default = {}, CPU
-        walk = Walk(self, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+        walk = Walk(self, HANDLERS, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
         walk.run(iter(list(body_of(self.tree))))
         names = dict(walk.env.values) if walk.env is not None else self._globals
         # Set inside some function: when it has run is not known here.
@@ -205,13 +170,11 @@ class Analysis:
 
     def _walked(self, info: FunctionInfo) -> Walk | None:
         """The walk of a definition; None while it runs, or too deep."""
-        if info.home is not None and info.home is not self:
-            return info.home._walked(info)
         # What one closes over is that of the walk around it.
         return self.memory.ask(_walk_of(info), partial(self._walk, info), None, True, not info.closure)
 
     def _walk(self, info: FunctionInfo) -> Walk:
-        walk = Walk(self, scope_of(info, self.path, self.role), info)
+        walk = Walk(self, HANDLERS, scope_of(info, self.path, self.role), info)
         walk.state.default_device = self._default_device
         bind_parameters(walk, info)
         if not self._asked_only:
@@ -220,6 +183,19 @@ class Analysis:
         if self._asked_only:
             walk.keep_results()
         return walk
+
+    def holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
+        """The module that declares a definition; None for one that only its own evaluation knows."""
+        linkage = info.linkage
+        if linkage is None or linkage is self.linkage:
+            return None if linkage is None else self
+        return self.others.module_of(linkage) if self.others is not None else None
+
+    def _other_holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
+        """The module that declares a definition, if it is another one."""
+        if info.linkage is None or info.linkage is self.linkage:
+            return None
+        return self.holder(info)
 
     def running(self, info: FunctionInfo) -> AbstractContextManager[None]:
         """While a definition is walked, what is asked of it again has no answer yet."""
@@ -233,19 +209,20 @@ class Analysis:
         if all(info.key != other.key for other in self._deferred):
             self._deferred.append(info)
 
-    def summary(self, info: FunctionInfo) -> Summary | None:
-        """What the definition returns; None when that is not known yet."""
+    def summary(self, info: FunctionInfo) -> Value | None:
+        """What the definition returns, in terms of its parameters' symbols; None when that is not known yet."""
+        other = self._other_holder(info)
+        if other is not None:
+            return other.summary(info)
         if info.owner is not None and self.in_progress(info.owner):
             return None
         walk = self._walked(info)
-        return None if walk is None else Summary(walk.result())
+        return None if walk is None else walk.result()
 
-    def property_value(self, walk: Walk, owner: Self, method: FunctionInfo) -> Value:
-        """What a property gives, for the object it is asked of."""
-        summary = self.summary(method)
-        if summary is None or method.owner is None:
-            return NOTHING
-        return substitute(summary.value, {module_symbol(method.owner).key: owner}, walk, None)
+    def note_argument(self, key: str, value: Value) -> None:
+        """A call gives an argument to the parameter of this symbol key."""
+        if self.callers is not None:
+            self.callers.note(key, value)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -256,7 +233,7 @@ class Analysis:
             return found
         if hasattr(builtins, name):
             return Reference(name)
-        found = self.from_star(name)
+        found = self.linkage.from_star(name)
         return NOTHING if found is None else found
 
     def exported(self, name: str) -> Value | None:
@@ -267,16 +244,16 @@ class Analysis:
         if name in self.index.rebound:
             return NOTHING
         found = self._bound(name)
-        if found is not None and not (found == NONE and name in self.index.names):
+        if found is not None and not (found == NONE and name in self.index.imports):
             return found
         defined = self.index.top_level.get(name) if self._asked_only else None
         if isinstance(defined, FunctionInfo):
             return Function(defined, f"{self.path}:{name}") if defined.keeps_signature else NOTHING
         if defined is not None:
             return ClassValue(defined, f"{self.path}:{name}")
-        qualified = self.index.names.get(name)
+        qualified = self.index.imports.get(name)
         if qualified is not None:
-            return self.imported(qualified)
+            return self.linkage.imported(qualified)
         return None
 
     def _bound(self, name: str) -> Value | None:
@@ -286,63 +263,31 @@ class Analysis:
         level = self._module_level()
         return (self._globals if level is None else level.names).get(name)
 
-    def imported(self, qualified: str) -> Value:
-        """What an imported name stands for: a value of the project, or a reference to what is outside."""
-        found = self._resolved(qualified)
-        return Reference(qualified) if found is None else found
-
-    def _resolved(self, qualified: str) -> Value | None:
-        """What a qualified name stands for that is imported here; None for what is not the project's."""
-        if self.project is None or self.file is None:
-            return None
-        return self.memory.ask(("import", self, qualified), partial(self.project.look_up, self.file, qualified), None)
-
-    def from_star(self, name: str) -> Value | None:
-        """A public name that ``from module import *`` brings in; None if none does, or too many might."""
-        if name.startswith("_") or len(self.index.stars) > MAX_STARS:
-            return None
-        for module in self.index.stars:
-            found = self._resolved(f"{module}{'' if module.endswith('.') else '.'}{name}")
-            if found is not None:
-                return found
-        return None
-
     def member(self, module: ProjectModule, name: str) -> Value:
         """An attribute of a module of the project."""
-        found = self.project.member(module.file, name) if self.project is not None else None
+        found = self.others.member(module.file, name) if self.others is not None else None
         return NOTHING if found is None else found
-
-    def imported_class(self, qualified: str) -> ClassInfo | str:
-        """The project's class of that name, else the name."""
-        found = self.imported(qualified)
-        return found.info if isinstance(found, ClassValue) else qualified
 
     def bind_global(self, name: str, value: Value) -> None:
         """Module-level bindings are seen by definitions."""
         self._globals[name] = value
 
-    def note_default(self, walk: Walk) -> None:
-        if walk.info is None:
-            self._default = walk.state.default_device
-
-    def check_defaults(self, walk: Walk, node: cst.FunctionDef) -> None:
-        """Evaluates default arguments; a device spelled in one is a choice made for every caller."""
-        for parameter in parameters_of(node):
-            if parameter.default is None:
-                continue
-            value = walk.evaluate(parameter.default)
-            if "device" in parameter.name.value and isinstance(value, Constant) and isinstance(value.value, str):
-                device_of(walk, value, parameter.default, Sink.DEFAULT)
+    def note_default(self, device: Device) -> None:
+        """A statement of the module level may have set the default device."""
+        self._default = device
 
     # -- classes --------------------------------------------------------------------------------------------------
 
     def in_progress(self, info: ClassInfo) -> bool:
-        return (info.home or self).memory.is_asked(("facts", info))
+        """Whether the facts of a class are being computed."""
+        other = self._other_holder(info)
+        return other.in_progress(info) if other is not None else self.memory.is_asked(("facts", info))
 
     def facts(self, info: ClassInfo) -> ClassFacts:
         """The attributes of a class by its constructor and its bases in the project."""
-        if info.home is not None and info.home is not self:
-            return info.home.facts(info)
+        other = self._other_holder(info)
+        if other is not None:
+            return other.facts(info)
         return self.memory.ask(("facts", info), partial(self._find_facts, info), ClassFacts(info))
 
     def _find_facts(self, info: ClassInfo) -> ClassFacts:
@@ -365,41 +310,23 @@ class Analysis:
             return ()
         return (walk, *(part for method in info.builders if (part := self._walked(method)) is not None))
 
-    def builds(self, walk: Walk, info: ClassInfo) -> bool:
-        """Whether what a walk stores on an object is what every object of the class begins with."""
-        if info.home is not None and info.home is not self:
+    def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
+        """Whether what a function stores on an object is what every object of the class begins with."""
+        if self._other_holder(info) is not None:
             return False
-        constructs = walk.info is not None and walk.info.name == "__init__"
-        return constructs or (self.in_progress(info) and walk.info in info.builders)
+        constructs = function is not None and function.name == "__init__"
+        return constructs or (self.in_progress(info) and function in info.builders)
 
-    def is_buffer(self, walk: Walk, info: ClassInfo, name: str) -> bool:
-        return any((c.home or self)._registers(walk, c, name) for c in info.order)
-
-    def _registers(self, walk: Walk, info: ClassInfo, name: str) -> bool:
+    def registers(self, info: ClassInfo, name: str) -> bool:
+        """Whether the class itself registers a buffer of that name."""
         if not self._asked_only:
             return (info, name) in self._buffers
-        return any((info, name) in one.noted.buffers for one in (walk, *self._constructing(info)))
+        return any((info, name) in one.noted.buffers for one in self._constructing(info))
 
-    def note_buffer(self, walk: Walk, info: ClassInfo, name: str) -> None:
+    def note_buffer(self, info: ClassInfo, name: str) -> None:
         """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
-        walk.noted.buffers.add((info, name))
         if not self._asked_only:
             self._buffers.add((info, name))
-
-    def _completed(self, info: ClassInfo, loaded: dict[str, dict[str, set[str]]]) -> ClassFacts:
-        """The facts with what the whole class does with each attribute."""
-        facts = self.facts(info)
-        registered = registered_attributes(info)
-        reads = loaded.get(info.qualname, {})
-        attributes = {
-            name: replace(
-                fact,
-                loaded_in=frozenset(reads.get(name, ())),
-                registered=name in registered or (facts.dynamic and not isinstance(fact.value, Module)),
-            )
-            for name, fact in facts.attributes.items()
-        }
-        return ClassFacts(info, attributes, facts.dynamic)
 
 
 def _walk_of(info: FunctionInfo) -> tuple[str, int]:

@@ -10,22 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import libcst as cst
 
+from devlint.placement.calls.attributes import static_attribute
+from devlint.placement.declarations.definitions import Linkage
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.domain.abstract_values import ProjectModule, Value
 from devlint.placement.interpreter.memo import Questions
+from devlint.placement.project.module_analysis import ModuleAnalysis
 from devlint.source.dependency_parts import SIGNS, name_part
 from devlint.source.part import Part
 from devlint.source.role import Role
 
-if TYPE_CHECKING:
-    from devlint.placement.project.module_analysis import Analysis
+MAX_CHARACTERS_READ = 4_000_000
+"""Characters of other files that one analysis depends on, about 100,000 lines; beyond, further names are unknown.
 
-MAX_CHARACTERS = 4_000_000
-"""Text of other files that one analysis looks into, about 100,000 lines; beyond, further names are unknown."""
+Without a bound one import could read a whole tree. At one million, most model files of transformers ran out of it and
+four true findings of them were lost.
+"""
 
 PARSED = "parsed"
 """The kind of fact that a file was read; told is what it was, with its ``size`` in characters."""
@@ -86,8 +90,9 @@ class World:
     def __init__(self, files: Files, questions: Questions) -> None:
         self._files = files
         self.questions = questions
-        self._analyses: dict[Path, Analysis | None] = {}
+        self._analyses: dict[Path, ModuleAnalysis | None] = {}
         self._opened: dict[Path, ParsedFile] = {}
+        self._modules: dict[Linkage, ModuleAnalysis] = {}
         self._entered: Path | None = None
         self.size = 0
         """Characters of the files that were opened."""
@@ -101,10 +106,21 @@ class World:
         """
         self._files.rests_on(file, part)
 
-    def enter(self, file: Path, analysis: Analysis) -> None:
+    def enter(self, file: Path, analysis: ModuleAnalysis) -> None:
         """The file that is analysed, so that imports that lead back to it find it."""
         self._analyses[file] = analysis
         self._entered = file
+
+    def register(self, analysis: ModuleAnalysis) -> None:
+        """A module whose definitions the others may come to know."""
+        self._modules[analysis.linkage] = analysis
+
+    def unregister(self, analysis: ModuleAnalysis) -> None:
+        self._modules.pop(analysis.linkage, None)
+
+    def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
+        """The module whose declarations have that linkage; None where it has gone."""
+        return self._modules.get(linkage)
 
     def dissolve(self) -> None:
         """Frees what was analysed; the parsed trees stay in the library."""
@@ -112,6 +128,7 @@ class World:
             if analysis is not None:
                 analysis.dissolve()
         self._analyses.clear()
+        self._modules.clear()
         self._opened.clear()
         self._files.forget()
         self.questions.forget_all()
@@ -134,7 +151,7 @@ class World:
         """What is asked now is asked for this file."""
         self._files.ask(file)
 
-    def analysis_of(self, file: Path) -> Analysis | None:
+    def analysis_of(self, file: Path) -> ModuleAnalysis | None:
         """The analysis of a file; None for what cannot be read."""
         if file.suffix != ".py":
             return None
@@ -143,15 +160,14 @@ class World:
             if file != self._entered:
                 self._files.remind(file)
             return self._analyses[file]
-        from devlint.placement.project.module_analysis import Analysis
-
         parsed = self._files.parsed(file)
         found = None
         if parsed is not None:
             self._opened[file] = parsed
             self.size += parsed.size
             path = self._files.shown(file)
-            found = Analysis(parsed.tree, path, parsed.role, self, file, parsed.index, self.questions)
+            found = ModuleAnalysis(parsed.tree, path, parsed.role, self, file, parsed.index, self.questions)
+            self.register(found)
         self._analyses[file] = found
         return found
 
@@ -173,8 +189,6 @@ class World:
         return None if whole is None else ProjectModule(whole)
 
     def _member_path(self, module: Path, parts: list[str]) -> Value | None:
-        from devlint.placement.calls.attributes import static_attribute
-
         value: Value = ProjectModule(module)
         for part in parts:
             inner = self.member(value.file, part) if isinstance(value, ProjectModule) else static_attribute(value, part)
@@ -197,7 +211,7 @@ class World:
         inner = self._files.locate(package / "__init__.py", f".{name}") if package is not None else None
         if inner is not None:
             return ProjectModule(inner)
-        return analysis.from_star(name) if analysis is not None else None
+        return analysis.linkage.from_star(name) if analysis is not None else None
 
 
 Record = Callable[[str, Any, Any], None]
@@ -213,7 +227,7 @@ class Project:
         self._file = file
         self._record = record
         self._alone = alone
-        self._analysis: Analysis | None = None
+        self._analysis: ModuleAnalysis | None = None
         self._recorded = 0
         self._read = 0
         world.questions.begin()
@@ -228,9 +242,10 @@ class Project:
         """Whether the files around look into this one: then they must be asked alone."""
         return not self._alone and self._world.questions.rests_on(PARSED, str(self._file))
 
-    def enter(self, analysis: Analysis) -> None:
+    def enter(self, analysis: ModuleAnalysis) -> None:
         """The analysis of the file, so that imports that lead back to it find it."""
         self._analysis = analysis
+        self._world.register(analysis)
         if self._alone:
             self._world.enter(self._file, analysis)
 
@@ -238,6 +253,7 @@ class Project:
         """Frees the analysis; what was found out of other files stays, unless they were asked alone."""
         self._count()
         if self._analysis is not None:
+            self._world.unregister(self._analysis)
             self._analysis.dissolve()
             self._analysis = None  # it knows this project, and the two would wait for the collector
         if self._alone:
@@ -251,13 +267,17 @@ class Project:
         """Whether nobody can be seen to use a definition but the package's own file it stands in."""
         return self._world.only_used_inside(file, name)
 
+    def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
+        """The module whose declarations have that linkage; None where it has gone."""
+        return self._world.module_of(linkage)
+
     def look_up(self, importer: Path, name: str) -> Value | None:
         """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
-        return self._world.look_up(importer, name) if self._count() < MAX_CHARACTERS else None
+        return self._world.look_up(importer, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def member(self, module: Path, name: str) -> Value | None:
         """An attribute of a module of the project."""
-        return self._world.member(module, name) if self._count() < MAX_CHARACTERS else None
+        return self._world.member(module, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def _count(self) -> int:
         """Characters of other files that the analysis rests on so far."""

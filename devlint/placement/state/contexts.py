@@ -9,9 +9,10 @@ import libcst as cst
 
 from devlint.placement.domain.abstract_state import Environment
 from devlint.placement.domain.abstract_values import NOTHING, Constant, DeviceName, Host, Instance, Reference, Value
-from devlint.placement.domain.events import CallSite, Entered, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import Entered, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
-from devlint.placement.state.devices import device_of
+from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import dotted
 
 if TYPE_CHECKING:
@@ -81,17 +82,15 @@ def _current_index(state: Environment, value: Instance) -> Leave:
 
 
 def _stream(state: Environment, value: Instance) -> Leave:
-    before = state.stream
-    state.stream = dict(value.details).get("stream", NOTHING).name if _has_name(value) else before  # type: ignore[union-attr]
+    before = state.streams.current
+    named = dict(value.details).get("stream")
+    if isinstance(named, Reference):
+        state.streams = state.streams.on(named.name)
 
     def leave(after: Environment) -> None:
-        after.stream = before
+        after.streams = after.streams.on(before)
 
     return leave
-
-
-def _has_name(value: Instance) -> bool:
-    return isinstance(dict(value.details).get("stream"), Reference)
 
 
 def target_value(value: Value) -> Value:
@@ -105,8 +104,9 @@ def target_value(value: Value) -> Value:
 def set_default_device(walk: Walk, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
-        walk.state.default_device = device_of(walk, argument.value, argument.node, Sink.CONTEXT, call)
-        walk.analysis.note_default(walk)
+        walk.state.default_device = resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, call)
+        if walk.info is None:
+            walk.program.note_default(walk.state.default_device)
     return NOTHING
 
 
@@ -124,13 +124,14 @@ def set_default_tensor_type(walk: Walk, call: CallSite) -> Value:
             walk.state.default_device = Known("cpu")
         else:
             walk.state.default_device = UNKNOWN
-        walk.analysis.note_default(walk)
+        if walk.info is None:
+            walk.program.note_default(walk.state.default_device)
     return NOTHING
 
 
 def set_device(walk: Walk, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
-        device = device_of(walk, argument.value, argument.node, Sink.SET_DEVICE, call)
+        device = resolve_device(walk, argument.value, argument.node, Sink.SET_DEVICE, call)
         walk.state.current_index = device.index if isinstance(device, Known) else SOME_INDEX
     return Host()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     Constant,
     DeviceName,
@@ -18,10 +17,11 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import CallSite, DeviceNamed, Sink
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.device_names import name_of_constant
+from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, Known, SameAs, Symbol
 from devlint.placement.syntax.nodes import code_of
-from devlint.semantics import NamedDevice
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Walk
@@ -30,17 +30,7 @@ ACCELERATOR_METHODS = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "ipu"})
 """Tensor and Module methods named after the device they move to."""
 
 
-def name_of_constant(value: Constant) -> DeviceName | None:
-    """The device a literal names; None when it names none (``"gpu"`` too: torch refuses it)."""
-    if not isinstance(value.value, str):
-        return None
-    named = semantics.parse_device(value.value)
-    if isinstance(named, NamedDevice):
-        return DeviceName(Known(named.type, None if named.type == "cpu" else named.index), value.node, value.value)
-    return None
-
-
-def device_of(
+def resolve_device(
     walk: Walk, value: Value, node: cst.BaseExpression, sink: str | None = None, call: CallSite | None = None
 ) -> Device:
     """The device an argument means where torch takes a device; names a literal spells are reported as such."""
@@ -86,7 +76,7 @@ def _device_of_literal(
 def name_default(walk: Walk, value: Value, node: cst.BaseExpression) -> None:
     """A string that names a device as the default of a field."""
     if isinstance(value, Constant) and isinstance(value.value, str):
-        device_of(walk, value, node, Sink.DEFAULT)
+        resolve_device(walk, value, node, Sink.DEFAULT)
 
 
 def _name_literal(walk: Walk, value: DeviceName, sink: str, call: CallSite | None) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.class_body import annotated_fields
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import ClassValue, Reference
-from devlint.placement.syntax.nodes import body_of, code_of, string_value
+from devlint.placement.syntax.nodes import code_of, string_value
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
@@ -66,15 +67,6 @@ def declared(walk: Walk, info: ClassInfo) -> frozenset[str]:
     return frozenset(
         name
         for one in info.order
-        for name, text in fields_of(one)
-        if annotated(text, (one.home or walk.analysis).index) is Role.TENSOR
+        for name, text in annotated_fields(one.node)
+        if annotated(text, one.linkage.imports if one.linkage is not None else walk.index.imports) is Role.TENSOR
     )
-
-
-def fields_of(info: ClassInfo) -> list[tuple[str, str]]:
-    """Names annotated in a class body, with their annotations' source, in order."""
-    return [
-        (statement.target.value, code_of(statement.annotation.annotation))
-        for statement in body_of(info.node.body)
-        if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name)
-    ]

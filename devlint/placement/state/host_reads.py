@@ -34,9 +34,9 @@ def host_read(
     if not isinstance(value, (Tensor, Opaque)):
         return
     copied = value.copied_at if isinstance(value, Tensor) else None
-    in_flight = copied is not None and copied == walk.state.synchronisation
+    in_flight = copied is not None and copied == walk.state.streams.copies
     place = expression if isinstance(expression, cst.BaseExpression) else None
     walk.emit(HostRead(node, walk.scope, reader, value, wants_cpu, in_flight, place, walk.arms))
     if CPU not in leaves(value.device):
         # Reading it from there waits for what was queued before: `.item()` synchronises.
-        walk.state.synchronisation += 1
+        walk.state.streams = walk.state.streams.copies_arrived()

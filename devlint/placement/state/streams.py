@@ -32,11 +32,11 @@ def note_use(walk: Walk, node: cst.CSTNode, value: Value, expression: cst.CSTNod
     """A tensor is used on the current stream."""
     if not isinstance(value, Tensor):
         return
-    state = walk.state
-    if value.stream is None or value.stream == state.stream or not _made_here(walk, value):
+    streams = walk.state.streams
+    if value.stream is None or value.stream == streams.current or not _made_here(walk, value):
         return
-    if max(state.waits.get((state.stream, value.stream), -1), state.ordered_until) < value.computed_at:
-        walk.emit(StreamCrossed(expression, walk.scope, value, value.stream, state.stream))
+    if not streams.orders(value.stream, value.computed_at):
+        walk.emit(StreamCrossed(expression, walk.scope, value, value.stream, streams.current))
 
 
 def _made_here(walk: Walk, value: Tensor) -> bool:
@@ -49,14 +49,9 @@ def _made_here(walk: Walk, value: Tensor) -> bool:
 
 def wait(walk: Walk, waiting: str, awaited: str) -> None:
     """``waiting.wait_stream(awaited)``."""
-    state = walk.state
-    state.waits[(waiting, awaited)] = state.epoch
-    state.epoch += 1
+    walk.state.streams = walk.state.streams.waited(waiting, awaited)
 
 
 def synchronise(walk: Walk) -> None:
     """The host waits for everything: all orders are certain, all copies have arrived."""
-    state = walk.state
-    state.ordered_until = state.epoch
-    state.epoch += 1
-    state.synchronisation += 1
+    walk.state.streams = walk.state.streams.synchronised()

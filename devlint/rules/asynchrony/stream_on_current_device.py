@@ -82,7 +82,8 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Argument, Begun, Called, Created, Moved
+    from devlint.placement.domain.abstract_values import Argument
+    from devlint.placement.domain.events import Begun, Called, Created, Moved
 
 
 @dataclass(slots=True)

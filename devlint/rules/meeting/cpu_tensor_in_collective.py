@@ -84,8 +84,8 @@ from devlint.semantics.collective import Collective, carries_cpu_tensors, collec
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.domain.events import Argument, Begun, Called
+    from devlint.placement.domain.abstract_values import Argument, Value
+    from devlint.placement.domain.events import Begun, Called
 
 ACCELERATOR = "accelerate.Accelerator"
 _SETS_BACKEND = ("torch.distributed.init_process_group", "torch.distributed.new_group")

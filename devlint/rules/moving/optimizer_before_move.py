@@ -81,7 +81,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Begun, Called, CallSite, Moved, Stored
+    from devlint.placement.domain.call_site import CallSite
+    from devlint.placement.domain.events import Begun, Called, Moved, Stored
     from devlint.placement.domain.scope import Scope
 
 REPAIR = "move the model first, then build the optimizer"

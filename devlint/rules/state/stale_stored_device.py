@@ -100,9 +100,9 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
+    from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.domain.class_facts import AttributeFact, ClassFacts
     from devlint.placement.domain.events import (
-        Argument,
         Begun,
         Called,
         ClassWalked,

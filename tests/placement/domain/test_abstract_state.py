@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain.abstract_state import Environment, join, join_values
+from devlint.placement.domain.abstract_state import Environment, join
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -17,6 +17,8 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import Stored
 from devlint.placement.domain.lattice import CPU, SOME_INDEX, Guard, Known
+from devlint.placement.domain.stream_order import NO_SIDE_STREAM, StreamOrder
+from devlint.placement.domain.value_join import join_values
 from devlint.semantics import Dim
 from tests.placement.walked import clashes, device, events_of, place, returned, stored
 
@@ -122,8 +124,8 @@ def test_a_copy_of_a_state_is_its_own() -> None:
     state = Environment()
     other = state.copy()
     other.store("x", ON_CPU)
-    other.waits[("a", "b")] = 1
-    assert (state.values, state.versions, state.waits) == ({}, {}, {})
+    other.streams = other.streams.waited("a", "b")
+    assert (state.values, state.versions, state.streams) == ({}, {}, NO_SIDE_STREAM)
 
 
 def test_narrowing_decides_the_choices_under_that_guard() -> None:
@@ -145,13 +147,12 @@ def test_settings_join_like_values() -> None:
     then, otherwise = Environment(default_device=Known("cuda")), Environment()
     then.context_device = otherwise.context_device = CPU
     then.current_index, otherwise.current_index = 0, 1
-    then.ordered_until, otherwise.ordered_until = 3, 1
-    then.waits = {("a", "b"): 4, ("a", "c"): 4}
-    otherwise.waits = {("a", "b"): 2}
+    then.streams = StreamOrder(waits={("a", "b"): 4, ("a", "c"): 4}, ordered_until=3)
+    otherwise.streams = StreamOrder(waits={("a", "b"): 2}, ordered_until=1)
     joined = join(None, then, otherwise)
     assert joined is not None
     assert (joined.context_device, joined.current_index) == (CPU, SOME_INDEX)
-    assert (joined.ordered_until, joined.waits) == (1, {("a", "b"): 2})
+    assert (joined.streams.ordered_until, joined.streams.waits) == (1, {("a", "b"): 2})
 
 
 def test_dimensions_that_differ_are_unknown_after_a_join() -> None:

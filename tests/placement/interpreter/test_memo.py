@@ -126,6 +126,6 @@ def test_what_was_asked_before_changes_nothing(depth: int, graph: Graph, rounds:
 
     shared = Questions()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(questions, "MAX_DEPTH", depth)
+        patch.setattr(questions, "MAX_QUERY_DEPTH", depth)
         for asked in rounds:
             assert answers(shared, asked) == answers(Questions(), asked)

@@ -10,7 +10,7 @@ import libcst as cst
 from devlint.placement.declarations.index import index_file
 from devlint.placement.domain.events import ClassWalked, Created, Event, Met
 from devlint.placement.domain.scope import Setting
-from devlint.placement.project.module_analysis import analyse
+from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.nodes import code_of
 from devlint.source.lazy_parser import LazyParser
 from devlint.source.outline import outline_of

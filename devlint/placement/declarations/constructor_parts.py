@@ -1,0 +1,18 @@
+"""Which attributes and methods of a class belong to its construction, by what its methods mention."""
+
+from __future__ import annotations
+
+from devlint.placement.declarations.definitions import ClassInfo
+
+
+def registered_attributes(info: ClassInfo) -> frozenset[str]:
+    """Attributes of a class that stand in an argument of a registering call, or are looped over around one."""
+    return frozenset().union(*(method.own.registered for method in info.methods.values()))
+
+
+def serves_constructor(info: ClassInfo, name: str) -> bool:
+    """Whether a private method is called by ``__init__`` alone: when it runs, nothing has been moved yet."""
+    init = info.methods.get("__init__")
+    if init is None or not name.startswith("_") or name.startswith("__") or name not in init.own.mentioned:
+        return False
+    return not any(name in m.own.mentioned for m in info.methods.values() if m is not init)

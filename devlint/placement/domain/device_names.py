@@ -1,0 +1,18 @@
+"""Devices that literals name."""
+
+from __future__ import annotations
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import Constant, DeviceName
+from devlint.placement.domain.lattice import Known
+from devlint.semantics import NamedDevice
+
+
+def name_of_constant(value: Constant) -> DeviceName | None:
+    """The device a literal names; None when it names none (``"gpu"`` too: torch refuses it)."""
+    if not isinstance(value.value, str):
+        return None
+    named = semantics.parse_device(value.value)
+    if isinstance(named, NamedDevice):
+        return DeviceName(Known(named.type, None if named.type == "cpu" else named.index), value.node, value.value)
+    return None

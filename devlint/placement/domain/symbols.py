@@ -1,0 +1,12 @@
+"""Symbols: places that a definition can name and that its callers decide."""
+
+from __future__ import annotations
+
+from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.domain.lattice import Anchor, Symbol
+
+
+def module_symbol(info: ClassInfo | None) -> Symbol:
+    """Where the parameters of ``self`` are."""
+    key = f"self:{id(info)}" if info is not None else "self"
+    return Symbol(Anchor.MODULE, "self", key)
