@@ -107,17 +107,17 @@ def _world(
     task: FileTask, tree: Tree, name: Callable[[str], str], bare: bool = True, with_findings: frozenset[str] = _NONE
 ) -> World:
     """``with_findings`` are absolute paths."""
-    from devlint.placement.interpreter.memo import Questions
+    from devlint.placement.interpreter.memo import SharedMemo
     from devlint.placement.project.workspace import World
     from devlint.source.project_files import ProjectFiles
 
-    questions = Questions()
+    memo = SharedMemo()
     library, with_layout = (_library(tree, task.recorded, kind) for kind in (bare, False))
     # No other world is left that would use them.
     library.trim()
     with_layout.trim()
-    files = ProjectFiles(library, name, task.src, questions.note, with_layout, with_findings)
-    return World(files, questions)
+    files = ProjectFiles(library, name, task.src, memo.note, with_layout, with_findings)
+    return World(files, memo)
 
 
 @lru_cache(2)

@@ -1,10 +1,13 @@
-"""Questions about definitions, and their answers: kept, and handed out again with all that they rest on.
+"""The memo table of queries about definitions: results are kept, each with its dependencies.
 
-Two memories answer alike. A :class:`Notebook` is that of the file that is analysed and ends with it. :class:`Questions`
-is that of the files around, and serves one analysis after the other: what it says must be what a memory that has seen
-nothing would say. So it keeps an answer only if the answer was not cut short by a question that was being answered
-already (a cycle), and gives it away only where none of the questions it led to is being answered; and it tells each
-asker the *facts* that the answer rests on, as if they had been asked for again.
+A query about a definition (its summary, the facts of its class) may lead to others, and back to itself. Two tables
+answer alike. A :class:`LocalMemo` belongs to the analysis of one file and ends with it. A :class:`SharedMemo` belongs
+to the other files of the workspace and serves one analysis after the other, so its results must be those that an
+empty table would give:
+
+- a result that a cycle cut short is *provisional*: it is dropped when the query that closed the cycle ends;
+- a *final* result is reused only where none of the queries that it led to is open;
+- reusing a result adds its dependencies to the query that wanted it, as if they had been read again.
 """
 
 from __future__ import annotations
@@ -23,266 +26,268 @@ It bounds the recursion of the interpreter, which takes dozens of Python frames 
 """
 
 
-class Memory(Protocol):
-    """Keys are kept for as long as the memory: objects in them are told apart by identity."""
+class MemoTable(Protocol):
+    """Results by key. Keys live as long as the table, so that objects in them are told apart by identity."""
 
-    def ask(
+    def query(
         self,
         key: Hashable,
-        find: Callable[[], Found],
-        meanwhile: Found,
-        deeper: bool = False,
-        lasting: bool = True,
+        compute: Callable[[], Found],
+        on_cycle: Found,
+        nested: bool = False,
+        reusable: bool = True,
     ) -> Found:
-        """The answer that ``find`` gives, or gave; ``meanwhile`` where that is being found, or too deep down.
+        """The result of ``compute``, kept from an earlier query; ``on_cycle`` if the query is open, or too deep.
 
-        ``deeper`` questions are those that count for :data:`MAX_QUERY_DEPTH`. An answer that is not ``lasting`` may be
-        another one when the same is asked outside of the question that asks it now.
+        ``nested`` queries count for :data:`MAX_QUERY_DEPTH`. A result that is not ``reusable`` holds inside the query
+        that wants it now, and may be another one elsewhere.
         """
 
-    def is_asked(self, key: Hashable, deeper: bool = False) -> bool:
-        """Whether a question is being answered, or lies too deep to be."""
+    def is_in_progress(self, key: Hashable, nested: bool = False) -> bool:
+        """Whether a query is open, or would lie too deep to be answered."""
 
-    def asking(self, key: Hashable) -> AbstractContextManager[None]:
-        """While something is done that answers a question in a way of its own, which is not kept."""
+    def computing(self, key: Hashable) -> AbstractContextManager[None]:
+        """The query is open meanwhile; its result is computed in a way of the caller's own and not kept."""
 
     def forget(self, key: Hashable) -> None:
-        """An answer given in the middle of another question, to be found anew."""
+        """Drop a result that was computed in the middle of another query, so that it is computed anew."""
 
 
-class Notebook:
-    """A memory of one analysis: the first answer stands, in whatever middle it was found."""
+class LocalMemo:
+    """The table of one analysis: the first result stands, inside whatever query it was computed."""
 
     def __init__(self) -> None:
-        self._answers: dict[Hashable, Any] = {}
-        self._asked: set[Hashable] = set()
+        self._results: dict[Hashable, Any] = {}
+        self._open: set[Hashable] = set()
         self._depth = 0
 
-    def ask(
+    def query(
         self,
         key: Hashable,
-        find: Callable[[], Found],
-        meanwhile: Found,
-        deeper: bool = False,
-        lasting: bool = True,
+        compute: Callable[[], Found],
+        on_cycle: Found,
+        nested: bool = False,
+        reusable: bool = True,
     ) -> Found:
-        if key in self._answers:
-            found: Found = self._answers[key]
+        if key in self._results:
+            found: Found = self._results[key]
             return found
-        if self.is_asked(key, deeper):
-            return meanwhile
-        with self.asking(key, deeper):
-            found = self._answers[key] = find()
+        if self.is_in_progress(key, nested):
+            return on_cycle
+        with self.computing(key, nested):
+            found = self._results[key] = compute()
         return found
 
-    def is_asked(self, key: Hashable, deeper: bool = False) -> bool:
-        return key in self._asked or (deeper and self._depth >= MAX_QUERY_DEPTH)
+    def is_in_progress(self, key: Hashable, nested: bool = False) -> bool:
+        return key in self._open or (nested and self._depth >= MAX_QUERY_DEPTH)
 
     @contextmanager
-    def asking(self, key: Hashable, deeper: bool = True) -> Iterator[None]:
-        self._asked.add(key)
-        self._depth += deeper
+    def computing(self, key: Hashable, nested: bool = True) -> Iterator[None]:
+        self._open.add(key)
+        self._depth += nested
         try:
             yield
         finally:
-            self._depth -= deeper
-            self._asked.discard(key)
+            self._depth -= nested
+            self._open.discard(key)
 
     def forget(self, key: Hashable) -> None:
-        self._answers.pop(key, None)
+        self._results.pop(key, None)
 
     def clear(self) -> None:
-        self._answers.clear()
+        self._results.clear()
 
 
 @dataclass(slots=True, eq=False)
-class _Answer:
-    """What a question came to. Sets of facts and of questions are numbers, a bit for each member."""
+class _Result:
+    """The result of a query. Sets of dependencies and of queries are integers, one bit for each member."""
 
     found: Any
-    facts: int = 0
-    """That it rests on."""
-    questions: int = 0
-    """That it led to, itself included."""
+    dependencies: int = 0
+    queries: int = 0
+    """The queries that it led to, itself included."""
     cut: int = 0
-    """Those of them that were being answered when it asked them: it holds while the lowest of them lasts."""
+    """Those of them that were open already: the result holds while the outermost of them is open."""
     height: int = 0
-    """How many deeper questions it is high."""
+    """How many nested queries it led through, one inside the other."""
     limited: bool = False
-    """Whether some question lay too deep: then it holds at the depth at which it was asked."""
+    """Whether some query lay too deep: the result holds at the depth at which it was computed."""
 
 
 @dataclass(slots=True, eq=False)
 class _Frame:
-    """A question that is being answered: what its answer rests on so far, as in :class:`_Answer`."""
+    """An open query, and what it depends on so far, as in :class:`_Result`."""
 
     bit: int
-    facts: int = 0
-    questions: int = 0
+    dependencies: int = 0
+    queries: int = 0
     cut: int = 0
     height: int = 0
     limited: bool = False
-    passing: list[Hashable] = field(default_factory=list)
-    """Questions whose answers hold as long as this one is being answered."""
+    provisional: list[Hashable] = field(default_factory=list)
+    """Keys whose results hold as long as this query is open."""
 
 
-class Questions:
-    """A memory for one analysis after the other, each between :meth:`begin` and :meth:`end`."""
+class SharedMemo:
+    """A table for one analysis after the other; :meth:`begin` starts each."""
 
     def __init__(self) -> None:
-        self._settled: dict[Hashable, _Answer] = {}
-        self._passing: dict[Hashable, _Answer] = {}
+        self._final: dict[Hashable, _Result] = {}
+        self._provisional: dict[Hashable, _Result] = {}
         self._bits: dict[Hashable, int] = {}
-        self._facts: dict[Hashable, int] = {}
-        self._told: list[Any] = []
+        self._fact_bits: dict[Hashable, int] = {}
+        self._facts: list[Any] = []
         self._frames: list[_Frame] = [_Frame(0)]
-        """The first stands for the analysis, in the middle of which everything is asked."""
-        self._asked = 0
+        """The first stands for the analysis, inside of which every query is made."""
+        self._open = 0
         self._depth = 0
         self._limited = False
-        """Whether any answer is."""
+        """Whether any result is."""
 
     # -- one analysis -----------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         self._frames = [_Frame(0)]
-        self._asked, self._depth = 0, 0
-        self._passing.clear()
+        self._open, self._depth = 0, 0
+        self._provisional.clear()
 
     def forget_all(self) -> None:
-        """Answers hold the definitions that they are about, and those their memory."""
-        self._settled.clear()
-        self._passing.clear()
+        """Results hold the definitions that they are about, and those their table."""
+        self._final.clear()
+        self._provisional.clear()
         self._bits.clear()
 
     @property
-    def rests(self) -> int:
-        """The facts that the analysis rests on so far."""
-        return self._frames[0].facts
+    def dependencies(self) -> int:
+        """What the analysis depends on so far, as a set for :meth:`read`."""
+        return self._frames[0].dependencies
 
-    def note(self, kind: str, key: Hashable, told: Any) -> None:
-        """A fact: what the tree around said when it was asked. It is told the same as long as this memory lasts."""
-        bit = self._facts.get((kind, key))
+    def note(self, kind: str, key: Hashable, value: Any) -> None:
+        """The open query depends on a fact about the files: its kind, what was asked, and the value read.
+
+        The value of a key stays the same as long as this table lasts.
+        """
+        bit = self._fact_bits.get((kind, key))
         if bit is None:
-            bit = self._facts[kind, key] = 1 << len(self._told)
-            self._told.append((kind, key, told))
-        self._frames[-1].facts |= bit
+            bit = self._fact_bits[kind, key] = 1 << len(self._facts)
+            self._facts.append((kind, key, value))
+        self._frames[-1].dependencies |= bit
 
-    def facts(self, bits: int) -> Iterator[tuple[str, Any, Any]]:
-        """The facts of a set: kind, key, and what was told."""
+    def read(self, bits: int) -> Iterator[tuple[str, Any, Any]]:
+        """The facts of a set: kind, key and value, in the order in which they were first noted."""
         while bits:
             lowest = bits & -bits
-            yield self._told[lowest.bit_length() - 1]
+            yield self._facts[lowest.bit_length() - 1]
             bits ^= lowest
 
-    def rests_on(self, kind: str, key: Hashable) -> bool:
-        """Whether the analysis has come to rest on a fact."""
-        return bool(self.rests & self._facts.get((kind, key), 0))
+    def depends_on(self, kind: str, key: Hashable) -> bool:
+        """Whether the analysis depends on a fact."""
+        return bool(self.dependencies & self._fact_bits.get((kind, key), 0))
 
-    # -- questions --------------------------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------------
 
-    def ask(
+    def query(
         self,
         key: Hashable,
-        find: Callable[[], Found],
-        meanwhile: Found,
-        deeper: bool = False,
-        lasting: bool = True,
+        compute: Callable[[], Found],
+        on_cycle: Found,
+        nested: bool = False,
+        reusable: bool = True,
     ) -> Found:
-        answer = self._known(key)
-        if answer is None:
-            if self.is_asked(key, deeper):
-                return meanwhile
-            answer = self._answered(key, find, deeper, lasting)
-        self._rest_on(answer)
-        found: Found = answer.found
+        result = self._stored(key)
+        if result is None:
+            if self.is_in_progress(key, nested):
+                return on_cycle
+            result = self._compute(key, compute, nested, reusable)
+        self._depend_on(result)
+        found: Found = result.found
         return found
 
-    def is_asked(self, key: Hashable, deeper: bool = False) -> bool:
+    def is_in_progress(self, key: Hashable, nested: bool = False) -> bool:
         bit, top = self._bit(key), self._frames[-1]
-        top.questions |= bit
-        if self._asked & bit:
+        top.queries |= bit
+        if self._open & bit:
             top.cut |= bit
             return True
-        if deeper and self._depth >= MAX_QUERY_DEPTH:
+        if nested and self._depth >= MAX_QUERY_DEPTH:
             top.limited = True
             return True
         return False
 
     @contextmanager
-    def asking(self, key: Hashable) -> Iterator[None]:
-        frame = self._began(key, True)
+    def computing(self, key: Hashable) -> Iterator[None]:
+        frame = self._push(key, True)
         try:
             yield
         finally:
-            self._ended(frame, True)
-        self._rest_on(_answer(None, frame, True))
+            self._pop(frame, True)
+        self._depend_on(_result_of(None, frame, True))
 
     def forget(self, key: Hashable) -> None:
-        """What was answered in the middle of a question is forgotten with that anyway."""
+        """A result computed in the middle of another query is provisional, and dropped with that anyway."""
 
-    def _known(self, key: Hashable) -> _Answer | None:
-        """An answer that a memory which has seen nothing would find here as well."""
+    def _stored(self, key: Hashable) -> _Result | None:
+        """A result that an empty table would come to here as well."""
         left = MAX_QUERY_DEPTH - self._depth
-        answer = self._passing.get(key)
-        if answer is not None and answer.height <= left:
-            return answer
-        answer = self._settled.get(key)
-        if answer is not None and answer.height <= left and not answer.questions & self._asked:
-            return answer
+        result = self._provisional.get(key)
+        if result is not None and result.height <= left:
+            return result
+        result = self._final.get(key)
+        if result is not None and result.height <= left and not result.queries & self._open:
+            return result
         if not self._limited:
             return None
         key = (key, self._depth)
-        answer = self._passing.get(key)
-        if answer is None:
-            answer = self._settled.get(key)
-            if answer is not None and answer.questions & self._asked:
+        result = self._provisional.get(key)
+        if result is None:
+            result = self._final.get(key)
+            if result is not None and result.queries & self._open:
                 return None
-        return answer
+        return result
 
-    def _answered(self, key: Hashable, find: Callable[[], Any], deeper: bool, lasting: bool) -> _Answer:
-        frame = self._began(key, deeper)
+    def _compute(self, key: Hashable, compute: Callable[[], Any], nested: bool, reusable: bool) -> _Result:
+        frame = self._push(key, nested)
         try:
-            found = find()
+            found = compute()
         finally:
-            self._ended(frame, deeper)
-        answer = _answer(found, frame, deeper)
-        if answer.limited:
+            self._pop(frame, nested)
+        result = _result_of(found, frame, nested)
+        if result.limited:
             self._limited = True
             key = (key, self._depth)
-        if lasting and not answer.cut:
-            self._settled[key] = answer
-            return answer
-        around = self._frames[-1]
-        if answer.cut:
-            around = next(below for below in self._frames if below.bit & answer.cut)
-        self._passing[key] = answer
-        around.passing.append(key)
-        return answer
+        if reusable and not result.cut:
+            self._final[key] = result
+            return result
+        holder = self._frames[-1]
+        if result.cut:
+            holder = next(below for below in self._frames if below.bit & result.cut)
+        self._provisional[key] = result
+        holder.provisional.append(key)
+        return result
 
-    def _rest_on(self, answer: _Answer) -> None:
+    def _depend_on(self, result: _Result) -> None:
         top = self._frames[-1]
-        top.facts |= answer.facts
-        top.questions |= answer.questions
-        # Of those that cut it short, others may have ended since; the lowest has not.
-        top.cut |= answer.cut & self._asked
-        top.limited |= answer.limited
-        if answer.height > top.height:
-            top.height = answer.height
+        top.dependencies |= result.dependencies
+        top.queries |= result.queries
+        # Of the queries that cut it short, others may have ended since; the outermost has not.
+        top.cut |= result.cut & self._open
+        top.limited |= result.limited
+        if result.height > top.height:
+            top.height = result.height
 
-    def _began(self, key: Hashable, deeper: bool) -> _Frame:
+    def _push(self, key: Hashable, nested: bool) -> _Frame:
         frame = _Frame(self._bit(key))
         self._frames.append(frame)
-        self._asked |= frame.bit
-        self._depth += deeper
+        self._open |= frame.bit
+        self._depth += nested
         return frame
 
-    def _ended(self, frame: _Frame, deeper: bool) -> None:
-        self._depth -= deeper
-        self._asked &= ~frame.bit
+    def _pop(self, frame: _Frame, nested: bool) -> None:
+        self._depth -= nested
+        self._open &= ~frame.bit
         self._frames.pop()
-        for key in frame.passing:
-            self._passing.pop(key, None)
+        for key in frame.provisional:
+            self._provisional.pop(key, None)
 
     def _bit(self, key: Hashable) -> int:
         bit = self._bits.get(key)
@@ -291,6 +296,6 @@ class Questions:
         return bit
 
 
-def _answer(found: Any, frame: _Frame, deeper: bool) -> _Answer:
-    questions, cut = frame.questions | frame.bit, frame.cut & ~frame.bit
-    return _Answer(found, frame.facts, questions, cut, frame.height + deeper, frame.limited)
+def _result_of(found: Any, frame: _Frame, nested: bool) -> _Result:
+    queries, cut = frame.queries | frame.bit, frame.cut & ~frame.bit
+    return _Result(found, frame.dependencies, queries, cut, frame.height + nested, frame.limited)

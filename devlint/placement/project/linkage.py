@@ -11,7 +11,7 @@ from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.domain.abstract_values import ClassValue, Reference, Value
-from devlint.placement.interpreter.memo import Memory
+from devlint.placement.interpreter.memo import MemoTable
 from devlint.placement.project.other_modules import OtherModules
 
 MAX_STARS = 32
@@ -24,11 +24,11 @@ class ModuleLinkage:
     """One file's way to the others. Without ``others`` or ``file``, what is imported is known by its name alone."""
 
     def __init__(
-        self, index: FileIndex, memory: Memory, others: OtherModules | None, file: Path | None, queried: bool
+        self, index: FileIndex, memo: MemoTable, others: OtherModules | None, file: Path | None, queried: bool
     ) -> None:
         """``queried``: the file itself is one of the others of some analysis, which depends on what is read of it."""
         self._index = index
-        self._memory = memory
+        self._memo = memo
         self._others = others
         self._file = file
         self._queried = queried
@@ -44,7 +44,7 @@ class ModuleLinkage:
 
     def query(self, key: Hashable, find: Callable[[], Found], meanwhile: Found) -> Found:
         """The memoised answer of ``find``; ``meanwhile`` where the same query is being answered."""
-        return self._memory.ask(key, find, meanwhile)
+        return self._memo.query(key, find, meanwhile)
 
     def imported(self, qualified: str) -> Value:
         """What an imported name stands for: a value of the project, or a reference to what is outside."""
@@ -71,4 +71,4 @@ class ModuleLinkage:
         if self._others is None or self._file is None:
             return None
         look_up = partial(self._others.look_up, self._file, qualified)
-        return self._memory.ask(("import", self, qualified), look_up, None)
+        return self._memo.query(("import", self, qualified), look_up, None)

@@ -30,7 +30,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.evaluation.handlers import HANDLERS
 from devlint.placement.interpreter.interpreter import Walk
-from devlint.placement.interpreter.memo import Memory, Notebook
+from devlint.placement.interpreter.memo import LocalMemo, MemoTable
 from devlint.placement.interpreter.program import Program
 from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
@@ -61,24 +61,24 @@ class ModuleAnalysis:
         others: OtherModules | None = None,
         file: Path | None = None,
         index: FileIndex | None = None,
-        memory: Memory | None = None,
+        memo: MemoTable | None = None,
     ) -> None:
-        """``index`` is that of the file. With a ``memory`` of others it is asked about some names only, and keeps in
+        """``index`` is that of the file. With a ``memo`` of others it is asked about some names only, and keeps in
         it what it finds out: its module level is walked if a name wants it."""
         self.tree = tree
-        self._asked_only = memory is not None
-        self.memory: Memory = memory if memory is not None else Notebook()
+        self._queried = memo is not None
+        self.memo: MemoTable = memo if memo is not None else LocalMemo()
         self.index: FileIndex = index if index is not None else index_file(tree)
         self.path = path
         self.role = role
         self.file = file
         self.others = others
-        self.linkage = ModuleLinkage(self.index, self.memory, others, file, self._asked_only)
+        self.linkage = ModuleLinkage(self.index, self.memo, others, file, self._queried)
         self._globals: dict[str, Value] = {}
         self._deferred: list[FunctionInfo] = []
         self._buffers: set[tuple[ClassInfo, str]] = set()
         """All that have been seen to be registered."""
-        self.callers = Callers(self.index.indirect, self._only_used_here) if not self._asked_only else None
+        self.callers = Callers(self.index.indirect, self._only_used_here) if not self._queried else None
         self._default: Device = CPU
         self._sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
         for function in self.index.functions.values():
@@ -88,8 +88,8 @@ class ModuleAnalysis:
 
     def dissolve(self) -> None:
         """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
-        if isinstance(self.memory, Notebook):
-            self.memory.clear()
+        if isinstance(self.memo, LocalMemo):
+            self.memo.clear()
         if self.callers is not None:
             self.callers.forget()
         self._globals.clear()
@@ -100,7 +100,7 @@ class ModuleAnalysis:
             function.closure = {}
         for info in self.index.classes.values():
             info.linkage = None
-            if not self._asked_only:
+            if not self._queried:
                 info.methods.clear()
 
     # -- events ---------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class ModuleAnalysis:
 
     def _module_level(self) -> _ModuleLevel | None:
         """What the statements of the module level do; None while they are walked."""
-        return self.memory.ask(("module", self), self._walk_module, None)
+        return self.memo.query(("module", self), self._walk_module, None)
 
     def _walk_module(self) -> _ModuleLevel:
         self.linkage.depends_on(MODULE)
@@ -161,7 +161,7 @@ class ModuleAnalysis:
         names = dict(walk.env.values) if walk.env is not None else self._globals
         # Set inside some function: when it has run is not known here.
         default = UNKNOWN if self._default == CPU and self._sets_default else self._default
-        return _ModuleLevel([] if self._asked_only else walk.events, names, default)
+        return _ModuleLevel([] if self._queried else walk.events, names, default)
 
     @property
     def _default_device(self) -> Device:
@@ -171,16 +171,16 @@ class ModuleAnalysis:
     def _walked(self, info: FunctionInfo) -> Walk | None:
         """The walk of a definition; None while it runs, or too deep."""
         # What one closes over is that of the walk around it.
-        return self.memory.ask(_walk_of(info), partial(self._walk, info), None, True, not info.closure)
+        return self.memo.query(_walk_of(info), partial(self._walk, info), None, True, not info.closure)
 
     def _walk(self, info: FunctionInfo) -> Walk:
         walk = Walk(self, HANDLERS, scope_of(info, self.path, self.role), info)
         walk.state.default_device = self._default_device
         bind_parameters(walk, info)
-        if not self._asked_only:
+        if not self._queried:
             announce(walk, info)
         walk.run_definition(info.node)
-        if self._asked_only:
+        if self._queried:
             walk.keep_results()
         return walk
 
@@ -199,10 +199,10 @@ class ModuleAnalysis:
 
     def running(self, info: FunctionInfo) -> AbstractContextManager[None]:
         """While a definition is walked, what is asked of it again has no answer yet."""
-        return self.memory.asking(_walk_of(info))
+        return self.memo.computing(_walk_of(info))
 
     def is_running(self, info: FunctionInfo) -> bool:
-        return self.memory.is_asked(_walk_of(info), True)
+        return self.memo.is_in_progress(_walk_of(info), True)
 
     def defer(self, info: FunctionInfo) -> None:
         """A definition found inside another, to be walked after it."""
@@ -246,7 +246,7 @@ class ModuleAnalysis:
         found = self._bound(name)
         if found is not None and not (found == NONE and name in self.index.imports):
             return found
-        defined = self.index.top_level.get(name) if self._asked_only else None
+        defined = self.index.top_level.get(name) if self._queried else None
         if isinstance(defined, FunctionInfo):
             return Function(defined, f"{self.path}:{name}") if defined.keeps_signature else NOTHING
         if defined is not None:
@@ -258,7 +258,7 @@ class ModuleAnalysis:
 
     def _bound(self, name: str) -> Value | None:
         """What the statements of the module level leave a name with."""
-        if self._asked_only and name not in self.index.bound:
+        if self._queried and name not in self.index.bound:
             return None
         level = self._module_level()
         return (self._globals if level is None else level.names).get(name)
@@ -281,14 +281,14 @@ class ModuleAnalysis:
     def in_progress(self, info: ClassInfo) -> bool:
         """Whether the facts of a class are being computed."""
         other = self._other_holder(info)
-        return other.in_progress(info) if other is not None else self.memory.is_asked(("facts", info))
+        return other.in_progress(info) if other is not None else self.memo.is_in_progress(("facts", info))
 
     def facts(self, info: ClassInfo) -> ClassFacts:
         """The attributes of a class by its constructor and its bases in the project."""
         other = self._other_holder(info)
         if other is not None:
             return other.facts(info)
-        return self.memory.ask(("facts", info), partial(self._find_facts, info), ClassFacts(info))
+        return self.memo.query(("facts", info), partial(self._find_facts, info), ClassFacts(info))
 
     def _find_facts(self, info: ClassInfo) -> ClassFacts:
         facts = ClassFacts(info)
@@ -298,7 +298,7 @@ class ModuleAnalysis:
         if constructor is not None:
             for method in info.builders:
                 # Its own walk comes later, when the attributes are known.
-                self.memory.forget(_walk_of(method))
+                self.memo.forget(_walk_of(method))
             add_own_facts(facts, constructor, builders)
         return facts
 
@@ -319,13 +319,13 @@ class ModuleAnalysis:
 
     def registers(self, info: ClassInfo, name: str) -> bool:
         """Whether the class itself registers a buffer of that name."""
-        if not self._asked_only:
+        if not self._queried:
             return (info, name) in self._buffers
         return any((info, name) in one.noted.buffers for one in self._constructing(info))
 
     def note_buffer(self, info: ClassInfo, name: str) -> None:
         """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
-        if not self._asked_only:
+        if not self._queried:
             self._buffers.add((info, name))
 
 

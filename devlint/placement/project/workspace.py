@@ -18,7 +18,7 @@ from devlint.placement.calls.attributes import static_attribute
 from devlint.placement.declarations.definitions import Linkage
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.domain.abstract_values import ProjectModule, Value
-from devlint.placement.interpreter.memo import Questions
+from devlint.placement.interpreter.memo import SharedMemo
 from devlint.placement.project.module_analysis import ModuleAnalysis
 from devlint.source.dependency_parts import SIGNS, name_part
 from devlint.source.part import Part
@@ -85,11 +85,11 @@ class Files(Protocol):
 
 
 class World:
-    """The files around, and what has been found out about them. ``questions`` is told of every fact by ``files``."""
+    """The files around, and what has been found out about them. ``memo`` is told of every fact by ``files``."""
 
-    def __init__(self, files: Files, questions: Questions) -> None:
+    def __init__(self, files: Files, memo: SharedMemo) -> None:
         self._files = files
-        self.questions = questions
+        self.memo = memo
         self._analyses: dict[Path, ModuleAnalysis | None] = {}
         self._opened: dict[Path, ParsedFile] = {}
         self._modules: dict[Linkage, ModuleAnalysis] = {}
@@ -131,7 +131,7 @@ class World:
         self._modules.clear()
         self._opened.clear()
         self._files.forget()
-        self.questions.forget_all()
+        self.memo.forget_all()
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:
@@ -166,7 +166,7 @@ class World:
             self._opened[file] = parsed
             self.size += parsed.size
             path = self._files.shown(file)
-            found = ModuleAnalysis(parsed.tree, path, parsed.role, self, file, parsed.index, self.questions)
+            found = ModuleAnalysis(parsed.tree, path, parsed.role, self, file, parsed.index, self.memo)
             self.register(found)
         self._analyses[file] = found
         return found
@@ -230,7 +230,7 @@ class Project:
         self._analysis: ModuleAnalysis | None = None
         self._recorded = 0
         self._read = 0
-        world.questions.begin()
+        world.memo.begin()
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:
@@ -240,7 +240,7 @@ class Project:
     @property
     def leads_back(self) -> bool:
         """Whether the files around look into this one: then they must be asked alone."""
-        return not self._alone and self._world.questions.rests_on(PARSED, str(self._file))
+        return not self._alone and self._world.memo.depends_on(PARSED, str(self._file))
 
     def enter(self, analysis: ModuleAnalysis) -> None:
         """The analysis of the file, so that imports that lead back to it find it."""
@@ -281,9 +281,9 @@ class Project:
 
     def _count(self) -> int:
         """Characters of other files that the analysis rests on so far."""
-        questions = self._world.questions
-        facts = questions.rests
-        for kind, asked, told in questions.facts(facts & ~self._recorded):
+        memo = self._world.memo
+        facts = memo.dependencies
+        for kind, asked, told in memo.read(facts & ~self._recorded):
             self._record(kind, asked, told)
             if kind == PARSED:
                 self._read += told.size

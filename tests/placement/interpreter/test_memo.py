@@ -1,4 +1,4 @@
-"""A memory that served others says what one that has seen nothing says, and what each answer rests on."""
+"""A memory that served others says what one that has seen nothing says, and what each result depends on."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devlint.placement.interpreter import memo as questions
-from devlint.placement.interpreter.memo import Memory, Notebook, Questions
+from devlint.placement.interpreter import memo
+from devlint.placement.interpreter.memo import LocalMemo, MemoTable, SharedMemo
 
 Graph = dict[str, tuple[str, ...]]
 """What each question asks in turn."""
 
 
-def asker(graph: Graph, memory: Memory, found: list[str] | None = None) -> Callable[[str], str]:
+def asker(graph: Graph, memory: MemoTable, found: list[str] | None = None) -> Callable[[str], str]:
     """Asks a question of ``graph``: its answer shows what it was told. ``found`` lists those that were worked out."""
 
-    def find(name: str) -> str:
+    def compute(name: str) -> str:
         if found is not None:
             found.append(name)
-        if isinstance(memory, Questions):
+        if isinstance(memory, SharedMemo):
             memory.note("read", name, name.upper())
         return f"{name}({' '.join(map(ask, graph[name]))})"
 
     def ask(name: str) -> str:
-        return memory.ask(name, lambda: find(name), "-", True)
+        return memory.query(name, lambda: compute(name), "-", True)
 
     return ask
 
 
-@pytest.mark.parametrize("memory", [Notebook(), Questions()])
-def test_an_answer_is_worked_out_once(memory: Memory) -> None:
+@pytest.mark.parametrize("memory", [LocalMemo(), SharedMemo()])
+def test_an_answer_is_worked_out_once(memory: MemoTable) -> None:
     found: list[str] = []
     ask = asker({"a": ("b", "b"), "b": ()}, memory, found)
     assert ask("a") == "a(b() b())"
@@ -40,14 +40,14 @@ def test_an_answer_is_worked_out_once(memory: Memory) -> None:
     assert found == ["a", "b"]
 
 
-@pytest.mark.parametrize("memory", [Notebook(), Questions()])
-def test_what_is_being_answered_has_no_answer_yet(memory: Memory) -> None:
+@pytest.mark.parametrize("memory", [LocalMemo(), SharedMemo()])
+def test_what_is_being_answered_has_no_answer_yet(memory: MemoTable) -> None:
     assert asker({"a": ("b",), "b": ("a",)}, memory)("a") == "a(b(-))"
 
 
 def test_an_answer_in_the_middle_of_another_is_not_kept() -> None:
     graph: Graph = {"a": ("b",), "b": ("a", "c"), "c": ()}
-    memory, notebook, found = Questions(), Notebook(), list[str]()
+    memory, notebook, found = SharedMemo(), LocalMemo(), list[str]()
     ask = asker(graph, memory, found)
     assert ask("a") == "a(b(- c()))"
     assert ask("b") == "b(a(-) c())"
@@ -58,57 +58,57 @@ def test_an_answer_in_the_middle_of_another_is_not_kept() -> None:
 
 
 def test_who_asks_later_rests_on_the_same_facts() -> None:
-    memory = Questions()
+    memory = SharedMemo()
     ask = asker({"a": ("b",), "b": ("c",), "c": (), "d": ()}, memory)
     memory.begin()
     ask("b")
     memory.begin()
-    assert memory.rests == 0
+    assert memory.dependencies == 0
     ask("d")
     ask("a")
-    assert sorted(key for _, key, _ in memory.facts(memory.rests)) == ["a", "b", "c", "d"]
-    assert memory.rests_on("read", "c")
+    assert sorted(key for _, key, _ in memory.read(memory.dependencies)) == ["a", "b", "c", "d"]
+    assert memory.depends_on("read", "c")
     memory.begin()
     ask("d")
-    assert list(memory.facts(memory.rests)) == [("read", "d", "D")]
-    assert not memory.rests_on("read", "c")
+    assert list(memory.read(memory.dependencies)) == [("read", "d", "D")]
+    assert not memory.depends_on("read", "c")
 
 
 def test_an_answer_that_is_not_lasting_ends_with_the_question_around() -> None:
-    memory, counted = Questions(), list[int]()
+    memory, counted = SharedMemo(), list[int]()
 
     def inner() -> int:
         counted.append(1)
         return len(counted)
 
     def ask_inner() -> int:
-        return memory.ask("inner", inner, 0, lasting=False)
+        return memory.query("inner", inner, 0, reusable=False)
 
-    assert memory.ask("outer", lambda: (ask_inner(), ask_inner()), (0, 0)) == (1, 1)
+    assert memory.query("outer", lambda: (ask_inner(), ask_inner()), (0, 0)) == (1, 1)
     assert ask_inner() == 2
 
 
 def test_what_is_done_without_being_kept_counts_as_asked() -> None:
-    memory = Questions()
+    memory = SharedMemo()
     ask = asker({"a": ("b",), "b": ()}, memory)
-    with memory.asking("a"):
-        assert memory.is_asked("a")
+    with memory.computing("a"):
+        assert memory.is_in_progress("a")
         assert ask("b") == "b()"
         assert ask("a") == "-"
-    assert not memory.is_asked("a")
+    assert not memory.is_in_progress("a")
     assert ask("a") == "a(b())"
 
 
 def test_an_interrupted_answer_is_none() -> None:
-    memory = Questions()
+    memory = SharedMemo()
 
     def fails() -> str:
         raise KeyError
 
     with pytest.raises(KeyError):
-        memory.ask("a", fails, "-")
-    assert not memory.is_asked("a")
-    assert memory.ask("a", lambda: "found", "-") == "found"
+        memory.query("a", fails, "-")
+    assert not memory.is_in_progress("a")
+    assert memory.query("a", lambda: "found", "-") == "found"
 
 
 NAMES = "abcdefg"
@@ -119,13 +119,13 @@ ROUNDS = st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3), min_
 @pytest.mark.parametrize("depth", [2, 3, 12])
 @given(graph=GRAPHS, rounds=ROUNDS)
 def test_what_was_asked_before_changes_nothing(depth: int, graph: Graph, rounds: Sequence[Sequence[str]]) -> None:
-    def answers(memory: Questions, asked: Sequence[str]) -> tuple[list[str], set[str]]:
+    def answers(memory: SharedMemo, asked: Sequence[str]) -> tuple[list[str], set[str]]:
         memory.begin()
         told = [asker(graph, memory)(name) for name in asked]
-        return told, {key for _, key, _ in memory.facts(memory.rests)}
+        return told, {key for _, key, _ in memory.read(memory.dependencies)}
 
-    shared = Questions()
+    shared = SharedMemo()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(questions, "MAX_QUERY_DEPTH", depth)
+        patch.setattr(memo, "MAX_QUERY_DEPTH", depth)
         for asked in rounds:
-            assert answers(shared, asked) == answers(Questions(), asked)
+            assert answers(shared, asked) == answers(SharedMemo(), asked)
