@@ -32,7 +32,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "LibCST trees": ("devlint.source.gate:parse_tree",),
     "imports": ("devlint.source.modules:ModuleFinder.locate",),
     "index": ("devlint.placement.declarations.index:index_file",),
-    "walk": ("devlint.placement.project.module_analysis:analyse",),
+    "walk": ("devlint.placement.project.analyse:analyse",),
     "rules": ("devlint.rules.engine:_drafts", "devlint.rules.engine:_settle"),
     "positions": ("devlint.rules.engine:_finding",),
     "garbage": ("devlint.pipeline.workers:_collect_garbage",),
