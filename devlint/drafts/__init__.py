@@ -1,1 +1,1 @@
-"""A finding before it has a place in the text: its words, its trace, the changes that would mend it."""
+"""Drafts: findings before they have places in the text. Their wording, their trace, the changes of their repair."""

@@ -1,4 +1,4 @@
-"""What a repair does to the code, in terms of nodes; :mod:`devlint.repairs.editing` makes edits of the text of them."""
+"""Changes: what a repair does to nodes of the tree. :mod:`devlint.repairs.editing` makes edits of the text of them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReturnAtEnd:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keep:
+class AssignResult:
     """``x.cuda()``, a statement, becomes ``x = x.cuda()``."""
 
     call: cst.Call
@@ -75,7 +75,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Transfer:
+class TransferTo:
     """``.cuda()`` becomes ``.to(device)``, its other arguments kept."""
 
     call: cst.Call
@@ -130,27 +130,27 @@ class ChooseInBody:
 
 Change = (
     Replace | Surround | Suffix | SetArgument | DropArgument | DropCall
-    | ReturnAtEnd | Keep | Transfer | RegisterBuffer | WrapStored
+    | ReturnAtEnd | AssignResult | TransferTo | RegisterBuffer | WrapStored
     | InsertBefore | MoveBefore | IndentRest | ChooseInBody
 )  # fmt: skip
 
 
 def suffixed(node: cst.CSTNode, text: str) -> tuple[Change, ...]:
-    """Text behind the node, if it is an expression."""
+    """The change that appends text to an expression; empty if the node is none."""
     import libcst as cst
 
     return (Suffix(node, text),) if isinstance(node, cst.BaseExpression) else ()
 
 
 def with_argument(node: cst.CSTNode, keyword: str, text: str) -> tuple[Change, ...]:
-    """An argument more, if the node is a call."""
+    """The change that sets a keyword argument of a call; empty if the node is none."""
     import libcst as cst
 
     return (SetArgument(node, keyword, text),) if isinstance(node, cst.Call) else ()
 
 
 def keywords_of(node: cst.CSTNode) -> set[str]:
-    """The keywords that a call gives."""
+    """The keywords of a call's arguments; empty if the node is no call."""
     import libcst as cst
 
     arguments = node.args if isinstance(node, cst.Call) else ()

@@ -1,4 +1,4 @@
-"""The draft of a finding: what a rule yields, its places still nodes of the tree."""
+"""The draft of a finding: what a rule yields. Its places are still nodes of the tree."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DraftStep:
-    """A trace step whose place is still a node."""
+    """A step of the trace. Its place is still a node."""
 
     node: cst.CSTNode
     scope: Scope
     message: str
     device: str | None = None
     passes_on: bool = True
-    """Here the value is handed on; not where a value begins, as a parameter, a factory or an attribute does."""
+    """Whether the value passes through here; False where it begins: at a parameter, a factory or an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """How the code becomes right: in words, with its applicability and, where it can be written down, the changes.
+    """How the code is mended: a message, how safe the repair is, and the changes, if they can be made.
 
     Without changes it is shown as a suggestion, whatever its applicability.
     """
@@ -47,6 +47,6 @@ class Draft:
     message: str
     confidence: Confidence = Confidence.HIGH
     severity: Severity | None = None
-    """None: the rule's own."""
+    """The finding's severity; None for that of its rule."""
     trace: tuple[DraftStep, ...] = ()
     repair: Repair | None = None

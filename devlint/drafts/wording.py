@@ -1,4 +1,4 @@
-"""The words of a message: what an operand is called, where it stands, what fails.
+"""The parts of a message: an operand, its placement, what fails and when.
 
 Code is rendered only here, and only for findings, so libcst is imported on the first finding and not before.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of
+from devlint.drafts.trace import origin_of
 from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_accelerator, leaves
 from devlint.placement.domain.provenance import Origin, Step, StepKind
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import Met, MetOperand
 
-LONGEST = 60
-"""Code longer than this says less than the name of its operation."""
+MAX_QUOTED_LENGTH = 60
+"""Longer code is left out of a sentence: the name of its operation says more."""
 
 
 def code_of(node: cst.CSTNode) -> str:
-    """The source text of a node, whitespace normalised to one line."""
+    """The source text of a node, whitespace normalised to one line.
+
+    The same as ``devlint.placement.syntax.nodes.code_of``, which imports LibCST; this imports it on the first call.
+    """
     from devlint.placement.syntax.nodes import code_of as source_of
 
     return source_of(node)
@@ -43,15 +46,16 @@ def code_with(node: cst.CSTNode, suffix: str) -> str:
 def quoted(node: cst.CSTNode, fallback: str) -> str:
     """The node's code in backticks, or the fallback where the code is too long to read in a sentence."""
     code = code_of(node)
-    return f"`{code}`" if len(code) <= LONGEST else fallback
+    return f"`{code}`" if len(code) <= MAX_QUOTED_LENGTH else fallback
 
 
 def device_of(value: Value) -> Device | None:
+    """The device of a value; None for a value that has none, such as a number."""
     return getattr(value, "device", None)
 
 
-def called(operand: MetOperand) -> str:
-    """What the reader knows the operand as."""
+def describe_operand(operand: MetOperand) -> str:
+    """The operand as the reader knows it: its code, or what made it where the code is long."""
     if is_module(operand):
         return quoted(operand.node, "the module")
     origin = origin_of(operand.value)
@@ -59,8 +63,8 @@ def called(operand: MetOperand) -> str:
     return quoted(operand.node, made)
 
 
-def stands(operand: MetOperand) -> str:
-    """Where the operand is, as the second half of a sentence about it: "is on cuda:1", "comes from the caller"."""
+def describe_placement(operand: MetOperand) -> str:
+    """Where the operand is, as the predicate of a sentence about it: "is on cuda:1", "comes from the caller"."""
     device = device_of(operand.value)
     if device is None:
         return "is elsewhere"
@@ -85,6 +89,11 @@ def stands(operand: MetOperand) -> str:
     return "may be on the CPU" if CPU in leaves(device) else "is elsewhere"
 
 
+def operand_and_placement(operand: MetOperand) -> str:
+    """A sentence without its full stop: "`x` is on cuda:1"."""
+    return f"{describe_operand(operand)} {describe_placement(operand)}"
+
+
 def _is_own(operand: MetOperand) -> bool:
     """Whether the operand is reached through the module itself and not through its inputs."""
     return is_module(operand) or code_of(operand.node).startswith("self.")
@@ -95,8 +104,8 @@ def is_module(operand: MetOperand) -> bool:
     return isinstance(operand.value, Module) or operand.role == "module"
 
 
-def when(device: Device | None) -> str:
-    """Under which placement the clash happens; empty where it always does."""
+def failure_condition(device: Device | None) -> str:
+    """When the operation fails if an operand is on this device: " when cuda:1 is used"; empty if it always fails."""
     if device is None or device == CPU or is_accelerator(device):
         return ""
     for leaf in leaves(device):
@@ -112,8 +121,8 @@ def when(device: Device | None) -> str:
     return " when an accelerator is used"
 
 
-def failing(event: Met) -> str:
-    """What fails: the module or function called, or the operator's expression."""
+def failing_code(event: Met) -> str:
+    """The code of what fails: the module or function that is called, or the operator's expression."""
     import libcst as cst
 
     if event.callee_node is not None:
@@ -123,8 +132,13 @@ def failing(event: Met) -> str:
     return quoted(event.node, "the expression")
 
 
-def to_device_of(operand: MetOperand) -> str:
-    """An expression for the operand's device, to be written where the operand is in scope; empty if there is none."""
+def failure(event: Met, operand: MetOperand) -> str:
+    """What fails, and under which placement of the operand: "`self.rnn` fails when the model is on an accelerator"."""
+    return f"{failing_code(event)} fails{failure_condition(device_of(operand.value))}"
+
+
+def device_expression_of(operand: MetOperand) -> str:
+    """An expression for the operand's device, valid where the operand is in scope; empty if there is none."""
     code = code_of(operand.node)
     if is_module(operand):
         return f"next({'self' if code.startswith('self.') else code}.parameters()).device"
@@ -135,26 +149,27 @@ def to_device_of(operand: MetOperand) -> str:
 
 
 def bare_creation(value: Value) -> Step | None:
-    """The creation without a device that put a value on the CPU, unless an explicit move decided its place later."""
-    return _bare(origin_of(value))
+    """The creation without ``device=`` that put a value on the CPU; None if a later transfer decided its device."""
+    return _bare_creation_in(origin_of(value))
 
 
 def other_creations(value: Value) -> list[Step]:
-    """The creations without a device by which the value came in the other arms of a branch."""
+    """The creations without ``device=`` that give the value in the other arms of a branch."""
     origin = origin_of(value)
-    found = [_bare(alternative) for alternative in origin.alternatives] if origin is not None else []
+    found = [_bare_creation_in(alternative) for alternative in origin.alternatives] if origin is not None else []
     return [step for step in found if step is not None]
 
 
-def _bare(origin: Origin | None) -> Step | None:
+def _bare_creation_in(origin: Origin | None) -> Step | None:
     for step in origin or ():
         if step.kind is StepKind.MADE:
             return step if step.bare else None
         if step.kind is StepKind.MOVED and step.device == CPU:
-            # `.cpu()` after the creation: somebody wanted it there.
+            # `.cpu()` after the creation: the CPU was chosen.
             return None
     return None
 
 
 def is_certain(value: Value) -> bool:
+    """Whether the value is a tensor for sure, and not something that is only used like one."""
     return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN

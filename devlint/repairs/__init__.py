@@ -1,1 +1,1 @@
-"""Changes written down as edits of the text, and the device expressions that a repair can use."""
+"""Repairs: changes as edits of the text, and the device expressions that a repair can use."""

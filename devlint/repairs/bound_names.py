@@ -1,4 +1,7 @@
-"""What a name of a function is bound to at a place in it, by the syntax: an inserted `x.device` relies on it."""
+"""Whether a name has one value from one place of a function to another, by its syntax alone.
+
+A repair that inserts `x.device` relies on it. ``at`` is always the node where the name is to be used.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
 def is_untouched(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether a parameter is at ``at`` what it was at the start: bound nowhere before, nor in a loop around ``at``."""
+    """Whether a parameter still has the caller's value: nothing binds it before ``at``, nor in a loop around ``at``."""
     return not any(_may_run_before(binding, function, at) for binding in _bindings(name, function))
 
 
@@ -35,8 +38,8 @@ def is_bound_before(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bo
     )
 
 
-def is_settled(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether the name, an argument's or one bound before ``at``, is bound nowhere behind that."""
+def stays_bound(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
+    """Whether the name has a value at ``at`` (a parameter, or bound before) and nothing binds it afterwards."""
     order = {id(node): index for index, node in enumerate(descend(function.body))}
     here = order.get(id(at), -1)
     if any(order.get(id(binding), here) > here for binding in _bindings(name, function)):
@@ -44,25 +47,25 @@ def is_settled(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
     return name in _parameters(function) or is_bound_before(name, function, at)
 
 
-def stays_bound(code: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether every name in an expression has its value at ``at`` already, and keeps it; names of the module do."""
+def expression_stays_bound(code: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
+    """Whether every name of an expression stays bound from ``at`` on; names of the module are taken to."""
     names = {node.value for node in descend(cst.parse_expression(code)) if isinstance(node, cst.Name)}
-    return all(is_settled(name, function, at) for name in names if bound_in(name, function))
+    return all(stays_bound(name, function, at) for name in names if bound_in(name, function))
 
 
 def is_mentioned(name: str, function: cst.FunctionDef) -> bool:
-    """Whether the name occurs in the function at all, a parameter's included."""
+    """Whether the name occurs in the function at all, its parameters included."""
     return any(isinstance(node, cst.Name) and node.value == name for node in descend(function))
 
 
 def is_always_before(node: cst.CSTNode, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether ``node`` is evaluated on every way to ``at``."""
+    """Whether ``node`` is evaluated on every path to ``at``."""
     return any(_holds(statement, node) for statement in _always_before(function, at))
 
 
 def is_dereferenced_before(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
-    """Whether every way to the end of ``at`` asks an attribute of the name: None would have failed before."""
-    return any(_asks(name, part) for part in (*_always_before(function, at), at))
+    """Whether every path to the end of ``at`` reads an attribute of the name, so that None would have failed there."""
+    return any(_reads_attribute(name, part) for part in (*_always_before(function, at), at))
 
 
 def may_be_none(name: str, function: cst.FunctionDef) -> bool:
@@ -80,12 +83,12 @@ def may_be_none(name: str, function: cst.FunctionDef) -> bool:
 
 def is_behind_a_test(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> bool:
     """Whether ``at`` stands in an arm that is only taken where the name holds something: `if x is not None:`."""
-    way = path_to(function, at)
-    for node in way:
+    path = path_to(function, at)
+    for node in path:
         if isinstance(node, (cst.If, cst.IfExp)):
-            body = any(part is node.body for part in way)
+            body = any(part is node.body for part in path)
             if (body and _holds_something(name, node.test)) or (
-                any(part is node.orelse for part in way) and _is_none(name, node.test)
+                any(part is node.orelse for part in path) and _is_none(name, node.test)
             ):
                 return True
     return False
@@ -114,7 +117,7 @@ def _operator(test: cst.BaseExpression) -> cst.BaseCompOp | None:
 
 
 def bound_in(name: str, function: cst.FunctionDef) -> bool:
-    """Whether the function may assign to the name: its argument, assigned to in it already, or declared to be so."""
+    """Whether the name is local to the function, or declared global or nonlocal: assigning to it changes no other."""
     return name in _parameters(function) or any(
         not isinstance(binding, (cst.CompFor, cst.Del)) for binding in _bindings(name, function)
     )
@@ -231,7 +234,7 @@ def _holds(node: cst.CSTNode, inner: cst.CSTNode) -> bool:
     return any(child is inner for child in descend(node))
 
 
-def _asks(name: str, node: cst.CSTNode) -> bool:
+def _reads_attribute(name: str, node: cst.CSTNode) -> bool:
     """Whether evaluating the node always reads an attribute of the name."""
     stack = [node]
     while stack:

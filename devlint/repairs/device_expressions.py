@@ -1,4 +1,4 @@
-"""Which expression says, at a place in a function, where another tensor is, and how sure that is."""
+"""Expressions for the device of another tensor, at a place in a function, and how safe each of them is there."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of
 from devlint.drafts.changes import keywords_of, suffixed, with_argument
 from devlint.drafts.draft import Repair
-from devlint.drafts.wording import code_of, device_of, quoted, to_device_of
+from devlint.drafts.trace import origin_of
+from devlint.drafts.wording import code_of, device_expression_of, device_of, quoted
 from devlint.finding import Applicability
 from devlint.placement.domain.abstract_values import DeviceName, Evidence, Opaque, Tensor, Value
 from devlint.placement.domain.provenance import Step, StepKind
@@ -23,20 +23,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class AtHand:
-    """An expression for a device. ``applicability`` is SAFE where it certainly can be evaluated and means the place."""
+class DeviceExpression:
+    """The code of an expression for a device.
 
-    device: str
+    ``applicability`` is SAFE where it certainly can be evaluated and certainly is the device that is meant.
+    """
+
+    code: str
     applicability: Applicability
 
 
 @dataclass(slots=True)
 class Definitions:
-    """The definitions of a file as they begin."""
+    """The definitions of a file, and the device expressions that each of them offers.
+
+    A rule hands it every ``Begun`` with :meth:`note`. Each other method returns None where there is no such expression.
+    """
 
     _begun: dict[Scope, Begun] = field(default_factory=dict)
     _ignoring: set[Scope] = field(default_factory=set)
-    """Definitions that never look at a device they are handed."""
+    """Definitions with a device parameter that they never read."""
 
     def note(self, event: Begun) -> None:
         self._begun[event.scope] = event
@@ -44,37 +50,41 @@ class Definitions:
     def note_ignored(self, event: ParameterIgnored) -> None:
         self._ignoring.add(event.scope)
 
-    def beside(self, step: Step, theirs: MetOperand) -> AtHand | None:
-        """The device of another operand, asked where ``step`` makes a tensor."""
+    def for_operand(self, step: Step, theirs: MetOperand) -> DeviceExpression | None:
+        """The device of another operand, queried where ``step`` makes a tensor."""
         given = _given_before(step, theirs)
         if given is not None:
             named = self.argument(step.scope, given.name, step.node)
             if named is not None:
                 return named
         target = (
-            self._named_for(step, theirs) or to_device_of(theirs) or _of_item(theirs.node) or _of_chain(theirs.node)
+            self._named_for(step, theirs)
+            or device_expression_of(theirs)
+            or _of_item(theirs.node)
+            or _of_chain(theirs.node)
         )
         if not target or target.startswith("next("):
-            # An input of the function says the same as the module does, and is asked more cheaply.
-            other = self.inputs(step.scope, step.node) or self._in_the_same_place(step, theirs)
+            # An input of the function is on the same device as the module, and its device is cheaper to query.
+            other = self.forward_input(step.scope, step.node) or self._in_the_same_place(step, theirs)
             if other is not None:
                 return other
         if not target:
             return None
         root = re.match(r"(?:next\()?(\w+)", target)
         if root is None:
-            return AtHand(target, Applicability.SUGGESTION)  # a device written out
+            return DeviceExpression(target, Applicability.SUGGESTION)  # a device written out
         if root[1] == "self":
-            return AtHand(target, Applicability.SUGGESTION) if step.scope.class_name is not None else None
+            return DeviceExpression(target, Applicability.SUGGESTION) if step.scope.class_name is not None else None
         if root[1] == target and not step.scope.qualname:
-            return AtHand(target, Applicability.SUGGESTION)  # whether it has its value by then is for people to see
+            # Whether it is bound by then is left to the reader.
+            return DeviceExpression(target, Applicability.SUGGESTION)
         if not self._is_bound(root[1], step):
             return None
         is_tensors = not target.startswith("next(") and step.scope not in self._ignoring
-        return AtHand(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
+        return DeviceExpression(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
 
     def _named_for(self, step: Step, theirs: MetOperand) -> str:
-        """The name of the device that the other operand was put on in the same definition, known before ``step``."""
+        """The name of the device the same definition put the other operand on, if bound before ``step``; else empty."""
         import libcst as cst
 
         for link in origin_of(theirs.value) or ():
@@ -88,8 +98,8 @@ class Definitions:
             return ""
         return ""
 
-    def _in_the_same_place(self, step: Step, theirs: MetOperand) -> AtHand | None:
-        """An argument that is a tensor and where the other operand is."""
+    def _in_the_same_place(self, step: Step, theirs: MetOperand) -> DeviceExpression | None:
+        """The device of an argument that is a tensor on the other operand's device."""
         begun = self._begun.get(step.scope)
         device = device_of(theirs.value)
         for name, value in begun.arguments if begun is not None else ():
@@ -99,42 +109,42 @@ class Definitions:
                     return found
         return None
 
-    def inputs(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
-        """The first input of a `forward` that is a tensor."""
+    def forward_input(self, scope: Scope, at: cst.CSTNode) -> DeviceExpression | None:
+        """The device of the first input of a `forward` that is a tensor."""
         return self.first_tensor(scope, at) if scope.setting is Setting.FORWARD else None
 
-    def first_tensor(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
-        """The first argument that is a tensor, one that is surely there before one that may not be."""
+    def first_tensor(self, scope: Scope, at: cst.CSTNode) -> DeviceExpression | None:
+        """The device of the first argument that is a tensor; one that is never None before one that may be."""
         begun = self._begun.get(scope)
         given = begun.arguments if begun is not None else ()
-        hands = [self.argument(scope, name, at) for name, value in given if _may_be_tensor(value)]
-        found = [hand for hand in hands if hand is not None]
-        sure = (hand for hand in found if hand.applicability is not Applicability.SUGGESTION)
+        candidates = [self.argument(scope, name, at) for name, value in given if _may_be_tensor(value)]
+        found = [expression for expression in candidates if expression is not None]
+        sure = (expression for expression in found if expression.applicability is not Applicability.SUGGESTION)
         return next(sure, found[0] if found else None)
 
-    def device(self, scope: Scope, at: cst.CSTNode) -> AtHand | None:
-        """The first argument that is a device, still what the caller gave."""
+    def device(self, scope: Scope, at: cst.CSTNode) -> DeviceExpression | None:
+        """The first argument that is a device and still has the caller's value."""
         from devlint.repairs.bound_names import is_untouched
 
         begun, function = self._begun.get(scope), self.node_of(scope)
         for name, value in begun.arguments if begun is not None and function is not None else ():
             if isinstance(value, DeviceName) and function is not None and is_untouched(name, function, at):
-                return AtHand(name, Applicability.UNSAFE)
+                return DeviceExpression(name, Applicability.UNSAFE)
         return None
 
     def has_argument(self, scope: Scope, name: str, at: cst.CSTNode) -> bool:
-        """Whether the definition has such a parameter, still what the caller gave."""
+        """Whether the definition has such a parameter and it still has the caller's value."""
         from devlint.repairs.bound_names import is_untouched
 
         begun, function = self._begun.get(scope), self.node_of(scope)
         named = begun is not None and any(parameter == name for parameter, _ in begun.arguments)
         return named and function is not None and is_untouched(name, function, at)
 
-    def argument(self, scope: Scope, name: str, at: cst.CSTNode) -> AtHand | None:
-        """``name.device`` of an argument that is a tensor and still what the caller gave.
+    def argument(self, scope: Scope, name: str, at: cst.CSTNode) -> DeviceExpression | None:
+        """``name.device`` of an argument that is a tensor and still has the caller's value.
 
         SAFE where it is certainly one: seen used as only a tensor can be, and annotated as one that is not optional, or
-        dereferenced on every way to ``at``, where None would have failed before.
+        dereferenced on every path to ``at``, where None would have failed before.
         """
         import libcst as cst
 
@@ -152,41 +162,41 @@ class Definitions:
         if not _may_be_tensor(value):
             return None
         if not is_untouched(name, begun.node, at):
-            return AtHand(f"{name}.device", Applicability.SUGGESTION)
+            return DeviceExpression(f"{name}.device", Applicability.SUGGESTION)
         if scope in self._ignoring:
-            # A device parameter that nothing reads: it may be meant, or not, and that is for people to say.
-            return AtHand(f"{name}.device", Applicability.SUGGESTION)
+            # A device parameter that nothing reads: whether it is the device that is meant is left to the reader.
+            return DeviceExpression(f"{name}.device", Applicability.SUGGESTION)
         sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
-        asked = is_dereferenced_before(name, begun.node, at)
-        if not asked and may_be_none(name, begun.node) and not is_behind_a_test(name, begun.node, at):
-            # The function itself says that it may not be there (fixture `may_be_absent`).
-            return AtHand(f"{name}.device", Applicability.SUGGESTION)
-        there = asked or _is_annotated(name, begun.node)
-        return AtHand(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
+        dereferenced = is_dereferenced_before(name, begun.node, at)
+        if not dereferenced and may_be_none(name, begun.node) and not is_behind_a_test(name, begun.node, at):
+            # The function itself allows None for it (fixture `may_be_absent`).
+            return DeviceExpression(f"{name}.device", Applicability.SUGGESTION)
+        there = dereferenced or _is_annotated(name, begun.node)
+        return DeviceExpression(f"{name}.device", Applicability.SAFE if sure and there else Applicability.UNSAFE)
 
-    def has(self, code: str, step: Step) -> bool:
-        """Whether an expression can be evaluated where ``step`` makes something, and means the same afterwards."""
-        from devlint.repairs.bound_names import stays_bound
+    def is_available(self, code: str, step: Step) -> bool:
+        """Whether an expression can be evaluated where ``step`` makes something, and keeps its value afterwards."""
+        from devlint.repairs.bound_names import expression_stays_bound
 
         function = self.node_of(step.scope)
-        return function is not None and stays_bound(code, function, step.node)
+        return function is not None and expression_stays_bound(code, function, step.node)
 
     def node_of(self, scope: Scope) -> cst.FunctionDef | None:
-        """The function that a scope is."""
+        """The function of a scope; None for a module's or a class's scope."""
         import libcst as cst
 
         begun = self._begun.get(scope)
         return begun.node if begun is not None and isinstance(begun.node, cst.FunctionDef) else None
 
     def _is_bound(self, name: str, step: Step) -> bool:
-        """Whether the name has its value where ``step`` makes a tensor, and keeps it from there on."""
+        """Whether the name is bound where ``step`` makes a tensor, and keeps its value from there on."""
         import libcst as cst
 
-        from devlint.repairs.bound_names import is_settled
+        from devlint.repairs.bound_names import stays_bound
 
         begun = self._begun.get(step.scope)
         function = begun.node if begun is not None else None
-        return isinstance(function, cst.FunctionDef) and is_settled(name, function, step.node)
+        return isinstance(function, cst.FunctionDef) and stays_bound(name, function, step.node)
 
 
 def _names_device(argument: cst.Arg, kind: StepKind) -> bool:
@@ -199,16 +209,16 @@ def _names_device(argument: cst.Arg, kind: StepKind) -> bool:
     return kind is StepKind.MOVED and not argument.star and name.endswith("device")
 
 
-def made_there(step: Step, hand: AtHand) -> Repair:
-    """A bare creation made beside another tensor: by ``device=``, or by a move where the factory takes none."""
+def repair_creation(step: Step, expression: DeviceExpression) -> Repair:
+    """The repair of a creation without a device: ``device=``, or a transfer where the factory takes no device."""
     factory = step.factory
     if factory is None or not factory.takes_device or factory.legacy:
-        changes = suffixed(step.node, f".to({hand.device})")
-        message = f"`{quoted(step.node, f'{step.name}(...)').strip('`')}.to({hand.device})`"
-        return Repair(_at_most(Applicability.UNSAFE, hand.applicability), message, changes)
-    changes = with_argument(step.node, "device", hand.device)
-    message = f"pass `device={hand.device}`"
-    applicability = hand.applicability
+        changes = suffixed(step.node, f".to({expression.code})")
+        message = f"`{quoted(step.node, f'{step.name}(...)').strip('`')}.to({expression.code})`"
+        return Repair(_at_most(Applicability.UNSAFE, expression.applicability), message, changes)
+    changes = with_argument(step.node, "device", expression.code)
+    message = f"pass `device={expression.code}`"
+    applicability = expression.applicability
     given = keywords_of(step.node)
     if "out" in given or "pin_memory" in given:
         # Neither goes with a device elsewhere.
@@ -231,7 +241,7 @@ def _of_item(node: cst.CSTNode) -> str:
 
 
 def _of_chain(node: cst.CSTNode) -> str:
-    """`x.device` of `x.float()[:, -1].sum(-1)`: a name, of which only items and methods that stay there are asked."""
+    """`x.device` of `x.float()[:, -1].sum(-1)`: a name, read through items and methods that keep its device."""
     import libcst as cst
 
     from devlint import semantics
@@ -266,7 +276,7 @@ def _may_be_tensor(value: Value | None) -> bool:
 
 
 def _given_before(step: Step, theirs: MetOperand) -> Step | None:
-    """The parameter of the creating function that says where the other operand is: its name is bound from the start."""
+    """The parameter of the creating function that the other operand comes from; None if a transfer comes in between."""
     for link in origin_of(theirs.value) or ():
         if link.kind is StepKind.MOVED:
             return None

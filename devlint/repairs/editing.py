@@ -1,7 +1,7 @@
-"""Changes of nodes made edits of the text: the one place that knows commas, parentheses, line ends and indentation.
+"""Changes of nodes as edits of the text: the one place that knows commas, parentheses, line ends and indentation.
 
 A change whose nodes are not found in the text as they were parsed, or that would take a comment away, comes to no edit
-at all: the repair is then told in words only. Edits are in UTF-8 offsets into the text.
+at all: the repair is then a message only. Edits are in UTF-8 offsets into the text.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from itertools import pairwise
 import libcst as cst
 
 from devlint.drafts.changes import (
+    AssignResult,
     Change,
     ChooseInBody,
     DropArgument,
     DropCall,
     IndentRest,
     InsertBefore,
-    Keep,
     MoveBefore,
     RegisterBuffer,
     Replace,
@@ -26,16 +26,16 @@ from devlint.drafts.changes import (
     SetArgument,
     Suffix,
     Surround,
-    Transfer,
+    TransferTo,
     WrapStored,
 )
 from devlint.finding import Edit
 from devlint.placement.syntax.nodes import binds_like_a_name, code_of, descend
 from devlint.placement.syntax.positions import Positions
+from devlint.repairs.attribute_stores import stored_once
 from devlint.repairs.bound_names import bound_in
-from devlint.repairs.layout import Impossible, Layout, TextEdit, Whole
-from devlint.repairs.stores import stored_once
-from devlint.repairs.whole_lines import chosen_in_body, indented_rest, inserted_before, moved_before
+from devlint.repairs.layout import CannotEdit, Layout, TextEdit, Whole
+from devlint.repairs.statement_edits import chosen_in_body, indented_rest, inserted_before, moved_before
 
 
 class Editor:
@@ -49,7 +49,7 @@ class Editor:
         """The edits of one repair in order of place; none if one of its changes cannot be made."""
         try:
             made = dict.fromkeys(edit for change in changes for edit in self._edits(change))
-        except Impossible:
+        except CannotEdit:
             return ()
         found = sorted(made, key=lambda edit: edit[:2])
         if any(later[0] < earlier[1] for earlier, later in pairwise(found)):
@@ -76,13 +76,13 @@ class Editor:
                 yield self._layout.without_comment(*self._argument(call, value))
             case DropCall(call):
                 if not isinstance(call.func, cst.Attribute):
-                    raise Impossible
+                    raise CannotEdit
                 yield self._layout.without_comment(self._layout.outer(call.func.value)[1], self._layout.span(call)[1])
             case ReturnAtEnd(function, text):
                 yield from self._return_at_end(function, text)
-            case Keep(call, target):
+            case AssignResult(call, target):
                 yield self._keep(call, target)
-            case Transfer(call, device):
+            case TransferTo(call, device):
                 yield from self._transfer(call, device)
             case WrapStored(stored, before):
                 yield from self._wrap_stored(stored, before)
@@ -104,7 +104,7 @@ class Editor:
             return
         if any(arg.star == "**" for arg in call.args):
             # It may hold this argument already.
-            raise Impossible
+            raise CannotEdit
         added = f"{keyword}={text}"
         _, end = self._layout.span(call)
         closing = end - 1
@@ -130,7 +130,7 @@ class Editor:
         """The part of a call that goes with one argument."""
         index = next((index for index, arg in enumerate(call.args) if arg.value is value), None)
         if index is None:
-            raise Impossible
+            raise CannotEdit
         start, end = self._layout.span(call.args[index])
         if index:
             return self._layout.span(call.args[index - 1])[1], end
@@ -163,13 +163,13 @@ class Editor:
             free and not bound_in(code_of(target), cst.ensure_type(function, cst.FunctionDef))
         ):
             # A name of the module would become the function's own.
-            raise Impossible
+            raise CannotEdit
         at = self._layout.outer(call)[0]
         return at, at, f"{self._layout.source(target)} = "
 
     def _transfer(self, call: cst.Call, device: str) -> Iterator[TextEdit]:
         if not isinstance(call.func, cst.Attribute) or any(arg.star for arg in call.args):
-            raise Impossible
+            raise CannotEdit
         yield (*self._layout.span(call.func.attr), "to")
         given = next((arg for arg in call.args if arg.keyword is None or arg.keyword.value == "device"), None)
         if given is not None:
@@ -184,7 +184,7 @@ class Editor:
     def _register_buffer(self, target: cst.Attribute) -> Iterator[TextEdit]:
         statement = self._layout.enclosing(target, cst.BaseSmallStatement)
         if not isinstance(statement, (cst.Assign, cst.AnnAssign)) or statement.value is None:
-            raise Impossible
+            raise CannotEdit
         targets = statement.targets if isinstance(statement, cst.Assign) else ()
         own = isinstance(target.value, cst.Name) and target.value.value == "self"
         if (
@@ -192,10 +192,10 @@ class Editor:
             or not own
             or not self._is_first_store(statement, target)
         ):
-            raise Impossible
+            raise CannotEdit
         start, end = self._layout.outer(statement.value)
         if isinstance(statement.value, (cst.Tuple, cst.Yield)) and not statement.value.lpar:
-            raise Impossible
+            raise CannotEdit
         first, _, _ = self._layout.without_comment(self._layout.span(statement)[0], start)
         yield first, start, f'self.register_buffer("{target.attr.value}", '
         yield end, end, ", persistent=False)"
@@ -203,11 +203,11 @@ class Editor:
     def _wrap_stored(self, target: cst.CSTNode, before: str) -> Iterator[TextEdit]:
         statement = self._layout.enclosing(target, cst.BaseSmallStatement)
         if not isinstance(statement, (cst.Assign, cst.AnnAssign)) or statement.value is None:
-            raise Impossible
+            raise CannotEdit
         one = not isinstance(statement, cst.Assign) or (len(statement.targets) == 1)
         mine = statement.target if isinstance(statement, cst.AnnAssign) else statement.targets[0].target
         if not one or mine is not target or (isinstance(statement.value, cst.Tuple) and not statement.value.lpar):
-            raise Impossible
+            raise CannotEdit
         start, end = self._layout.outer(statement.value)
         yield start, start, before
         yield end, end, ")"

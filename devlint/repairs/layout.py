@@ -1,4 +1,4 @@
-"""Where nodes stand in their text: parentheses, comments, line ends and indentation."""
+"""The layout of a text: where nodes stand in it, their parentheses, comments, line ends and indentation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ TextEdit = tuple[int, int, str]
 """Start and end in characters, and the new text."""
 
 
-class Impossible(Exception):
-    """The change cannot be made here without harm."""
+class CannotEdit(Exception):
+    """A change cannot be made here, or not without losing something: its repair has no edits then."""
 
 
 class Layout:
-    """The text of one file with what is parsed of it. Offsets are in characters; what is not found raises Impossible.
+    """Where the nodes of one file stand in its text. Offsets are in characters.
+
+    A node that is not found in the text raises CannotEdit.
 
     ``whole`` gives the definition in full of which only the signature may have been parsed.
     """
@@ -41,7 +43,7 @@ class Layout:
         return found
 
     def enclosing(self, node: cst.CSTNode, *kinds: type) -> cst.CSTNode | None:
-        """The innermost node of a kind around this one."""
+        """The innermost node of one of these kinds around a node; None if there is none."""
         parent = self.parents.get(node)
         if parent is None and is_bare(node):
             raise NeedsLayout("what is around a node without a place")
@@ -61,6 +63,7 @@ class Layout:
         return found[1] if found else " " * 4
 
     def source(self, node: cst.CSTNode) -> str:
+        """The text of a node. Raises CannotEdit if a comment stands in it."""
         start, end = self.outer(node)
         self.without_comment(start, end)
         return self._text[start:end]
@@ -68,22 +71,23 @@ class Layout:
     def without_comment(self, start: int, end: int) -> TextEdit:
         """A removal, unless a comment would go with it. A `#` in a string is taken for one: no harm in that."""
         if "#" in self._text[start:end]:
-            raise Impossible
+            raise CannotEdit
         return start, end, ""
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Start and end of a node without its own parentheses."""
         span = self._positions.span(node, self._text)
         if span is None:
-            raise Impossible
+            raise CannotEdit
         return span
 
     def outer(self, node: cst.CSTNode) -> tuple[int, int]:
-        """The node with its own parentheses."""
+        """Start and end of a node with its own parentheses."""
         start, end = self.span(node)
         for _ in getattr(node, "lpar", ()):
             opening, closing = self._opening(start), _CLOSING.match(self._text, end)
             if closing is None or opening < 0:
-                raise Impossible
+                raise CannotEdit
             start, end = opening, closing.end()
         return start, end
 
@@ -103,10 +107,10 @@ class Layout:
         return not self._text[self.line_start(at) : at].strip()
 
     def indent(self, at: int) -> str:
-        """The blanks before what begins its line there."""
+        """The blanks before what begins its line there. Raises CannotEdit if it begins no line."""
         indent = self._text[self.line_start(at) : at]
         if indent.strip():
-            raise Impossible
+            raise CannotEdit
         return indent
 
     def line_start(self, at: int) -> int:

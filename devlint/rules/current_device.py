@@ -1,4 +1,4 @@
-"""Moves to "the" accelerator: the device that happens to be current, whatever the other tensors are on."""
+"""Transfers to the current device, whatever device the other tensors are on."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of, trace_of
-from devlint.drafts.changes import Replace, Transfer
+from devlint.drafts.changes import Replace, TransferTo
 from devlint.drafts.draft import Draft
+from devlint.drafts.trace import origin_of, trace_of
 from devlint.drafts.wording import code_of
 from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
@@ -23,25 +23,28 @@ if TYPE_CHECKING:
 
 
 class LosesTheDevice(Rule):
-    """Base of the rules about such moves: told once, at the end of the file, or with the clash that a move leads to."""
+    """Base of the rules about such transfers: each is reported once.
+
+    A transfer that leads to a device mismatch is reported with its trace, any other one at the end of the file.
+    """
 
     def __init__(self) -> None:
-        self._told: dict[int, Draft] = {}
-        """By the identity of the move's node: a clash may show where it hurts."""
+        self._pending: dict[int, Draft] = {}
+        """By the identity of the move's node: drafts without a device mismatch so far."""
 
-    def tell(self, draft: Draft) -> None:
-        self._told[id(draft.node)] = draft
+    def _report_later(self, draft: Draft) -> None:
+        self._pending[id(draft.node)] = draft
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for operand in (event.stray, event.other):
             for step in origin_of(operand.value) or ():
-                draft = self._told.pop(id(step.node), None)
+                draft = self._pending.pop(id(step.node), None)
                 if draft is not None:
                     yield replace(draft, trace=trace_of(event))
                     return
 
     def finish(self) -> Iterable[Draft]:
-        return tuple(self._told.values())
+        return tuple(self._pending.values())
 
 
 def goes_to_current(event: Moved) -> bool:
@@ -70,11 +73,14 @@ def named_instead(event: Moved, device: str) -> tuple[Change, ...]:
     """The transfer with ``device`` for what it names now: `.cuda()` becomes `.to(x.device)`."""
     if event.named is not None and event.method == "to":
         return (Replace(event.named.node, device),)
-    return (Transfer(event.call.node, device),)
+    return (TransferTo(event.call.node, device),)
 
 
 def round_trip(event: Moved) -> RoundTrip | None:
-    """The way to the CPU, where this definition sent a value that it now moves to the current device."""
+    """The transfer to the CPU of a value that the same definition now moves to the current device.
+
+    None where the value was not on the CPU, was sent there elsewhere, or may not have come from an accelerator.
+    """
     import libcst as cst
 
     from devlint.placement.syntax.nodes import descend
@@ -90,14 +96,14 @@ def round_trip(event: Moved) -> RoundTrip | None:
         return None
     in_one_chain = any(child is node for child in descend(event.receiver_node))
     if before == UNKNOWN and not in_one_chain:
-        # Nothing says what was moved, so nothing says that it came from an accelerator.
+        # What was moved is unknown, so it need not have come from an accelerator.
         return None
     tensor = isinstance(event.receiver, Tensor) and event.receiver.evidence is Evidence.CERTAIN
     return RoundTrip(origin.step, node.func.value, in_one_chain, tensor and before != UNKNOWN)
 
 
 def _sent_to_cpu(origin: Origin | None) -> Origin | None:
-    """The link of the latest move, where that went to the CPU."""
+    """The link of the latest transfer if that went to the CPU, else None."""
     link = origin
     while link is not None:
         if link.step.kind in (StepKind.MOVED, StepKind.UNWRAPPED):
@@ -116,6 +122,6 @@ def _may_be_elsewhere(device: Device) -> bool:
     )
 
 
-def device_expression(node: cst.BaseExpression) -> str:
-    """How the device of an expression is spelled; `next(...)` for modules is left to the reader."""
+def device_attribute(node: cst.BaseExpression) -> str:
+    """The code of an expression's device, which only a tensor has: for a module the caller writes `next(...)`."""
     return f"{code_of(node)}.device"

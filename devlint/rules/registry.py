@@ -13,6 +13,7 @@ import devlint.rules as package
 from devlint.finding import Severity
 
 if TYPE_CHECKING:
+    from devlint.rules.precedence import Precedence
     from devlint.rules.rule import Rule
 
 _FACTS = re.compile(
@@ -30,7 +31,7 @@ _DOCSTRING = re.compile(r'\A"""(?P<text>.*?)"""$', re.S | re.M)
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """What ``devlint rule`` says of a rule. ``page`` is Markdown; ``summary`` its first sentence."""
+    """What ``devlint rule`` prints about a rule. ``page`` is Markdown; ``summary`` its first sentence."""
 
     code: str
     name: str
@@ -41,14 +42,31 @@ class RuleInfo:
 
 @cache
 def rule_classes() -> tuple[type[Rule], ...]:
-    """Every rule class, by code. Two rules of one code, or a rule without its facts, is a programming error."""
+    """Every rule class, by code."""
+    return _loaded()[0]
+
+
+@cache
+def precedence() -> Precedence:
+    """Which rule comes first where several could report."""
+    return _loaded()[1]
+
+
+@cache
+def _loaded() -> tuple[tuple[type[Rule], ...], Precedence]:
+    """The rules, imported and checked against each other.
+
+    Two rules of one code, a rule without its facts and a precedence that cannot be derived are a TypeError here; a
+    method that handles no event is one already when its module is imported.
+    """
     import importlib
     import pkgutil
 
+    from devlint.rules.precedence import precedence_of
     from devlint.rules.rule import Rule
 
     found: dict[str, type[Rule]] = {}
-    for module_info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    for module_info in pkgutil.walk_packages(package.__path__, package.__name__ + ".", _raise):
         if module_info.ispkg or module_info.name.count(".") < 3:
             continue
         module = importlib.import_module(module_info.name)
@@ -60,12 +78,18 @@ def rule_classes() -> tuple[type[Rule], ...]:
                 if cls.code in found:
                     raise TypeError(f"{cls.code} is both {found[cls.code].__module__} and {module.__name__}")
                 found[cls.code] = cls
-    return tuple(found[code] for code in sorted(found))
+    classes = tuple(found[code] for code in sorted(found))
+    return classes, precedence_of(classes)
+
+
+def _raise(package_name: str) -> None:
+    """A family that cannot be imported is an error; :mod:`pkgutil` would leave its rules out without a word."""
+    raise  # noqa: PLE0704 - pkgutil calls this while it handles the error
 
 
 @cache
 def all_rules() -> tuple[RuleInfo, ...]:
-    """What there is to say of every rule, by code. Where there are no sources to read, the rules are imported."""
+    """What is known of every rule, by code. Where there are no sources to read, the rules are imported."""
     found = [_info(*facts) for facts in (_written() or _imported())]
     return tuple(sorted(found, key=lambda rule: rule.code))
 

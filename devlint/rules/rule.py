@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from devlint.finding import Severity
+from devlint.rules.handlers import handlers_of
 
 if TYPE_CHECKING:
     from devlint.drafts.draft import Draft
-    from devlint.placement.domain.events import Met
+    from devlint.placement.domain.events import Event, Met
 
 
 class Rule:
     """Base of all rules. A fresh instance serves one file, so a rule may remember what it saw there.
 
-    Handlers are methods named after the event in snake case (``created``, ``moved``, ``device_named``, ``host_read``,
-    ``class_walked`` ...), taking the event and yielding drafts. ``claim`` is asked about each clash in the order of
-    :data:`devlint.drafts.causes.CAUSE_ORDER`; the first rule that yields has it, the others never see it.
-    ``finish`` is called once after the file's last event.
+    A public method of a rule is a handler: named after an event in snake case, annotated with its type, yielding
+    drafts (:mod:`devlint.rules.handlers`). The only others are ``claim`` and ``finish``; helpers begin with an
+    underscore.
+
+    A device mismatch (the event ``Met``) is reported by one rule. The rules that define ``claim`` are offered it one
+    after the other, and the first that yields a draft has claimed it. ``claims_before`` and ``claims_after`` say where
+    a rule stands in that order; they have to place every such rule, and :mod:`devlint.rules.precedence` checks that.
     """
 
     code: ClassVar[str]
     name: ClassVar[str]
     severity: ClassVar[Severity]
 
+    claims_before: ClassVar[tuple[str, ...]] = ()
+    """Codes of rules that are offered a device mismatch only after this one."""
+    claims_after: ClassVar[tuple[str, ...]] = ()
+    """Codes of rules that are offered a device mismatch before this one."""
+
+    gives_way_to: ClassVar[tuple[str, ...]] = ()
+    """A finding of this rule is dropped where one of these rules has a finding at the same node."""
+    gives_way_unless_surer: ClassVar[tuple[str, ...]] = ()
+    """The same, except where this rule's finding has the higher confidence."""
+    supersedes: ClassVar[tuple[str, ...]] = ()
+    """The findings of these rules are dropped where this rule has a finding at the same node."""
+
+    handlers: ClassVar[Mapping[type[Event], str]] = {}
+    """The handlers' names by event type; found when the class is created, not written by hand."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.handlers = handlers_of(cls, Rule)
+
     def claim(self, event: Met) -> Iterable[Draft]:
+        """The drafts of a device mismatch that is this rule's to report; nothing where it is another rule's."""
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        """The drafts that are known only after the file's last event."""
         return ()

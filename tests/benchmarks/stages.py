@@ -33,7 +33,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "imports": ("devlint.source.modules:ModuleFinder.locate",),
     "index": ("devlint.placement.declarations.index:index_file",),
     "walk": ("devlint.placement.project.analyse:analyse",),
-    "rules": ("devlint.rules.engine:_drafts", "devlint.rules.engine:_settle"),
+    "rules": ("devlint.rules.engine:_drafts", "devlint.rules.engine:_resolve_precedence"),
     "positions": ("devlint.rules.engine:_finding",),
     "garbage": ("devlint.pipeline.workers:_collect_garbage",),
     "suppression": ("devlint.pipeline.file_report:_reported",),

@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from devlint.placement.syntax.nodes import code_of, descend
-from devlint.repairs.bound_names import bound_in, is_dereferenced_before, is_settled, is_untouched
+from devlint.repairs.bound_names import bound_in, is_dereferenced_before, is_untouched, stays_bound
 
 
 def function(body: str, parameters: str = "x") -> tuple[cst.FunctionDef, cst.CSTNode]:
@@ -50,7 +50,7 @@ def test_an_argument_is_what_the_caller_gave(body: str, untouched: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("body", "asked"),
+    ("body", "dereferenced"),
     [
         ("x.size(0)\nmake()", True),
         ("make(x.shape)", True),
@@ -70,8 +70,8 @@ def test_an_argument_is_what_the_caller_gave(body: str, untouched: bool) -> None
         ("try:\n    x.size(0)\nexcept E: pass\nmake()", False),
     ],
 )
-def test_none_would_have_failed_before(body: str, asked: bool) -> None:
-    assert is_dereferenced_before("x", *function(body)) is asked
+def test_none_would_have_failed_before(body: str, dereferenced: bool) -> None:
+    assert is_dereferenced_before("x", *function(body)) is dereferenced
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_none_would_have_failed_before(body: str, asked: bool) -> None:
     ],
 )
 def test_a_local_name_is_bound_before_and_not_after(body: str, settled: bool) -> None:
-    assert is_settled("y", *function(body)) is settled
+    assert stays_bound("y", *function(body)) is settled
 
 
 def test_what_a_function_may_assign_to() -> None:

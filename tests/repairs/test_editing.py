@@ -1,58 +1,29 @@
-"""Changes of nodes as edits of the text: each kind on both sides, in every layout that people write."""
+"""Changes inside of a statement as edits of the text: each kind on both sides, in every layout that people write."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import libcst as cst
 import pytest
 
 from devlint.drafts.changes import (
+    AssignResult,
     Change,
-    ChooseInBody,
     DropArgument,
     DropCall,
-    IndentRest,
-    InsertBefore,
-    Keep,
-    MoveBefore,
     RegisterBuffer,
     Replace,
     ReturnAtEnd,
     SetArgument,
     Suffix,
     Surround,
-    Transfer,
+    TransferTo,
     WrapStored,
 )
 from devlint.placement.syntax.nodes import code_of, descend
 from devlint.placement.syntax.positions import Positions
 from devlint.repairs.editing import Editor
 from devlint.source.part import Part
-
-
-def changed(text: str, *find: Callable[[cst.CSTNode], Change | None]) -> str | None:
-    """The text after the changes that the finders make of its nodes; None where they cannot be made."""
-    tree = cst.parse_module(text)
-    changes = [made for node in descend(tree) for finder in find if (made := finder(node)) is not None]
-    assert changes, "nothing was found to change"
-    edits = Editor(text, Positions([Part(tree)], "a.py")).edits(changes)
-    if not edits:
-        return None
-    data = text.encode()
-    for edit in reversed(edits):
-        data = data[: edit.start] + edit.text.encode() + data[edit.end :]
-    return data.decode()
-
-
-def calls(name: str, make: Callable[[cst.Call], Change]) -> Callable[[cst.CSTNode], Change | None]:
-    """A change of each call whose function is spelled so, or ends with it."""
-    return lambda node: make(node) if isinstance(node, cst.Call) and code_of(node.func).endswith(name) else None
-
-
-def expressions(code: str, make: Callable[[cst.BaseExpression], Change]) -> Callable[[cst.CSTNode], Change | None]:
-    return lambda node: make(node) if isinstance(node, cst.BaseExpression) and code_of(node) == code else None
-
+from tests.repairs.changing import calls, changed, expressions
 
 ADDED = [
     ("f()", "f(device=d)"),
@@ -165,7 +136,7 @@ def test_a_call_is_dropped(before: str, after: str | None) -> None:
     ],
 )
 def test_a_transfer_names_its_device(before: str, after: str | None) -> None:
-    assert changed(before, calls(".cuda", lambda call: Transfer(call, "d"))) == after
+    assert changed(before, calls(".cuda", lambda call: TransferTo(call, "d"))) == after
 
 
 @pytest.mark.parametrize(
@@ -187,7 +158,7 @@ def test_a_transfer_names_its_device(before: str, after: str | None) -> None:
 )
 def test_a_result_is_kept_under_the_name_of_what_was_moved(before: str, after: str | None) -> None:
     def keep(call: cst.Call) -> Change:
-        return Keep(call, cst.ensure_type(call.func, cst.Attribute).value)
+        return AssignResult(call, cst.ensure_type(call.func, cst.Attribute).value)
 
     assert changed(before, calls(".cuda", keep)) == after
 
@@ -297,98 +268,3 @@ def test_a_node_of_another_text_is_not_changed() -> None:
     tree = cst.parse_module("f(a)")
     editor = Editor("f(a)", Positions([Part(tree)], "a.py"))
     assert editor.edits([Replace(cst.Name("a"), "b")]) == ()
-
-
-INSERTED = [
-    ("a = f(x)\n", "g()\na = f(x)\n"),
-    ("if a:\n    b = f(x)  # so\n", "if a:\n    g()\n    b = f(x)  # so\n"),
-    ("if a:\n\t# why\n\tb = f(x)", "if a:\n\tg()\n\t# why\n\tb = f(x)"),
-    (
-        "while a:\r\n    with f(x) as b:\r\n        pass\r\n",
-        "while a:\r\n    g()\r\n    with f(x) as b:\r\n        pass\r\n",
-    ),
-    ("a = [\n    f(x),\n]\n", "g()\na = [\n    f(x),\n]\n"),
-    ("b = 1; a = f(x)\n", "g()\nb = 1; a = f(x)\n"),
-    ("# kept\n\n# why\na = f(x)\n", "# kept\n\ng()\n# why\na = f(x)\n"),
-]
-
-
-@pytest.mark.parametrize(("before", "after"), INSERTED, ids=[before for before, _ in INSERTED])
-def test_a_line_before_the_statement(before: str, after: str) -> None:
-    assert changed(before, calls("f", lambda call: InsertBefore(call, "g()"))) == after
-
-
-def test_lines_that_go_deeper() -> None:
-    text = "def h():\n  a = f(x)\n"
-    after = "def h():\n  if b:\n    g()\n  a = f(x)\n"
-    assert changed(text, calls("f", lambda call: InsertBefore(call, "if b:\n\tg()"))) == after
-
-
-@pytest.mark.parametrize("text", ["if a: b = f(x)\n", "@f(x)\ndef g(): pass\n", "def g(a=f(x)): pass\n"])
-def test_no_line_before_what_has_none_of_its_own(text: str) -> None:
-    assert changed(text, calls("f", lambda call: InsertBefore(call, "g()"))) is None
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("first()\nb()\nlast()\nc()\n", "last()\nfirst()\nb()\nc()\n"),
-        ("if a:\n    # why\n    first()\n    last()  # so\n", "if a:\n    last()  # so\n    # why\n    first()\n"),
-        ("first()\r\nlast(\r\n    1\r\n)\r\n", "last(\r\n    1\r\n)\r\nfirst()\r\n"),
-        ("first()\nlast()", "last()\nfirst()\n"),
-        ("first()\nb(); last()\n", None),
-        ("first()\nif a:\n    last()\n", None),
-        ("first()\nif a: last()\n", None),
-    ],
-)
-def test_a_statement_goes_before_another(before: str, after: str | None) -> None:
-    found: dict[str, cst.Name] = {}
-
-    def move(node: cst.CSTNode) -> Change | None:
-        if isinstance(node, cst.Name):
-            found[node.value] = node
-        return MoveBefore(node, found["first"]) if isinstance(node, cst.Name) and node.value == "last" else None
-
-    assert changed(before, move) == after
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (
-            "def g():\n    f()\n    a()\n\n    # b\n    b(\n        1\n    )\n\nc()\n",
-            "def g():\n    with w:\n        a()\n\n        # b\n        b(\n            1\n        )\n\nc()\n",
-        ),
-        ("def g():\n\tf()  # so\n\tif a:\n\t\tb()\n", "def g():\n\twith w:  # so\n\t\tif a:\n\t\t\tb()\n"),
-        ("def g():\n    f()\n    a = 'x\\\n  y'\n", None),
-        ("def g():\n    f()\n    a = f'''{b}\n'''\n", None),
-        ("def g():\n    a()\n    f()\n", None),
-        ("def g():\n    f(); a()\n    b()\n", None),
-        ("f()\na()\n", None),
-    ],
-)
-def test_the_rest_of_a_block_goes_deeper(before: str, after: str | None) -> None:
-    assert changed(before, calls("f", lambda call: IndentRest(call, "with w:"))) == after
-    compile(after or before, "after", "exec")
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("def g(d=f(1)):\n    return d\n", "def g(d=None):\n    if d is None:\n        d = f(1)\n    return d\n"),
-        (
-            "def g(d: D = (f(1)), e=2):\n  'doc'\n  return d\n",
-            "def g(d: D | None = None, e=2):\n  'doc'\n  if d is None:\n    d = (f(1))\n  return d\n",
-        ),
-        (
-            "def g(d: Optional[D] = f(1)):\n    return d\n",
-            "def g(d: Optional[D] = None):\n    if d is None:\n        d = f(1)\n    return d\n",
-        ),
-        ("def g(d=f(1)): return d\n", None),
-        ("def g(d=f(1)):\n    'doc'\n", None),
-        ("class C:\n    def g(self, d=f(1)):\n        return d\n", None),
-        ("g = lambda d=f(1): d\n", None),
-    ],
-)
-def test_a_default_is_chosen_in_the_body(before: str, after: str | None) -> None:
-    assert changed(before, calls("f", ChooseInBody)) == after

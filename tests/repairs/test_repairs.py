@@ -1,16 +1,13 @@
-"""Repairs that are written out where they can be, and told in words where they cannot: both sides of each rule."""
+"""Repairs with edits: the program afterwards is right by devlint's own judgement."""
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
-from devlint.finding import Applicability, Finding
+from devlint.finding import Applicability
 from devlint.fixes.applying import apply_edits
 from tests.fixture_expectations import lint_text
-
-IMPORTS = "import torch\nimport torch.distributed as dist\nfrom torch import Tensor, nn\n\n\n"
+from tests.repairs.repaired import finding_of
 
 Case = tuple[str, str, tuple[str, ...]]
 """A code, a program, and lines that are in it after the edit and were not before."""
@@ -172,7 +169,7 @@ WRITTEN: dict[str, Case] = {
         """,
         ("        return torch.arange(n, device=x.device).float() * x.exp()",),
     ),
-    "a place for a file that is told": (
+    "a place for a file that is given": (
         "DEV503",
         """
         def load(path: str, map_location: str) -> dict:
@@ -213,180 +210,6 @@ WRITTEN: dict[str, Case] = {
     ),
 }
 
-TOLD: dict[str, tuple[str, str]] = {
-    "a generator whose draw has no name": (
-        "DEV103",
-        """
-        def f(x: Tensor) -> Tensor:
-            return torch.bernoulli(x.sigmoid(), generator=torch.Generator())
-        """,
-    ),
-    "a generator made where nothing is known yet": (
-        "DEV103",
-        """
-        class Noise(nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.generator = torch.Generator()
-
-            def forward(self, x: Tensor) -> Tensor:
-                return x + torch.randn(x.shape, device=x.device, generator=self.generator)
-        """,
-    ),
-    "a creation beside the result of a call": (
-        "DEV101",
-        """
-        def f(net: nn.Linear, n: int) -> Tensor:
-            return net(torch.ones(n, net.in_features, device=net.weight.device)) + torch.zeros(net.out_features)
-        """,
-    ),
-    "there and back beside another device": (
-        "DEV205",
-        """
-        def f(x: Tensor, device: torch.device) -> Tensor:
-            host = x.cpu()
-            return torch.unique(host).cuda() + torch.ones(1, device=device)
-        """,
-    ),
-    "a head added at the top level": (
-        "DEV206",
-        """
-        class Net(nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.encode = nn.Linear(8, 8)
-                self.cuda()
-
-        net = Net()
-        net.cuda()
-        net.head = nn.Linear(8, 2)
-        """,
-    ),
-    "a model that runs before it moves": (
-        "DEV207",
-        """
-        def f(x: Tensor, device: torch.device) -> nn.Module:
-            net = nn.Linear(8, 2)
-            optimizer = torch.optim.Adam(net.parameters())
-            net(torch.zeros(1, 8)).sum().backward()
-            optimizer.step()
-            net.to(device)
-            return net
-        """,
-    ),
-    "a move in another block": (
-        "DEV207",
-        """
-        def f(device: torch.device, fast: bool):
-            net = nn.Linear(8, 2)
-            optimizer = torch.optim.Adagrad(net.parameters())
-            if fast:
-                net.to(device)
-            return net, optimizer
-        """,
-    ),
-    "a move to what comes later": (
-        "DEV207",
-        """
-        def f(x: Tensor):
-            net = nn.Linear(8, 2)
-            optimizer = torch.optim.Adagrad(net.parameters())
-            there = x.device
-            net.to(there)
-            return net, optimizer
-        """,
-    ),
-    "an index that is compared with": (
-        "DEV301",
-        """
-        def f(x: Tensor) -> bool:
-            return x.device == torch.device("cuda:1")
-        """,
-    ),
-    "a device of the module": (
-        "DEV306",
-        """
-        DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-        def f(n: int) -> Tensor:
-            return torch.zeros(n, device=DEVICE)
-        """,
-    ),
-    "a default of a method": (
-        "DEV306",
-        """
-        class Maker:
-            def f(self, n: int, device=torch.device("cuda" if torch.cuda.is_available() else "cpu")) -> Tensor:
-                return torch.zeros(n, device=device)
-        """,
-    ),
-    "a default device on import": ("DEV307", 'torch.set_default_device("cuda")'),
-    "a default type": (
-        "DEV307",
-        """
-        def f(net: nn.Module) -> nn.Module:
-            torch.set_default_tensor_type(torch.cuda.HalfTensor)
-            return net.half()
-        """,
-    ),
-    "a default device before a text of several lines": (
-        "DEV307",
-        """
-        def f(net: nn.Module, device: torch.device) -> str:
-            torch.set_default_device(device)
-            return \"\"\"one
-        two\"\"\"
-        """,
-    ),
-    "a default device at the end": (
-        "DEV307",
-        """
-        def f(net: nn.Module, x: Tensor, device: torch.device) -> Tensor:
-            if x.dim() == 1:
-                torch.set_default_device(device)
-            return net(x)
-        """,
-    ),
-    "a collective beside numbers": (
-        "DEV406",
-        """
-        def f(n: int) -> Tensor:
-            count = torch.tensor([n])
-            dist.all_reduce(count)
-            return count
-        """,
-    ),
-    "an input moved to a kept device": (
-        "DEV504",
-        """
-        class Net(nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-                self.head = nn.Linear(4, 2)
-
-            def forward(self, x):
-                x = x.to(self.device)
-                return self.head(x)
-        """,
-    ),
-    "streams without a name": (
-        "DEV601",
-        """
-        def f() -> Tensor:
-            field = torch.ones(8, device="cuda") * 2
-            with torch.cuda.stream(torch.cuda.Stream()):
-                return field.norm()
-        """,
-    ),
-}
-
-
-def finding_of(code: str, program: str) -> tuple[str, Finding]:
-    text = IMPORTS + textwrap.dedent(program).strip() + "\n"
-    return text, next(finding for finding in lint_text(text, "lib/a.py") if finding.code == code)
-
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_repair_that_is_written_out(name: str) -> None:
@@ -422,11 +245,3 @@ def test_repair_that_only_people_may_choose(code: str, program: str) -> None:
     _, finding = finding_of(code, program)
     assert finding.fix is not None
     assert finding.fix.applicability is Applicability.SUGGESTION
-
-
-@pytest.mark.parametrize("name", TOLD)
-def test_repair_that_is_only_told(name: str) -> None:
-    _, finding = finding_of(*TOLD[name])
-    assert finding.fix is not None
-    assert (finding.fix.edits, finding.fix.applicability) == ((), Applicability.SUGGESTION)
-    assert finding.help

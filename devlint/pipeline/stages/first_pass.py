@@ -66,10 +66,10 @@ def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces
 
 def _scopes(parsed: Parsed, bare: BareLazyParser, task: FileTask, project: Project, isolated: bool) -> FindingScopes:
     from devlint.placement.declarations.index import index_file
-    from devlint.rules.engine import scopes_spoken_of
+    from devlint.rules.engine import scopes_with_findings
 
     index = index_file(bare.skeleton(), parsed.outline, bare.definition)
-    scopes = scopes_spoken_of(bare.skeleton(), task.shown_as, parsed.role, project, Path(task.path), index)
+    scopes = scopes_with_findings(bare.skeleton(), task.shown_as, parsed.role, project, Path(task.path), index)
     names = {name for path, name in scopes if path == task.shown_as}
     return FindingScopes(
         bare=bare,

@@ -97,7 +97,7 @@ def _cuda_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
 
 
 def _device_of(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    """``torch.cuda.resolve_device(x)``: the current device is that of ``x`` inside."""
+    """``torch.cuda.device_of(x)``: the current device is that of ``x`` inside."""
     given = site.positional[0].value if site.positional else NOTHING
     return Instance("torch.cuda.device", device=getattr(given, "device", UNKNOWN), node=node)
 
@@ -294,7 +294,7 @@ FUNCTIONS: dict[str, Special] = {
     "torch.cuda.device_count": _device_count,
     "torch.accelerator.device_count": _device_count,
     "torch.cuda.device": _cuda_device,
-    "torch.cuda.resolve_device": _device_of,
+    "torch.cuda.device_of": _device_of,
     "torch.cuda.current_device": _current_device,
     "torch.autocast": _device_type,
     "torch.amp.autocast": _device_type,

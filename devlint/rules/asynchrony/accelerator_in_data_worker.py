@@ -131,7 +131,7 @@ class AcceleratorInDataWorker(Rule):
         return ()
 
     def _use(self, event: Event, device: Device) -> None:
-        if is_accelerator(device) or _is_told(device):
+        if is_accelerator(device) or _is_passed_in(device):
             self._uses.append((event, device))
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -225,8 +225,8 @@ def _named_bases(bases: Iterable[object]) -> list[str]:
     return [base if isinstance(base, str) else getattr(base, "name", "") for base in bases]
 
 
-def _is_told(device: Device) -> bool:
-    """A device that somebody hands over as such; not that of another tensor of the sample."""
+def _is_passed_in(device: Device) -> bool:
+    """A device that is passed in, or configured, as such; not that of another tensor of the sample."""
     if not isinstance(device, SameAs):
         return False
     owner, _, attribute = device.symbol.name.rpartition(".")

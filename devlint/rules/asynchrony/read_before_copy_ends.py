@@ -64,9 +64,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of
 from devlint.drafts.changes import DropArgument
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import origin_of
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Severity
 from devlint.placement.domain.provenance import StepKind

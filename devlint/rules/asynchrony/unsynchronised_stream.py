@@ -61,7 +61,7 @@ besides, in a run of its own.
 
 ## Known problems
 
-Streams that are kept in containers or made in a loop are not told apart.
+Streams that are kept in containers or made in a loop are not distinguished.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, origin_of
 from devlint.drafts.changes import InsertBefore
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import draft_step, origin_of
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Severity
 from devlint.placement.domain.lattice import CPU, describe
-from devlint.rules.asynchrony.streams_at_hand import Entered, stream_around
+from devlint.rules.asynchrony.stream_blocks import StreamBlock, stream_around
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ class UnsynchronisedStream(Rule):
     severity = Severity.ERROR
 
     def __init__(self) -> None:
-        self._told: set[tuple[str, str, str, int]] = set()
-        """Definition, streams and the tensor's latest step: a tensor that nobody waited for is one cause."""
+        self._reported: set[tuple[str, str, str, int]] = set()
+        """Definition, streams and the tensor's latest step: a tensor that nothing waited for is one cause."""
         self._begun: dict[Scope, Begun] = {}
 
     def begun(self, event: Begun) -> Iterable[Draft]:
@@ -105,9 +105,9 @@ class UnsynchronisedStream(Rule):
         tensor = quoted(event.node, "the tensor")
         origin = origin_of(event.value)
         key = (event.scope.qualname, event.made_on, event.read_on, id(origin.step.node) if origin is not None else 0)
-        if key in self._told:
+        if key in self._reported:
             return
-        self._told.add(key)
+        self._reported.add(key)
         steps = tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
         used = DraftStep(event.node, event.scope, f"used here on {read}", describe(event.value.device))
         yield Draft(
@@ -141,7 +141,7 @@ def _between(event: StreamCrossed) -> tuple[str, str]:
     return ("a side stream", "the default stream") if event.made_on else ("the default stream", "a side stream")
 
 
-def _waits_before_entering(event: StreamCrossed, reading: Entered | None, writing: Entered | None) -> Repair:
+def _waits_before_entering(event: StreamCrossed, reading: StreamBlock | None, writing: StreamBlock | None) -> Repair:
     """The stream that is entered for the use waits for the one that made the value."""
     if reading is None or (event.made_on and writing is None):
         writer = "the stream it was made on" if event.made_on else "torch.cuda.current_stream()"

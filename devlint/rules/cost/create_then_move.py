@@ -119,7 +119,7 @@ class CreateThenMove(Rule):
         written = event.receiver_node, self._bound.get((event.scope.qualname, event.receiver_text))
         if step.kind is not StepKind.MADE or not step.bare or not any(node is step.node for node in written):
             return None
-        # Without a `device=` to give, or with one it would refuse, there is no other way to write it.
+        # Without a `device=` to give, or with one it would refuse, there is nothing else to write.
         return step if factory is not None and factory.takes_device and not factory.legacy else None
 
 
@@ -147,7 +147,7 @@ def _repair(event: Moved, step: Step, direct: bool) -> Repair:
 
 def _spelled(event: Moved) -> str:
     if event.named is None:
-        # Of `.cuda()` the type alone is said; which device is current is another's business.
+        # `.cuda()` names the type alone; which device is current is not reported here.
         return f'"{event.target.type}"' if isinstance(event.target, Known) else f'"{describe(event.target)}"'
     code = code_of(event.named.node)
     if isinstance(event.named.value, Tensor):

@@ -103,7 +103,7 @@ class HostSyncInLoop(Rule):
         loop = self._loops.leave(event)
         outer = self._loops.innermost
         if not loop.trains and outer is not None:
-            # Whether it is part of a training loop is for the loop around it to say.
+            # Whether it is part of a training loop is decided by the loop around it.
             outer.seen += loop.seen
             return
         for draft in loop.seen:

@@ -55,9 +55,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.trace import draft_step
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Tensor

@@ -73,7 +73,7 @@ decides without looking.
 ## Fix safety
 
 `device=x.device` is safe where `x` is an argument that is certainly a tensor - used as only a tensor can be, and
-annotated as one or asked for an attribute on every way before - and is not bound to anything else in between. It is
+annotated as one or an attribute of it read on every path before - and is not bound to anything else in between. It is
 unsafe where `x` is likely a tensor, or a local name, and for `torch.rand*` and the like: on another device the stream
 of random numbers is another one. `torch.from_numpy` takes no device; there the repair is `.to(x.device)`, unsafe as
 well. It is a suggestion where only the module says the place, where a generator is passed, where the function has a
@@ -87,7 +87,7 @@ inputs are on the accelerator.
 
 ## Known problems
 
-A function that is only ever called with CPU tensors cannot be told from one that is not. Where the other operand is an
+A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an
 argument of a function that is not `forward`, the confidence is medium. It is low where the function stands inside
 another one, where the creation is at module level, and where the file hands a helper of its own CPU tensors only. It
 is low as well where a notebook hands what it made to a module that it does not move.
@@ -100,26 +100,25 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, trace_of
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import (
     bare_creation,
-    called,
+    describe_operand,
+    device_expression_of,
     device_of,
-    failing,
+    failure,
+    operand_and_placement,
     other_creations,
     quoted,
-    stands,
-    to_device_of,
-    when,
 )
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.repairs.device_expressions import Definitions, made_there
+from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -132,12 +131,13 @@ class CreationWithoutDevice(Rule):
     code = "DEV101"
     name = "creation-without-device"
     severity = Severity.ERROR
+    claims_before = ("DEV404",)  # cpu-only-argument
 
     def __init__(self) -> None:
         self._definitions = Definitions()
         self._handed_out = HandedOut(self._definitions)
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
-        """Clashes with an argument; said again, surer, where nothing shows that the definition works on the host."""
+        """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
 
@@ -171,14 +171,14 @@ class CreationWithoutDevice(Rule):
             others = [other for other in other_creations(mine.value) if other is not step]
             if others:
                 # Made here in one arm and there in another: what repairs them all is a move where they meet the rest.
-                told = tuple(draft_step(other) for other in others)
-                where = to_device_of(theirs)
+                branches = tuple(draft_step(other) for other in others)
+                where = device_expression_of(theirs)
                 move = Repair(
                     Applicability.SUGGESTION,
                     f"bring it over where it is used: `.to({where})`",
                     suffixed(mine.node, f".to({where})") if where and mine.node is not event.node else (),
                 )
-                draft = replace(draft, node=mine.node, scope=event.scope, trace=(*told, *draft.trace), repair=move)
+                draft = replace(draft, node=mine.node, scope=event.scope, trace=(*branches, *draft.trace), repair=move)
             if draft.confidence is Confidence.MEDIUM:
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
@@ -186,10 +186,10 @@ class CreationWithoutDevice(Rule):
             return
 
     def _repair(self, step: Step, theirs: MetOperand) -> Repair:
-        hand = self._definitions.beside(step, theirs)
-        if hand is None:
-            return Repair(Applicability.SUGGESTION, f"create it on the device of {called(theirs)}")
-        return made_there(step, hand)
+        expression = self._definitions.for_operand(step, theirs)
+        if expression is None:
+            return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}")
+        return repair_creation(step, expression)
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
         if event.reader == ".numpy()":
@@ -202,7 +202,7 @@ class CreationWithoutDevice(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
-        """What only the whole file tells."""
+        """What is known only after the whole file."""
         yield from self._handed_out.finish()
         for definition, arguments, draft in self._undecided:
             read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
@@ -262,10 +262,7 @@ def _holds_checkpoint(device: Device) -> bool:
 
 
 def _message(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> str:
-    mine_name = called(mine)
+    mine_name = describe_operand(mine)
     made = quoted(step.node, f"`{step.name}`")
     what = mine_name if mine_name != made else made
-    return (
-        f"{what} is created on the CPU but {called(theirs)} {stands(theirs)}; "
-        f"{failing(event)} fails{when(device_of(theirs.value))}"
-    )
+    return f"{what} is created on the CPU but {operand_and_placement(theirs)}; {failure(event, theirs)}"

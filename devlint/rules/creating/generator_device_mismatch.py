@@ -60,7 +60,7 @@ def batches(samples: Dataset) -> DataLoader:
 
 - The numbers are drawn on the CPU and moved: `torch.randn(shape, generator=generator).to(device)`.
 - Only the index differs: a generator of cuda:0 draws on cuda:1.
-- The generator was handed in, or another method may have put another one in its place: nothing is said then.
+- The generator was handed in, or another method may have put another one in its place: nothing is reported then.
 - A bare generator and a bare draw agree as long as no default device is set. A library cannot know that: its
   samplers are warned about where a torch sampler draws with the generator, other draws with low confidence.
 
@@ -84,10 +84,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, origin_of, steps_of
 from devlint.drafts.changes import Replace, SetArgument, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import code_of, device_of, quoted, when
+from devlint.drafts.trace import draft_step, origin_of, steps_of
+from devlint.drafts.wording import code_of, device_of, failure_condition, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, describe, leaves
@@ -113,6 +113,7 @@ class GeneratorDeviceMismatch(Rule):
     code = "DEV103"
     name = "generator-device-mismatch"
     severity = Severity.ERROR
+    claims_before = ("DEV202",)  # parameter-transfer
 
     def __init__(self) -> None:
         self._bare: list[Draft] = []
@@ -158,7 +159,7 @@ class GeneratorDeviceMismatch(Rule):
         if not target:
             return Repair(Applicability.SUGGESTION, "make the generator for the device that is drawn on")
         written_out = target.startswith(('"', "'"))
-        there = step is not None and step.scope == event.scope and self._definitions.has(target, step)
+        there = step is not None and step.scope == event.scope and self._definitions.is_available(target, step)
         changes = _made_for(step, target) if step is not None and (written_out or there) else ()
         return Repair(Applicability.SUGGESTION, f"`torch.Generator(device={target})`", changes)
 
@@ -238,7 +239,8 @@ def _message(event: Met) -> str:
     if event.stray.node is event.node:
         return f"{draws} draws on the default device, {describe(theirs)}, with a generator of the CPU; it raises"
     generator = quoted(event.stray.node, "the generator")
-    return f"{generator} belongs to {describe(own)} but {draws} draws on {describe(theirs)}; it raises{when(theirs)}"
+    condition = failure_condition(theirs)
+    return f"{generator} belongs to {describe(own)} but {draws} draws on {describe(theirs)}; it raises{condition}"
 
 
 def _confidence(event: Met, step: Step | None) -> Confidence:
@@ -250,7 +252,7 @@ def _confidence(event: Met, step: Step | None) -> Confidence:
     if any(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.MODULE for leaf in both):
         return Confidence.HIGH
     if event.other.role != "device" and step is not None and not step.bare:
-        # A generator asked for on the CPU beside an argument: the function may well want that there too.
+        # A generator made on the CPU beside an argument: the function may well want that there too.
         return Confidence.LOW
     return Confidence.MEDIUM
 

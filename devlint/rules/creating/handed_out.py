@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import origin_of
 from devlint.drafts.wording import bare_creation, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import stands_for_forward
@@ -18,7 +18,7 @@ from devlint.placement.domain.abstract_values import Container, Module, Opaque, 
 from devlint.placement.domain.lattice import CPU, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.repairs.device_expressions import Definitions, made_there
+from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.semantics import Dim
 from devlint.source.role import Role
 
@@ -35,7 +35,7 @@ class HandedOut:
     """Methods that stand for `forward`."""
     _placed: set[str] = field(default_factory=set)
     """Definitions seen working on tensors that the caller placed."""
-    _brought_home: set[str] = field(default_factory=set)
+    _inputs_to_cpu: set[str] = field(default_factory=set)
     """Definitions that take what the caller placed to the CPU, for numpy."""
     _drafts: list[tuple[Scope, Draft]] = field(default_factory=list)
     _built: set[str] = field(default_factory=set)
@@ -64,7 +64,7 @@ class HandedOut:
 
     def host_read(self, event: HostRead) -> None:
         if event.wants_cpu and _came_home(event.value):
-            self._brought_home.add(event.scope.qualname)
+            self._inputs_to_cpu.add(event.scope.qualname)
 
     def returned(self, event: Returned) -> None:
         scope = event.scope
@@ -92,10 +92,10 @@ class HandedOut:
             self._drafts.append((scope, draft))
 
     def _repair(self, step: Step) -> Repair:
-        hand = self.definitions.first_tensor(step.scope, step.node)
-        if hand is None:
+        expression = self.definitions.first_tensor(step.scope, step.node)
+        if expression is None:
             return Repair(Applicability.SUGGESTION, "create it on the inputs' device")
-        return made_there(step, hand)
+        return repair_creation(step, expression)
 
     def finish(self) -> Iterator[Draft]:
         for scope, draft in self._drafts:
@@ -105,7 +105,7 @@ class HandedOut:
     def _confidence(self, step: Step, scope: Scope) -> Confidence:
         """`from_numpy` and its kin: the computation before it ran on the CPU, unless the method brought it there."""
         reads_host_data = step.factory is not None and not step.factory.takes_device
-        return Confidence.LOW if reads_host_data and scope.qualname not in self._brought_home else Confidence.MEDIUM
+        return Confidence.LOW if reads_host_data and scope.qualname not in self._inputs_to_cpu else Confidence.MEDIUM
 
 
 def movable(value: Value | None) -> bool:

@@ -92,7 +92,7 @@ class LegacyConstructorWithDevice(Rule):
             device = _refused(event)
             if device is not None:
                 yield Draft(
-                    # The argument, so that one expression is not also told that it names a device.
+                    # The argument: there this finding supersedes the one that it names a device.
                     node=event.named.node,
                     scope=event.scope,
                     message=f"`{factory.name}` makes CPU tensors only; with a device on {describe(device)} it raises",

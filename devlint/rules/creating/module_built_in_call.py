@@ -68,10 +68,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of, trace_of
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.wording import called, code_of, device_of, failing, quoted, stands, to_device_of, when
+from devlint.drafts.trace import origin_of, trace_of
+from devlint.drafts.wording import (
+    code_of,
+    describe_operand,
+    device_expression_of,
+    device_of,
+    failure,
+    operand_and_placement,
+    quoted,
+)
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Module
 from devlint.placement.domain.lattice import Anchor, Known, SameAs, leaves
@@ -85,13 +93,14 @@ if TYPE_CHECKING:
 
 MODULE_CALL = "module"
 KEEPS = (".parameters", ".load_state_dict", ".state_dict")
-"""Who asks a module for its state keeps or replaces its weights: it is not new for nothing."""
+"""What queries a module for its state keeps or replaces its weights: it is not new for nothing."""
 
 
 class ModuleBuiltInCall(Rule):
     code = "DEV104"
     name = "module-built-in-call"
     severity = Severity.ERROR
+    claims_before = ("DEV201",)  # discarded-transfer
 
     def __init__(self) -> None:
         self._kept: set[tuple[str, str]] = set()
@@ -138,8 +147,8 @@ class ModuleBuiltInCall(Rule):
         kept = (event.scope.qualname, code_of(mine.node)) in self._kept
         untrained = "" if kept else ", with new weights at every call"
         return (
-            f"{built} is built here{untrained} and stays on the CPU, but {called(theirs)} {stands(theirs)}; "
-            f"{failing(event)} fails{when(device_of(theirs.value))}"
+            f"{built} is built here{untrained} and stays on the CPU, but {operand_and_placement(theirs)}; "
+            f"{failure(event, theirs)}"
         )
 
     def _confidence(self, event: Met, mine: MetOperand, theirs: MetOperand) -> Confidence:
@@ -173,8 +182,8 @@ def _repair(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> Rep
         return Repair(
             Applicability.SUGGESTION, "build it once in `__init__`, so that it moves and learns with the module"
         )
-    target = to_device_of(theirs)
+    target = device_expression_of(theirs)
     if not target:
-        return Repair(Applicability.SUGGESTION, f"move it to the device of {called(theirs)}")
+        return Repair(Applicability.SUGGESTION, f"move it to the device of {describe_operand(theirs)}")
     message = f"move it there: `{quoted(step.node, 'it').strip('`')}.to({target})`"
     return Repair(Applicability.SUGGESTION, message, suffixed(step.node, f".to({target})"))

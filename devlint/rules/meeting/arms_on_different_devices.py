@@ -42,7 +42,7 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 ## When it is right
 
 - A 0-dim tensor: `return torch.tensor(0.0)` beside a loss is read as a number wherever it is added.
-- A branch for the CPU, or a condition that asks for the device.
+- A branch for the CPU, or a condition that tests for the device.
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
 
@@ -63,19 +63,28 @@ A function that documents a CPU result for one of its arms is reported as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
-from devlint.drafts.causes import origin_of
 from devlint.drafts.changes import suffixed, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import origin_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Choice, Device, GuardKind, Known, SameAs, describe, leaves
-from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.domain.lattice import CPU, Anchor, Choice, Device, GuardKind, SameAs, describe, leaves
+from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Setting
+from devlint.rules.meeting.arms import (
+    Arm,
+    arm_of,
+    creation_of,
+    is_placed,
+    made_here,
+    moves_with_module,
+    reads_host_data,
+)
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim, Operation
 from devlint.source.role import Role
@@ -88,28 +97,20 @@ _ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)
 """Settings in which the CPU is where tensors belong."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Arm:
-    """One way a value can come about: on the CPU by ``step``, or on ``device``."""
-
-    event: Event
-    device: Device
-    step: Step | None = None
-
-
 class ArmsOnDifferentDevices(Rule):
     code = "DEV407"
     name = "arms-on-different-devices"
     severity = Severity.WARNING
+    gives_way_unless_surer = ("DEV101",)
 
     def __init__(self) -> None:
-        self._returns: dict[tuple[str, int, int], list[_Arm]] = {}
+        self._returns: dict[tuple[str, int, int], list[Arm]] = {}
         """By definition, number of results and position."""
-        self._collected: dict[tuple[str, str], list[_Arm]] = {}
+        self._collected: dict[tuple[str, str], list[Arm]] = {}
         """By definition and list: what was appended."""
         self._found: list[Draft] = []
         self._clashed: set[int] = set()
-        """Creations that a clash was seen of: another rule's findings."""
+        """Creations that a clash was seen of: findings of another rule."""
         self._on_host: set[str] = set()
         """Definitions that hand tensors to numpy."""
 
@@ -130,7 +131,7 @@ class ArmsOnDifferentDevices(Rule):
         values = event.value.items if several and isinstance(event.value, Container) else (event.value,)
         for position, value in enumerate(values):
             self._found += _decided_by_data(event, value)
-            arm = _arm(event, value)
+            arm = arm_of(event, value)
             if arm is not None and event.scope.setting is not Setting.FORWARD:
                 # What `forward` returns from the CPU is a creation's matter whatever its siblings are.
                 self._returns.setdefault((event.scope.qualname, len(values), position), []).append(arm)
@@ -142,7 +143,7 @@ class ArmsOnDifferentDevices(Rule):
         if event.on_cpu or not _may_be_elsewhere(event):
             return ()
         if event.name in _COLLECTS and event.call.positional:
-            arm = _arm(event, event.call.positional[-1].value)
+            arm = arm_of(event, event.call.positional[-1].value)
             if arm is not None:
                 self._collected.setdefault((event.scope.qualname, _receiver(event)), []).append(arm)
         elif not event.name.startswith("."):
@@ -177,51 +178,16 @@ def _may_be_elsewhere(event: Event) -> bool:
     return event.scope.setting not in _ELSEWHERE and event.scope.role is not Role.TEST
 
 
-def _arm(event: Event, value: Value) -> _Arm | None:
-    """What a value is to its siblings; None for what says nothing."""
-    device = device_of(value)
-    if device is None or not isinstance(value, (Tensor, Opaque)):
-        return None
-    if device == CPU:
-        step = _made_here(event, value)
-        return _Arm(event, device, step) if step is not None else None
-    sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
-    return _Arm(event, device) if _is_placed(device) and (sure or _is_own(device)) else None
-
-
-def _made_here(event: Event, value: Value) -> Step | None:
-    """The bare creation of a tensor with dimensions, in the same definition."""
-    step = bare_creation(value)
-    if step is None or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO or step.scope != event.scope:
-        return None
-    origin = origin_of(value)
-    kept = origin is not None and origin.find(StepKind.STORED, StepKind.WRAPPED) is not None
-    return None if kept else step
-
-
-def _is_placed(device: Device) -> bool:
-    """Where the caller's tensors or the module are, on every arm."""
-    return all(
-        (isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.BATCH)
-        or (isinstance(leaf, Known) and not leaf.on_cpu and leaf.type != "meta")
-        for leaf in leaves(device)
-    )
-
-
-def _is_own(device: Device) -> bool:
-    return all(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.MODULE for leaf in leaves(device))
-
-
-def _apart(arms: list[_Arm], where: str, consequence: str = "") -> Iterator[Draft]:
+def _apart(arms: list[Arm], where: str, consequence: str = "") -> Iterator[Draft]:
     other = next((arm for arm in arms if arm.step is None), None)
     if other is None:
         return
-    told = set()
+    reported = set()
     for arm in arms:
-        if arm.step is not None and id(arm.step.node) not in told:
-            told.add(id(arm.step.node))
+        if arm.step is not None and id(arm.step.node) not in reported:
+            reported.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
-            confidence = Confidence.LOW if _reads_host_data(arm.step) else Confidence.MEDIUM
+            confidence = Confidence.LOW if reads_host_data(arm.step) else Confidence.MEDIUM
             yield _draft(arm.step, other.device, where, (at,), confidence, consequence)
 
 
@@ -234,28 +200,23 @@ def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
         return
     other = device.otherwise if device.then == CPU else device.then
     step = bare_creation(value)
-    if step is None or step.scope != event.scope or not _is_placed(other) or value.dim is not Dim.NONZERO:
+    if step is None or step.scope != event.scope or not is_placed(other) or value.dim is not Dim.NONZERO:
         return
     sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
     # A default that is handed out, or a number made a tensor, says nothing of the caller's device, unless it is made in
     # the size of the caller's data (fixture `together`).
     asks_for_data = device.guard.kind is GuardKind.PLAIN and "isinstance" not in device.guard.text
-    tensor = value.evidence is Evidence.CERTAIN or _is_own(other)
-    sure = tensor and (asks_for_data or sized) and not _reads_host_data(step)
+    tensor = value.evidence is Evidence.CERTAIN or moves_with_module(other)
+    sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
     at = DraftStep(event.node, event.scope, f"the other arm of `{device.guard.text}` joins it here", describe(other))
     yield _draft(step, other, "the other arm", (at,), Confidence.MEDIUM if sure else Confidence.LOW)
 
 
 def _handed_in(event: Called) -> Iterator[Draft]:
     """A submodule gets what the caller placed beside what one arm made on the CPU."""
-    if any(_is_placed(a.value.device) for a in event.call.arguments if isinstance(a.value, (Tensor, Opaque))):
+    if any(is_placed(a.value.device) for a in event.call.arguments if isinstance(a.value, (Tensor, Opaque))):
         for argument in event.call.arguments:
             yield from _decided_by_data(event, argument.value)
-
-
-def _reads_host_data(step: Step) -> bool:
-    """`from_numpy` and its kin: the arm is the one for data that came from the host."""
-    return step.factory is not None and not step.factory.takes_device
 
 
 def _is_submodule_call(event: Called) -> bool:
@@ -266,22 +227,16 @@ def _is_submodule_call(event: Called) -> bool:
 
 def _made_side_by_side(event: Event, values: tuple[Value, ...]) -> Iterator[Draft]:
     """`return torch.zeros(n, device=d), torch.zeros(n, device=d), torch.zeros(n)`."""
-    made = [_latest(value) for value in values]
-    placed = [s for s in made if s is not None and not s.bare and _is_placed(s.device)]
+    made = [creation_of(value) for value in values]
+    placed = [s for s in made if s is not None and not s.bare and is_placed(s.device)]
     for value, step in zip(values, made, strict=True):
-        if step is None or not step.bare or _made_here(event, value) is None:
+        if step is None or not step.bare or made_here(event, value) is None:
             continue
         alike = [s for s in placed if s.name == step.name]
         if alike:
             at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
             confidence = Confidence.MEDIUM if len(alike) > 1 else Confidence.LOW
             yield _draft(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
-
-
-def _latest(value: Value) -> Step | None:
-    """The factory call that gave the value, with nothing done to it since."""
-    origin = origin_of(value)
-    return origin.step if origin is not None and origin.step.kind is StepKind.MADE else None
 
 
 _EITHER = "which of the two comes out depends on the data"

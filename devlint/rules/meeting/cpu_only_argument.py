@@ -74,10 +74,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of, trace_of
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.wording import called, code_of, code_with, device_of, failing, is_certain, stands, when
+from devlint.drafts.trace import origin_of, trace_of
+from devlint.drafts.wording import (
+    code_of,
+    code_with,
+    describe_operand,
+    describe_placement,
+    device_of,
+    failing_code,
+    failure_condition,
+    is_certain,
+)
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import Known, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
@@ -92,44 +101,45 @@ class CpuOnlyArgument(Rule):
     code = "DEV404"
     name = "cpu-only-argument"
     severity = Severity.ERROR
+    claims_before = ("DEV402",)  # accelerator-index-into-cpu
 
     def claim(self, event: Met) -> Iterable[Draft]:
-        stray = event.stray
-        if event.clash.other is not None or stray.role not in event.operation.cpu_arguments:
+        offending = event.stray
+        if event.clash.other is not None or offending.role not in event.operation.cpu_arguments:
             return
         yield Draft(
-            node=stray.node,
+            node=offending.node,
             scope=event.scope,
-            message=f"{called(stray)} {_whence(stray)} but {_reason(event, stray)}; "
-            f"it raises{when(device_of(stray.value))}",
-            confidence=_confidence(event, stray),
+            message=f"{describe_operand(offending)} {_source_or_placement(offending)} but {_reason(event, offending)}; "
+            f"it raises{failure_condition(device_of(offending.value))}",
+            confidence=_confidence(event, offending),
             trace=trace_of(event),
             repair=Repair(
                 # What is not known to be a tensor may be a list, which has no `.cpu()`.
-                Applicability.SAFE if is_certain(stray.value) else Applicability.UNSAFE,
-                f"hand it over on the CPU: `{code_with(stray.node, '.cpu()')}`",
-                suffixed(stray.node, ".cpu()"),
+                Applicability.SAFE if is_certain(offending.value) else Applicability.UNSAFE,
+                f"hand it over on the CPU: `{code_with(offending.node, '.cpu()')}`",
+                suffixed(offending.node, ".cpu()"),
             ),
         )
 
 
-def _reason(event: Met, stray: MetOperand) -> str:
+def _reason(event: Met, offending: MetOperand) -> str:
     if event.clash.kind == "no_cuda_kernel":
-        return f"{failing(event)} has no CUDA kernel"
-    return f"{failing(event)} reads its `{stray.role}` on the CPU"
+        return f"{failing_code(event)} has no CUDA kernel"
+    return f"{failing_code(event)} reads its `{offending.role}` on the CPU"
 
 
-def _whence(stray: MetOperand) -> str:
+def _source_or_placement(offending: MetOperand) -> str:
     """Where the operand is; where it was computed from an argument, from which one."""
-    origin = origin_of(stray.value)
+    origin = origin_of(offending.value)
     given = origin.first if origin is not None else None
-    if given is None or given.kind is not StepKind.GIVEN or not _derived(stray):
-        return stands(stray)
+    if given is None or given.kind is not StepKind.GIVEN or not _derived(offending):
+        return describe_placement(offending)
     return f"is computed where `{given.name}` is"
 
 
-def _confidence(event: Met, stray: MetOperand) -> Confidence:
-    device = device_of(stray.value)
+def _confidence(event: Met, offending: MetOperand) -> Confidence:
+    device = device_of(offending.value)
     if device is None or event.scope.setting is Setting.HOST:
         return Confidence.LOW
     found = leaves(device)
@@ -137,33 +147,33 @@ def _confidence(event: Met, stray: MetOperand) -> Confidence:
         return Confidence.HIGH
     if not any(isinstance(leaf, SameAs) for leaf in found):
         return Confidence.LOW
-    if _derived(stray) or _shares_source(event, stray):
+    if _derived(offending) or _shares_source(event, offending):
         return Confidence.MEDIUM
     # Handed in as it is: the documentation asks callers to keep it on the CPU.
     return Confidence.LOW
 
 
-def _derived(stray: MetOperand) -> bool:
+def _derived(offending: MetOperand) -> bool:
     """Whether it was computed from data (`mask.sum(1)`), which is on the accelerator, and not from given lengths."""
-    origin = origin_of(stray.value)
+    origin = origin_of(offending.value)
     if origin is None:
         return False
     given = origin.first
-    as_it_is = given.name == code_of(stray.node) or _is_item(stray)
+    as_it_is = given.name == code_of(offending.node) or _is_item(offending)
     return not (given.kind is StepKind.GIVEN and (as_it_is or "len" in given.name.lower()))
 
 
-def _is_item(stray: MetOperand) -> bool:
+def _is_item(offending: MetOperand) -> bool:
     """An item of an argument, handed in like the argument itself and placed apart from others: `batch["lengths"]`."""
-    origin, code = origin_of(stray.value), code_of(stray.node)
+    origin, code = origin_of(offending.value), code_of(offending.node)
     return origin is not None and code.startswith(f"{origin.first.name}[") and "(" not in code
 
 
-def _shares_source(event: Met, stray: MetOperand) -> bool:
+def _shares_source(event: Met, offending: MetOperand) -> bool:
     """Whether another operand of the call comes from the very same argument."""
-    first = None if _is_item(stray) else _first(stray)
+    first = None if _is_item(offending) else _first(offending)
     return first is not None and any(
-        _first(operand) is first for operand in event.operands if operand.role != stray.role
+        _first(operand) is first for operand in event.operands if operand.role != offending.role
     )
 
 

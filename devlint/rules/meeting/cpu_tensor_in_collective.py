@@ -70,15 +70,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import origin_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, Instance, Tensor
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.repairs.device_expressions import AtHand, Definitions, made_there
+from devlint.repairs.device_expressions import Definitions, DeviceExpression, repair_creation
 from devlint.rules.rule import Rule
 from devlint.semantics.collective import Collective, carries_cpu_tensors, collective
 from devlint.source.role import Role
@@ -187,9 +187,11 @@ class CpuTensorInCollective(Rule):
 
     def _repair(self, step: Step) -> Repair:
         """``device=`` of a device or a tensor that the function is handed."""
-        hand = self._definitions.device(step.scope, step.node) or self._definitions.first_tensor(step.scope, step.node)
-        if step.kind is StepKind.MADE and hand is not None:
-            return made_there(step, AtHand(hand.device, Applicability.SUGGESTION))
+        expression = self._definitions.device(step.scope, step.node) or self._definitions.first_tensor(
+            step.scope, step.node
+        )
+        if step.kind is StepKind.MADE and expression is not None:
+            return repair_creation(step, DeviceExpression(expression.code, Applicability.SUGGESTION))
         return Repair(Applicability.SUGGESTION, _repair(step))
 
     def _through_helpers(self) -> Iterator[_Sent]:

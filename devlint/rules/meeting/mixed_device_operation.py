@@ -8,7 +8,7 @@ better: no tensor made without a device, no discarded move, no plain attribute. 
 purpose, and the operation is where the two plans meet.
 
 A class of transformers or diffusers that names `_no_split_modules` says that it can be spread over several devices.
-Then a parameter that the module holds itself, and not in a submodule, is brought nowhere: beside what a submodule gives
+Then a parameter that the module holds itself, and not in a submodule, is moved nowhere: beside what a submodule gives
 back it is a warning.
 
 ## Why is this bad
@@ -51,7 +51,7 @@ Every mix that PyTorch allows is silent, by the tables of `devlint.semantics`:
 
 ## Fix safety
 
-A suggestion: move the stray operand with `.to(other.device)`. Which of the two should move is the program's choice.
+A suggestion: move the offending operand with `.to(other.device)`. Which of the two should move is the program's choice.
 
 ## How a run confirms it
 
@@ -68,9 +68,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, origin_of
 from devlint.drafts.draft import Draft, DraftStep
-from devlint.drafts.wording import called, quoted
+from devlint.drafts.trace import draft_step, origin_of
+from devlint.drafts.wording import describe_operand, quoted
 from devlint.finding import Confidence, Severity
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.meeting.operation_rules import bring_over, clash_draft
@@ -88,7 +88,7 @@ class MixedDeviceOperation(Rule):
 
     def __init__(self) -> None:
         self._split: set[tuple[int, Scope]] = set()
-        """Parameters and results that were told to part when the model is split, by definition."""
+        """Parameters and results already reported to part when the model is split, by definition."""
 
     def claim(self, event: Met) -> Iterable[Draft]:
         yield clash_draft(event)
@@ -100,9 +100,9 @@ class MixedDeviceOperation(Rule):
             return
         # One result beside several parameters, or one parameter in several operations, is brought along once.
         seen = {(id(step.node), event.scope) for step in (parameter, result)}
-        told = not seen.isdisjoint(self._split)
+        reported = not seen.isdisjoint(self._split)
         self._split |= seen
-        if told:
+        if reported:
             return
         submodule = f"`{result.name}`" if result.name else "a submodule"
         failing = quoted(event.node, event.operation.name)
@@ -110,8 +110,9 @@ class MixedDeviceOperation(Rule):
             node=own.node,
             scope=event.scope,
             severity=Severity.WARNING,
-            message=f"`{parameter.name}` is held by the module itself but {called(other)} is what {submodule} "
-            f"gives back; {failing} fails when the model is split over devices, as its `_no_split_modules` allows",
+            message=f"`{parameter.name}` is held by the module itself but {describe_operand(other)} is what "
+            f"{submodule} gives back; {failing} fails when the model is split over devices, as its "
+            "`_no_split_modules` allows",
             confidence=Confidence.MEDIUM,
             trace=(
                 replace(draft_step(parameter), message=f"`{parameter.name}`: held here", device="a device of its own"),

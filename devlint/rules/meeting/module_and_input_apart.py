@@ -59,9 +59,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import trace_of
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.wording import called, device_of, stands
+from devlint.drafts.trace import trace_of
+from devlint.drafts.wording import device_of, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import UNKNOWN, describe
 from devlint.rules.meeting.operation_rules import clash_draft
@@ -77,6 +77,7 @@ class ModuleAndInputApart(Rule):
     code = "DEV405"
     name = "module-and-input-apart"
     severity = Severity.ERROR
+    claims_before = ("DEV401",)  # mixed-device-operation
 
     def claim(self, event: Met) -> Iterable[Draft]:
         if event.clash.kind == WRAPPER_CLASH:
@@ -92,7 +93,7 @@ def _wrapped_elsewhere(event: Met) -> Draft:
     return Draft(
         node=event.node,
         scope=event.scope,
-        message=f"{called(module)} {stands(module)} but `DataParallel` needs it on {describe(wanted or UNKNOWN)}, "
+        message=f"{operand_and_placement(module)} but `DataParallel` needs it on {describe(wanted or UNKNOWN)}, "
         "the first of its `device_ids`; calling the wrapper fails",
         confidence=Confidence.HIGH,
         trace=trace_of(event),

@@ -40,7 +40,7 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 ## When it is right
 
 - The tensor went through `.cpu()` or `.tolist()`, or was made on the CPU.
-- The tensor is an argument and nothing in the function speaks of accelerators: data preparation, where tensors are on
+- The tensor is an argument and nothing in the function mentions accelerators: data preparation, where tensors are on
   the CPU. Then the confidence is low. So it is where a Module only hands arrays or numbers back.
 
 ## Fix safety
@@ -63,9 +63,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, origin_of
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import draft_step, origin_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
@@ -95,12 +95,12 @@ class NumpyOnAccelerator(Rule):
 
     def __init__(self) -> None:
         self._undecided: list[HostRead] = []
-        self._brought_home: dict[str, Moved] = {}
+        self._moved_to_cpu: dict[str, Moved] = {}
         """By definition: a transfer to the CPU of a tensor that the caller placed."""
         self._of_module: set[str] = set()
         """Methods of a Module that are called once it is where it works."""
         self._comes_back: list[tuple[Origin, Created]] = []
-        """Tensors made of arrays, by the way of the tensor that the array comes from."""
+        """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
@@ -119,7 +119,7 @@ class NumpyOnAccelerator(Rule):
         if isinstance(target, Known) and target.on_cpu:
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
-                self._brought_home.setdefault(event.scope.qualname, event)
+                self._moved_to_cpu.setdefault(event.scope.qualname, event)
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
@@ -136,15 +136,15 @@ class NumpyOnAccelerator(Rule):
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:
             scope = event.scope
-            ways = (back for origin, back in self._comes_back if origin is event.value.origin)
-            back = next((back for back in ways if back.scope == scope), None)
+            reentries = (back for origin, back in self._comes_back if origin is event.value.origin)
+            back = next((back for back in reentries if back.scope == scope), None)
             if back is not None:
                 step = DraftStep(back.node, back.scope, "made a tensor again here", "cpu")
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             if not _is_tensor(event):
                 continue
-            sibling = self._brought_home.get(scope.qualname)
+            sibling = self._moved_to_cpu.get(scope.qualname)
             if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
                 continue

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of, trace_of
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.wording import called, code_with, device_of, failing, stands, to_device_of, when
+from devlint.drafts.trace import origin_of, trace_of
+from devlint.drafts.wording import (
+    code_with,
+    describe_operand,
+    device_expression_of,
+    device_of,
+    failing_code,
+    failure_condition,
+    operand_and_placement,
+)
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.lattice import Anchor, Device, Known, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
@@ -19,27 +27,29 @@ if TYPE_CHECKING:
 
 
 def clash_draft(event: Met, consequence: str | None = None) -> Draft:
-    """The clash at its stray operand, where a `.to(...)` would go."""
-    stray, other = event.stray, event.other
-    apart = when(device_of(other.value)) or when(device_of(stray.value))
+    """The clash at its offending operand, where a `.to(...)` would go."""
+    offending, other = event.stray, event.other
+    apart = failure_condition(device_of(other.value)) or failure_condition(device_of(offending.value))
     return Draft(
-        node=stray.node,
+        node=offending.node,
         scope=event.scope,
-        message=f"{called(stray)} {stands(stray)} but {called(other)} {stands(other)}; "
-        + (consequence or f"{failing(event)} fails{apart}"),
+        message=f"{operand_and_placement(offending)} but {operand_and_placement(other)}; "
+        + (consequence or f"{failing_code(event)} fails{apart}"),
         confidence=confidence(event),
         trace=trace_of(event),
-        repair=bring_over(stray, other, _is_written_to(event)),
+        repair=bring_over(offending, other, _is_written_to(event)),
     )
 
 
-def bring_over(stray: MetOperand, other: MetOperand, is_written_to: bool = False) -> Repair:
+def bring_over(offending: MetOperand, other: MetOperand, is_written_to: bool = False) -> Repair:
     """Always to the other operand's device: `.cuda()` would pick the current one."""
-    target = to_device_of(other)
+    target = device_expression_of(other)
     if not target:
-        return Repair(Applicability.SUGGESTION, f"move {called(stray)} to the device of {called(other)}")
-    changes = () if is_written_to else suffixed(stray.node, f".to({target})")
-    return Repair(Applicability.SUGGESTION, f"bring it over: `{code_with(stray.node, f'.to({target})')}`", changes)
+        return Repair(
+            Applicability.SUGGESTION, f"move {describe_operand(offending)} to the device of {describe_operand(other)}"
+        )
+    changes = () if is_written_to else suffixed(offending.node, f".to({target})")
+    return Repair(Applicability.SUGGESTION, f"bring it over: `{code_with(offending.node, f'.to({target})')}`", changes)
 
 
 def _is_written_to(event: Met) -> bool:
@@ -61,7 +71,7 @@ def _is_written_to(event: Met) -> bool:
 
 
 def confidence(event: Met) -> Confidence:
-    """High where both sides are seen; medium where they part from one argument; low where two callers' words meet."""
+    """High where both devices are known; medium where the operands share a source, or are made here; low otherwise."""
     if event.scope.setting is Setting.HOST:
         return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.stray, event.other)):
@@ -80,8 +90,8 @@ def _of_one_source(event: Met) -> bool:
 
 def _made_here(event: Met) -> bool:
     """Whether the definition made both operands: the caller says at most where one of them goes."""
-    ways = [origin_of(operand.value) for operand in (event.stray, event.other)]
-    firsts = [way.first for way in ways if way is not None]
+    origins = [origin_of(operand.value) for operand in (event.stray, event.other)]
+    firsts = [origin.first for origin in origins if origin is not None]
     return len(firsts) == 2 and all(step.kind is StepKind.MADE and step.scope == event.scope for step in firsts)
 
 

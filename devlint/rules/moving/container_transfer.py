@@ -35,7 +35,7 @@ def batch_of(images: list[torch.Tensor], labels: torch.Tensor, device: torch.dev
 
 - The object only looks like a dict: a `BatchEncoding`, a `TensorDict`, a PyG `Data`, a class with a `to` of its own.
 - The container became a tensor before: `xs = torch.stack(xs)`.
-- What it is was handed in: an annotation such as `dict[str, Tensor]` is no promise, and nothing is said.
+- What it is was handed in: an annotation such as `dict[str, Tensor]` is no promise, and nothing is reported.
 
 ## Fix safety
 

@@ -40,7 +40,7 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - The receiver is a module: `model.cuda()` as a statement moves it.
 - The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
   its own.
-- Nothing is known of the receiver. Nothing is said then.
+- Nothing is known of the receiver. Nothing is reported then.
 - The transfer goes where the tensor is already, so nothing is lost. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
 - What reads the tensor afterwards takes it from anywhere: `ctc_loss` brings its targets and lengths over itself. The
@@ -70,17 +70,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
-from devlint.drafts.causes import draft_step, origin_of, trace_of
-from devlint.drafts.changes import Keep
+from devlint.drafts.changes import AssignResult
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import called, code_of, failing, quoted, stands, when
+from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.wording import (
+    code_of,
+    describe_operand,
+    failing_code,
+    failure_condition,
+    operand_and_placement,
+    quoted,
+)
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, UNKNOWN, describe, relate
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.current_device import goes_to_current
-from devlint.rules.naming.devices_at_hand import candidates_of, is_part_of
+from devlint.rules.naming.device_candidates import candidates_of, is_part_of
 from devlint.rules.rule import Rule
 from devlint.semantics import Relation
 from devlint.source.role import Role
@@ -96,6 +103,8 @@ class DiscardedTransfer(Rule):
     code = "DEV201"
     name = "discarded-transfer"
     severity = Severity.ERROR
+    claims_before = ("DEV205",)  # round-trip-to-current-device
+    gives_way_to = ("DEV204",)
 
     def __init__(self) -> None:
         self._begun: dict[Scope, Begun] = {}
@@ -137,10 +146,10 @@ class DiscardedTransfer(Rule):
                 continue
             known = self._lost.get(id(step.node))
             draft = known if known is not None else _from_clash(step, mine)
-            consequence = f"; {called(theirs)} {stands(theirs)}, so {failing(event)} fails"
+            consequence = f"; {operand_and_placement(theirs)}, so {failing_code(event)} fails"
             draft = replace(
                 draft,
-                message=draft.message + consequence + when(getattr(theirs.value, "device", None)),
+                message=draft.message + consequence + failure_condition(getattr(theirs.value, "device", None)),
                 # Whatever made the receiver a likely tensor before, taking part in the operation made it a certain one.
                 confidence=max(draft.confidence, Confidence.MEDIUM),
                 trace=trace_of(event),
@@ -242,7 +251,7 @@ def _repair(call: cst.CSTNode, receiver: cst.CSTNode, name: str) -> Repair:
     written = code_of(call)
     message = f"write `{name} = {written}`" if "#" not in written else f"assign it to `{name}`"
     if isinstance(call, cst.Call) and isinstance(receiver, cst.BaseExpression):
-        return Repair(Applicability.UNSAFE, message, (Keep(call, receiver),))
+        return Repair(Applicability.UNSAFE, message, (AssignResult(call, receiver),))
     return Repair(Applicability.SUGGESTION, message)
 
 
@@ -259,6 +268,6 @@ def _from_clash(step: Step, mine: MetOperand) -> Draft:
     return Draft(
         node=step.node,
         scope=step.scope,
-        message=f"{call} returns a new tensor that is thrown away; {called(mine)} stays where it was",
+        message=f"{call} returns a new tensor that is thrown away; {describe_operand(mine)} stays where it was",
         repair=_repair(step.node, mine.node, code_of(mine.node)),
     )

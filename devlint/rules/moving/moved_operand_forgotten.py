@@ -61,7 +61,7 @@ A suggestion: `labels.to(device)` where it is used, or beside the other move. Ot
 
 ## How a run confirms it
 
-The two operands clash, and the stray one was born outside and never moved.
+The two operands clash, and the offending one comes from outside and is never moved.
 
 ## Known problems
 
@@ -74,10 +74,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import trace_of
 from devlint.drafts.changes import InsertBefore, suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import called, code_of, device_of, failing, quoted, stands, when
+from devlint.drafts.trace import trace_of
+from devlint.drafts.wording import code_of, describe_operand, device_of, failure, operand_and_placement, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
@@ -98,11 +98,12 @@ class MovedOperandForgotten(Rule):
     code = "DEV208"
     name = "moved-operand-forgotten"
     severity = Severity.ERROR
+    claims_before = ("DEV101",)  # creation-without-device
 
     def __init__(self) -> None:
         self._moves: dict[str, Moved] = {}
         """By the batch's key: the first of its items that was moved."""
-        self._told: dict[tuple[str, str], Draft] = {}
+        self._reported: dict[tuple[str, str], Draft] = {}
         """By batch and item: one item left behind is one cause, wherever it is used."""
         self._definitions = Definitions()
 
@@ -123,11 +124,11 @@ class MovedOperandForgotten(Rule):
                 continue
             key = batch.key
             item = code_of(mine.node)
-            draft = self._told.get((key, item))
+            draft = self._reported.get((key, item))
             if draft is None:
                 draft = _draft(event, mine, theirs, self._moves.get(key), batch)
                 repair = _repair(mine, self._moves.get(key), event.scope, self._definitions.node_of(event.scope))
-                draft = self._told[key, item] = replace(draft, repair=repair)
+                draft = self._reported[key, item] = replace(draft, repair=repair)
             yield replace(draft)
             return
 
@@ -161,8 +162,8 @@ def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | No
     return Draft(
         node=mine.node,
         scope=event.scope,
-        message=f"{called(mine)} comes with the batch and is not moved{moved}, but {called(theirs)} {stands(theirs)}; "
-        f"{failing(event)} fails{when(device_of(theirs.value))}",
+        message=f"{describe_operand(mine)} comes with the batch and is not moved{moved}, "
+        f"but {operand_and_placement(theirs)}; {failure(event, theirs)}",
         confidence=_confidence(event, mine, batch),
         trace=trace,
     )
@@ -186,7 +187,7 @@ def _is_loader(batch: Symbol) -> bool:
 
 
 def _repair(mine: MetOperand, sibling: Moved | None, scope: Scope, function: cst.FunctionDef | None) -> Repair:
-    """As its sibling was moved; never `.cuda()`, which asks for the current device and not for the sibling's."""
+    """As its sibling was moved; never `.cuda()`, which takes the current device and not the sibling's."""
     item = code_of(mine.node)
     if sibling is None:
         return Repair(Applicability.SUGGESTION, f"move {quoted(mine.node, 'it')} where the rest of its batch is moved")
@@ -208,10 +209,10 @@ def _is_used_again(name: str, function: cst.FunctionDef, at: cst.CSTNode) -> boo
 
     from devlint.placement.syntax.nodes import descend
 
-    way = path_to(function, at)
-    block = next((node for node in reversed(way) if isinstance(node, cst.IndentedBlock)), None)
+    path = path_to(function, at)
+    block = next((node for node in reversed(path) if isinstance(node, cst.IndentedBlock)), None)
     own_names = (cst.BaseComp, cst.Lambda)
-    if block is None or not isinstance(at, cst.Name) or any(isinstance(node, own_names) for node in way):
+    if block is None or not isinstance(at, cst.Name) or any(isinstance(node, own_names) for node in path):
         return False
     order = [node for node in descend(function.body) if isinstance(node, cst.Name) and node.value == name]
     inside = {id(node) for node in descend(block)}

@@ -72,7 +72,7 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Module
 from devlint.placement.domain.lattice import CPU, Decided, exclude
-from devlint.repairs.bound_names import path_to, stays_bound
+from devlint.repairs.bound_names import expression_stays_bound, path_to
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
 from devlint.rules.rule import Rule
 from devlint.semantics.optimizing import OptimizerInfo, optimizer
@@ -217,7 +217,7 @@ class OptimizerBeforeMove(Rule):
         if between is None or any(mentions(node, model) for node in between for model in built.models):
             return ()
         given = ", ".join(code_of(argument.value) for argument in move.call.node.args)
-        if given and not stays_bound(f"({given},)", function, built.event.node):
+        if given and not expression_stays_bound(f"({given},)", function, built.event.node):
             return ()
         return (MoveBefore(move.node, built.event.node),)
 
@@ -226,11 +226,11 @@ def _between(function: cst.FunctionDef, first: cst.CSTNode, second: cst.CSTNode)
     """The statements between those of two nodes; None where they are not in one block."""
     import libcst as cst
 
-    ways = path_to(function, first), path_to(function, second)
-    block = next((node for node in reversed(ways[0]) if isinstance(node, cst.IndentedBlock)), None)
-    if block is None or not any(node is block for node in ways[1]):
+    paths = path_to(function, first), path_to(function, second)
+    block = next((node for node in reversed(paths[0]) if isinstance(node, cst.IndentedBlock)), None)
+    if block is None or not any(node is block for node in paths[1]):
         return None
-    places = [next(i for i, line in enumerate(block.body) if any(line is node for node in way)) for way in ways]
+    places = [next(i for i, line in enumerate(block.body) if any(line is node for node in path)) for path in paths]
     return list(block.body[places[0] + 1 : places[1]])
 
 

@@ -68,10 +68,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, origin_of, trace_of
 from devlint.drafts.changes import DropCall, Suffix
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import called, code_of, device_of, failing, quoted, stands
+from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.wording import (
+    code_of,
+    describe_operand,
+    describe_placement,
+    device_of,
+    failing_code,
+    operand_and_placement,
+    quoted,
+)
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName, Kind, Module, Self, Tensor, Value
 from devlint.placement.domain.lattice import Known
@@ -90,15 +98,16 @@ class ParameterTransfer(Rule):
     code = "DEV202"
     name = "parameter-transfer"
     severity = Severity.ERROR
+    claims_before = ("DEV502",)  # unregistered-module
 
     def __init__(self) -> None:
-        self._told: dict[Scope, str] = {}
-        """Definitions that are handed a device, and how it is called."""
+        self._device_parameters: dict[Scope, str] = {}
+        """By definition: the name of its first device parameter."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         devices = [name for name, value in event.arguments if isinstance(value, DeviceName)]
         if devices:
-            self._told[event.scope] = devices[0]
+            self._device_parameters[event.scope] = devices[0]
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -118,7 +127,7 @@ class ParameterTransfer(Rule):
             "no optimizer trains it and no checkpoint holds it",
             confidence=_confidence(event),
             trace=(*_steps(value), DraftStep(event.node, event.scope, "kept here, outside `parameters()`")),
-            repair=_repair(step.node, self._told.get(step.scope)),
+            repair=_repair(step.node, self._device_parameters.get(step.scope)),
         )
 
     def claim(self, event: Met) -> Iterable[Draft]:
@@ -130,16 +139,17 @@ class ParameterTransfer(Rule):
             yield Draft(
                 node=step.node,
                 scope=step.scope,
-                message=f"{called(mine)} is a parameter that was moved after it was made, so it is not registered and "
-                f"{stands(mine)}; {called(theirs)} {stands(theirs)} and {failing(event)} fails",
+                message=f"{describe_operand(mine)} is a parameter that was moved after it was made, so it is not "
+                f"registered and {describe_placement(mine)}; {operand_and_placement(theirs)} "
+                f"and {failing_code(event)} fails",
                 trace=trace_of(event),
-                repair=_repair(step.node, self._told.get(step.scope)),
+                repair=_repair(step.node, self._device_parameters.get(step.scope)),
             )
             return
 
 
 def _repair(transfer: cst.CSTNode, device: str | None) -> Repair:
-    """`nn.Parameter(t).to(device)` becomes `nn.Parameter(t.to(device))`; `.cuda()` gives way to a device at hand."""
+    """`nn.Parameter(t).to(device)` becomes `nn.Parameter(t.to(device))`; `.cuda()` is replaced by a device in scope."""
     import libcst as cst
 
     message = "move the tensor before it is wrapped: `nn.Parameter(t.to(device))`"

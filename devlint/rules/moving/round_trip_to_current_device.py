@@ -42,8 +42,8 @@ def running_total(x: torch.Tensor) -> torch.Tensor:
 ## Fix safety
 
 `.to(x.device)` is safe where a plain name is sent away and brought back in one chain. Elsewhere the name may have been
-rebound on the way, so it is a suggestion: keep `device = x.device` before the value leaves. There is no edit where the
-function has a `device` already, or where the value does not leave on every way to its return.
+rebound in between, so it is a suggestion: keep `device = x.device` before the value leaves. There is no edit where the
+function has a `device` already, or where the value does not leave on every path to its return.
 
 ## How a run confirms it
 
@@ -51,7 +51,7 @@ With `cuda:0` current and the input on `cuda:1`, the value comes back on `cuda:0
 
 ## Known problems
 
-A way that leads through numpy or a list is not followed, nor one that leads through another function.
+A path through numpy or a list is not followed, nor one through another function.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from devlint.placement.domain.abstract_values import Module
 from devlint.placement.syntax.nodes import dotted
 from devlint.repairs.bound_names import is_always_before, is_mentioned
 from devlint.repairs.device_expressions import Definitions
-from devlint.rules.current_device import LosesTheDevice, RoundTrip, device_expression, named_instead, round_trip
+from devlint.rules.current_device import LosesTheDevice, RoundTrip, device_attribute, named_instead, round_trip
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class RoundTripToCurrentDevice(LosesTheDevice):
     code = "DEV205"
     name = "round-trip-to-current-device"
     severity = Severity.WARNING
+    claims_before = ("DEV310",)  # guard-loses-index
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +94,7 @@ class RoundTripToCurrentDevice(LosesTheDevice):
     def moved(self, event: Moved) -> Iterable[Draft]:
         trip = round_trip(event)
         if trip is not None:
-            self.tell(_draft(event, trip, self._definitions.node_of(event.scope)))
+            self._report_later(_draft(event, trip, self._definitions.node_of(event.scope)))
         return ()
 
 
@@ -126,7 +127,7 @@ def _repair(event: Moved, trip: RoundTrip, function: cst.FunctionDef | None) -> 
         message = "keep the device of its parameters first, and move it back there"
         kept = _kept(event, trip, function, f"next({code_of(trip.source)}.parameters()).device")
         return Repair(Applicability.SUGGESTION, message, kept)
-    device = device_expression(trip.source)
+    device = device_attribute(trip.source)
     if trip.in_one_chain and isinstance(trip.source, cst.Name):
         return Repair(Applicability.SAFE, f"go back to where it was: `.to({device})`", named_instead(event, device))
     message = f"keep `device = {device}` first and write `.to(device)`"
@@ -143,7 +144,7 @@ def _kept(event: Moved, trip: RoundTrip, function: cst.FunctionDef | None, devic
 
 
 def _of_the_root(event: Moved, trip: RoundTrip) -> tuple[Change, ...]:
-    """In one chain: the name that it starts at, of which only methods are called on the way."""
+    """In one chain: the name that it starts at, of which only methods are called."""
     import libcst as cst
 
     node: cst.BaseExpression = trip.source

@@ -62,15 +62,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, origin_of, trace_of
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import called, code_of, failing, stands
+from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.wording import code_of, failing_code, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Decided, exclude
 from devlint.placement.domain.provenance import Step, StepKind
-from devlint.repairs.bound_names import stays_bound
+from devlint.repairs.bound_names import expression_stays_bound
 from devlint.rules.moving.moves_of_modules import goes_to_cpu, is_part, mentions, moved_names
 from devlint.rules.rule import Rule
 
@@ -102,6 +102,7 @@ class SubmoduleAfterMove(Rule):
     code = "DEV206"
     name = "submodule-after-move"
     severity = Severity.ERROR
+    claims_before = ("DEV104",)  # module-built-in-call
 
     def __init__(self) -> None:
         self._moved: dict[str, dict[str, Called]] = {}
@@ -193,7 +194,7 @@ class SubmoduleAfterMove(Rule):
         if begun is None or not isinstance(begun.node, cst.FunctionDef) or not isinstance(call.func, cst.Attribute):
             return ()
         move = code_of(call).removeprefix(code_of(call.func.value))
-        if not stays_bound(f"x{move}", begun.node, call):
+        if not expression_stays_bound(f"x{move}", begun.node, call):
             return ()
         if isinstance(value, Tensor) and part.made.factory is None:
             # `nn.Parameter(t).to(d)` would be no parameter.
@@ -218,7 +219,7 @@ class SubmoduleAfterMove(Rule):
                     if step is not None and part.made.node is step.node:
                         part.used = DraftStep(event.node, event.scope, "they meet here")
                         part.handed_on = False
-                        consequence = f"{called(mine)} {stands(mine)}; {failing(event)} fails"
+                        consequence = f"{operand_and_placement(mine)}; {failing_code(event)} fails"
                         yield _draft(part, consequence, (*_before(part), *trace_of(event)))
                         return
 

@@ -49,7 +49,7 @@ Unsafe: a branch that never ran starts to run.
 ## How a run confirms it
 
 The comparison is looked at as it runs, on the accelerator and without one: both sides name one device, or one kind of
-device, and it says that they differ. A comparison with another kind of device tells nothing.
+device, and it says that they differ. A comparison with another kind of device proves nothing.
 
 ## Known problems
 
@@ -144,8 +144,8 @@ def _repair(event: Compared, own: cst.BaseExpression, other: Value) -> Repair:
     text = other.value if isinstance(other, Constant) else _type_of(other)
     if operator in ("in", "not in"):
         indexed = isinstance(other, Container) and any(":" in str(getattr(i, "value", "")) for i in other.items)
-        asked = f"str({left})" if indexed else f"{left}.type"
-        written = f"{asked} {operator} {code_of(event.right_node)}"
+        queried = f"str({left})" if indexed else f"{left}.type"
+        written = f"{queried} {operator} {code_of(event.right_node)}"
     elif not isinstance(text, str):
         written = f"{code_of(event.left_node)} {operator} {code_of(event.right_node)}"
     elif ":" in text:

@@ -1,4 +1,4 @@
-"""A guard asks whether a tensor is on an accelerator, and the move behind it goes to whichever is current.
+"""A guard tests whether a tensor is on an accelerator, and the move behind it goes to whichever is current.
 
 ## What it does
 
@@ -93,29 +93,30 @@ class GuardLosesIndex(LosesTheDevice):
     code = "DEV310"
     name = "guard-loses-index"
     severity = Severity.WARNING
+    claims_before = ("DEV208",)  # moved-operand-forgotten
 
     def __init__(self) -> None:
         super().__init__()
         self._definitions: dict[Scope, cst.CSTNode] = {}
         self._flags: dict[tuple[str, str], str] = {}
-        """By definition and name: the question that the name keeps the answer of."""
-        self._asked: set[tuple[str, str]] = set()
-        """By definition: questions to a tensor, in the source's words. `self.is_cuda` may be a setting."""
+        """By definition and name: the test whose result the name holds."""
+        self._tests: set[tuple[str, str]] = set()
+        """By definition: tests of a tensor, as source text. `self.is_cuda` may be a setting."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
-        """`on_gpu = x.is_cuda`, asked later."""
+        """`on_gpu = x.is_cuda`, tested later."""
         if isinstance(event.value, Truth) and event.value_node is not None and event.value.about_device:
             self._flags[event.scope.qualname, event.target] = code_of(event.value_node)
         return ()
 
     def tested(self, event: Tested) -> Iterable[Draft]:
         if isinstance(event.value, Truth) and event.value.about_device:
-            self._asked.add((event.scope.qualname, code_of(event.node)))
+            self._tests.add((event.scope.qualname, code_of(event.node)))
         return ()
 
     def compared(self, event: Compared) -> Iterable[Draft]:
         if isinstance(event.left, DeviceName) and event.left.is_type:
-            self._asked.add((event.scope.qualname, code_of(event.node)))
+            self._tests.add((event.scope.qualname, code_of(event.node)))
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
@@ -150,25 +151,25 @@ class GuardLosesIndex(LosesTheDevice):
         move: Moved | None = None,
     ) -> None:
         for decided in reversed(arms):
-            question = decided.guard.text
-            asked = self._flags.get((scope.qualname, question), question)
-            subject = _subject(asked, decided.holds)
-            if subject is not None and self._is_a_question(scope, asked, question):
-                repair = self._repair(node, scope, subject, asked, move)
-                self.tell(_draft(node, scope, subject, question, target, repair))
+            guard = decided.guard.text
+            test = self._flags.get((scope.qualname, guard), guard)
+            subject = _subject(test, decided.holds)
+            if subject is not None and self._is_device_test(scope, test, guard):
+                repair = self._repair(node, scope, subject, test, move)
+                self._report_later(_draft(node, scope, subject, guard, target, repair))
                 return
 
-    def _repair(self, node: cst.CSTNode, scope: Scope, device: str, asked: str, move: Moved | None) -> Repair:
+    def _repair(self, node: cst.CSTNode, scope: Scope, device: str, test: str, move: Moved | None) -> Repair:
         """Safe where the test stands around the move itself and its subject is the same in both places."""
         message = f"name the device: `.to({device})`" if move is not None else f"name the device: `{device}`"
         changes = named_instead(move, device) if move is not None else (Replace(node, device),)
         function = self._definitions.get(scope)
-        steady = _is_asked_around(asked, device, function, node)
+        steady = _is_tested_around(test, device, function, node)
         return Repair(Applicability.SAFE if steady else Applicability.UNSAFE, message, changes)
 
-    def _is_a_question(self, scope: Scope, asked: str, question: str) -> bool:
-        """Whether a tensor or a device is asked, and no setting that is called like it (fixture `keeps_the_index`)."""
-        return asked != question or any(where == scope.qualname and text in asked for where, text in self._asked)
+    def _is_device_test(self, scope: Scope, test: str, guard: str) -> bool:
+        """Whether a tensor or a device is tested, and no setting with such a name (fixture `keeps_the_index`)."""
+        return test != guard or any(where == scope.qualname and text in test for where, text in self._tests)
 
 
 def _subject(question: str, holds: bool) -> str | None:
@@ -199,8 +200,8 @@ def _expression_before(text: str, end: int) -> str:
     return text[start:end]
 
 
-def _is_asked_around(question: str, device: str, function: cst.CSTNode | None, node: cst.CSTNode) -> bool:
-    """Whether an `if` around the node asks the question, and nothing in it gives the asked name another value."""
+def _is_tested_around(test: str, device: str, function: cst.CSTNode | None, node: cst.CSTNode) -> bool:
+    """Whether an `if` around the node has this test, and nothing in it rebinds the name that is tested."""
     import libcst as cst
 
     from devlint.placement.syntax.nodes import descend
@@ -213,7 +214,7 @@ def _is_asked_around(question: str, device: str, function: cst.CSTNode | None, n
         part
         for part in descend(function.body)
         if isinstance(part, (cst.If, cst.IfExp))
-        and code_of(part.test) == question
+        and code_of(part.test) == test
         and any(n is node for n in descend(part))
     ]
     return bool(tests) and is_untouched_since(root, tests[-1], function, node)

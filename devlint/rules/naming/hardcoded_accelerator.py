@@ -38,7 +38,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function or its class is named for CUDA or the GPU: that is its contract.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
-  and those that move whole modules without being told where, and `torch.autocast("cuda", enabled=False)`.
+  and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
 - A default argument, a command-line default, and what a device argument gets where the caller left it out.
 
 ## Fix safety
@@ -81,7 +81,7 @@ from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, named_instead, round_trip
-from devlint.rules.naming.devices_at_hand import Candidate, candidates_of, is_part_of
+from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -127,7 +127,7 @@ class _Definition:
     """What it moves to the current accelerator, in the source's words, and whether that is a module."""
     filled_in: set[tuple[int, str]] = field(default_factory=set)
     """Nodes of what is assigned to a device argument, with the argument's name."""
-    asks: bool = False
+    tests_device: bool = False
     """It tests for a device."""
     of_cuda: bool = False
     """It uses `torch.cuda` for more than moving."""
@@ -137,6 +137,7 @@ class HardcodedAccelerator(Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
+    gives_way_to = ("DEV102", "DEV309", "DEV301")
 
     def __init__(self) -> None:
         self._definitions: dict[Scope, _Definition] = {}
@@ -168,14 +169,14 @@ class HardcodedAccelerator(Rule):
 
     def tested(self, event: Tested) -> Iterable[Draft]:
         if isinstance(event.value, Truth) and event.value.about_device:
-            self._in(event.scope).asks = True
+            self._in(event.scope).tests_device = True
         return ()
 
     def compared(self, event: Compared) -> Iterable[Draft]:
         sides = (event.left, event.right)
         for side in sides if NONE not in sides else ():
             if isinstance(side, DeviceName):
-                self._in(event.scope).asks = True
+                self._in(event.scope).tests_device = True
                 self._elsewhere.add(id(side.node))
         return ()
 
@@ -280,7 +281,7 @@ def _draft(definitions: Definitions, definition: _Definition, place: _Place) -> 
 
 
 def _confidence(definition: _Definition, place: _Place, best: Candidate) -> Confidence:
-    if place.scope.role is not Role.LIBRARY or definition.asks or definition.of_cuda or place.weak:
+    if place.scope.role is not Role.LIBRARY or definition.tests_device or definition.of_cuda or place.weak:
         return Confidence.LOW
     if place.of_module and not best.is_device:
         # Where a module goes is a choice, and nothing says that the others are to follow.
@@ -289,7 +290,7 @@ def _confidence(definition: _Definition, place: _Place, best: Candidate) -> Conf
 
 
 def _repair(definitions: Definitions, place: _Place, best: Candidate, device: str, alone: bool) -> Repair:
-    """Safe where one tensor says the device, is certainly there, and is asked about by nobody else."""
+    """Safe where one tensor says the device, is certainly there, and no other argument could say it."""
     changes: tuple[Change, ...] = (Replace(place.node, device),)
     match place.sink:
         case Sink.TRANSFER:
@@ -302,6 +303,6 @@ def _repair(definitions: Definitions, place: _Place, best: Candidate, device: st
             changes = (Replace(place.call, device),)
         case _:
             message = f"use `{device}`"
-    hand = definitions.argument(place.scope, best.name, place.node) if best.is_tensor else None
-    applicability = hand.applicability if alone and hand is not None else Applicability.SUGGESTION
+    expression = definitions.argument(place.scope, best.name, place.node) if best.is_tensor else None
+    applicability = expression.applicability if alone and expression is not None else Applicability.SUGGESTION
     return Repair(applicability, message, changes)

@@ -92,6 +92,7 @@ class HardcodedDeviceIndex(Rule):
     code = "DEV301"
     name = "hardcoded-device-index"
     severity = Severity.WARNING
+    gives_way_to = ("DEV102", "DEV309")
 
     def __init__(self) -> None:
         self._counting: set[str] = set()
@@ -138,7 +139,7 @@ class HardcodedDeviceIndex(Rule):
 
     def _drafts(self, event: DeviceNamed) -> Iterable[Draft]:
         named = _indexed(event)
-        if named is None or event.sink == Sink.COMPARISON or self._of_a_list_already_told(event):
+        if named is None or event.sink == Sink.COMPARISON or self._is_of_reported_list(event):
             return
         kind, index = named
         yield Draft(
@@ -149,19 +150,19 @@ class HardcodedDeviceIndex(Rule):
             repair=_repair(event, kind),
         )
 
-    def _of_a_list_already_told(self, event: DeviceNamed) -> bool:
-        """`device_ids=[0, 1]` is one choice, made in one place."""
+    def _is_of_reported_list(self, event: DeviceNamed) -> bool:
+        """Whether another index of the same `device_ids=[0, 1]` is reported already: the list is one choice."""
         if event.sink != Sink.DEVICE_IDS or event.call is None:
             return False
         key = id(event.call.node)
-        told = key in self._lists
+        reported = key in self._lists
         self._lists.add(key)
-        return told
+        return reported
 
     def _confidence(self, event: DeviceNamed, index: int) -> Confidence:
         if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.sink == Sink.OPTION:
             return Confidence.LOW
-        # Index 0 exists wherever there is an accelerator at all; a higher one where the count was asked for.
+        # Index 0 exists wherever there is an accelerator at all; a higher one where the count was queried.
         if event.guarded and (index == 0 or event.scope.qualname in self._counting):
             return Confidence.LOW
         if event.guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):

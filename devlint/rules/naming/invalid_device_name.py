@@ -83,6 +83,7 @@ class InvalidDeviceName(Rule):
     code = "DEV309"
     name = "invalid-device-name"
     severity = Severity.ERROR
+    gives_way_to = ("DEV102",)
 
     def __init__(self) -> None:
         self._transfers: dict[int, DeviceNamed] = {}
@@ -106,7 +107,7 @@ def _is_torchs(receiver: Value) -> bool:
 
 
 def _means_a_device(text: str) -> bool:
-    """A device's name with a slip in it: another case, a stray space, an index that is none."""
+    """A device's name with a slip in it: another case, a surplus space, an index that is none."""
     kind = text.split(":")[0].strip().lower()
     return isinstance(parse_device(kind), NamedDevice)
 

@@ -108,5 +108,5 @@ def _draft(event: Event, node: cst.CSTNode, message: str) -> Draft:
 
 
 def _probe(value: Value) -> str | None:
-    """The name of the function, if it is one that asks about devices."""
+    """The name of the function, if it is one that queries devices."""
     return value.name if isinstance(value, Reference) and semantics.is_device_probe(value.name) else None

@@ -61,7 +61,7 @@ branch, one of which starts CUDA and the other of which sets the variable, look 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
@@ -71,7 +71,8 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, Reference, Tensor, Value
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import Decided, Known, exclude, is_accelerator
-from devlint.rules.naming.visible_devices import NAME, STARTS_CUDA, is_misspelling, visible
+from devlint.rules.naming.cuda_start import MODULE_LEVEL, CudaStart
+from devlint.rules.naming.visible_devices import NAME, is_misspelling, visible
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -81,20 +82,6 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Called, Compared, Created, DeviceNamed, Event, Moved, Stored
 
 SETTERS = frozenset({"os.environ.setdefault", "os.putenv"})
-STARTS_PROCESSES = ("subprocess.", "multiprocessing.", "torch.multiprocessing.", "os.exec", "os.spawn", "os.system")
-MODULE_LEVEL = ""
-
-
-@dataclass(slots=True)
-class _Order:
-    """What a definition did so far that matters here, in the order of the source."""
-
-    touch: Event | None = None
-    touch_in_main: bool = False
-    called_before: set[str] = field(default_factory=set)
-    """Names called before CUDA was started, and after."""
-    called_after: set[str] = field(default_factory=set)
-    starts_processes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +98,9 @@ class VisibleDevicesMisused(Rule):
     severity = Severity.WARNING
 
     def __init__(self) -> None:
-        self._orders: dict[str, _Order] = {}
+        self._start = CudaStart()
         self._settings: list[_Setting] = []
         self._indices: list[DeviceNamed] = []
-        self._in_main = False
-        """The module's code has come to `if __name__ == "__main__"`: from here on nothing runs at import."""
 
     # -- what happens, in order ---------------------------------------------------------------------------------------
 
@@ -124,13 +109,7 @@ class VisibleDevicesMisused(Rule):
             yield from self._set(event, event.attribute, event.value, event.node)
 
     def called(self, event: Called) -> Iterable[Draft]:
-        order = self._order(event)
-        if event.name in STARTS_CUDA:
-            self._touch(event)
-        elif event.name.startswith(STARTS_PROCESSES):
-            order.starts_processes = True
-        else:
-            (order.called_before if order.touch is None else order.called_after).add(event.name)
+        self._start.note_call(event)
         yield from self._set_by_call(event)
 
     def _set_by_call(self, event: Called) -> Iterable[Draft]:
@@ -149,17 +128,17 @@ class VisibleDevicesMisused(Rule):
     def compared(self, event: Compared) -> Iterable[Draft]:
         names = [side.value for side in (event.left, event.right) if isinstance(side, Constant)]
         if event.scope.qualname == MODULE_LEVEL and "__main__" in names:
-            self._in_main = True
+            self._start.in_main = True
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         if isinstance(event.target, Known) and event.target.type == "cuda":
-            self._touch(event)
+            self._start.note_touch(event)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
         if isinstance(event.value, Tensor) and is_accelerator(event.value.device):
-            self._touch(event)
+            self._start.note_touch(event)
         return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
@@ -167,18 +146,9 @@ class VisibleDevicesMisused(Rule):
             self._indices.append(event)
         return ()
 
-    def _order(self, event: Event) -> _Order:
-        return self._orders.setdefault(event.scope.qualname, _Order())
-
-    def _touch(self, event: Event) -> None:
-        order = self._order(event)
-        if order.touch is None:
-            order.touch = event
-            order.touch_in_main = self._in_main and event.scope.qualname == MODULE_LEVEL
-
     def _set(self, event: Event, name: str, value: Value, node: cst.CSTNode) -> Iterable[Draft]:
         if name == NAME:
-            touch = self._order(event).touch
+            touch = self._start.touch_in(event.scope)
             together = touch is not None and not exclude(_arms(touch), _arms(event))
             self._settings.append(_Setting(event, value, touch if together else None))
         elif is_misspelling(name):
@@ -196,35 +166,12 @@ class VisibleDevicesMisused(Rule):
         late = [
             _late(setting, touch)
             for setting in self._settings
-            if (touch := setting.touch or self._started_at_import(setting)) is not None
-            and not self._order(setting.event).starts_processes
+            if (touch := setting.touch or self._start.at_import_before(setting.event.scope)) is not None
+            and not self._start.starts_processes(setting.event.scope)
         ]
         yield from late
         if not late:
             yield from self._renumbered()
-
-    def _started_at_import(self, setting: _Setting) -> Event | None:
-        """Module-level code runs before a function does, unless it called that function first.
-
-        What stands under `if __name__ == "__main__"` comes before only what is called after it there.
-        """
-        qualname = setting.event.scope.qualname
-        order = self._orders.get(MODULE_LEVEL)
-        if qualname == MODULE_LEVEL or order is None or order.touch is None:
-            return None
-        if order.touch_in_main:
-            return order.touch if qualname in self._reached(order.called_after) else None
-        return None if qualname in self._reached(order.called_before) else order.touch
-
-    def _reached(self, called: set[str]) -> set[str]:
-        """What is called by these names, and by what they call."""
-        reached = set(called)
-        while True:
-            orders = [order for name, order in self._orders.items() if name in reached]
-            more = {name for order in orders for name in order.called_before | order.called_after} - reached
-            if not more:
-                return reached
-            reached |= more
 
     def _renumbered(self) -> Iterable[Draft]:
         counts = [_visible_of(setting) for setting in self._settings]

@@ -36,8 +36,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 - The file was written a few lines before in the same function: what was saved here can be loaded here.
 - The saved object holds no tensors: the class that loads also saves, and what it saves is a dictionary of plain values.
   `weights_only=True` alone says nothing about devices.
-- Nothing tells that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
-  the function that gets it speaks of states, checkpoints, weights or models. There the confidence is low.
+- Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
+  the function that gets it mentions states, checkpoints, weights or models. There the confidence is low.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`): the confidence is low.
 
 ## Fix safety
@@ -54,7 +54,7 @@ A checkpoint saved from an accelerator is loaded in a process without one.
 ## Known problems
 
 Whether a file holds tensors of an accelerator is not in the source; the confidence is medium at most where nothing in
-the function speaks of devices.
+the function mentions devices.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of
 from devlint.drafts.changes import with_argument
 from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.trace import origin_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Value
@@ -92,11 +92,11 @@ class LoadWithoutMapLocation(Rule):
         self._saved: set[str] = set()
         """Definitions that write a checkpoint before they read one."""
         self._plain: dict[str, bool] = {}
-        """Classes that save: whether all they save is plain values, as far as the source tells."""
+        """Classes that save: whether all they save is plain values, as far as the source shows."""
         self._found: list[tuple[Called, Draft]] = []
 
-        self._told: set[str] = set()
-        """Definitions whose caller says where to."""
+        self._parametrised: set[str] = set()
+        """Definitions with a parameter for the device."""
         self._definitions = Definitions()
         self._states: set[int] = set()
         """Loads whose result is used as a model's or an optimizer's state, by the identity of their nodes."""
@@ -104,7 +104,7 @@ class LoadWithoutMapLocation(Rule):
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
         if any(name in ("map_location", "device") for name, _ in event.arguments):
-            self._told.add(event.scope.qualname)
+            self._parametrised.add(event.scope.qualname)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -152,8 +152,8 @@ class LoadWithoutMapLocation(Rule):
         target = "map_location" if self._definitions.has_argument(event.scope, "map_location", event.node) else '"cpu"'
         applicability = Applicability.UNSAFE
         if event.name.endswith("jit.load"):
-            hand = self._definitions.device(event.scope, event.node)
-            target = hand.device if hand is not None else target
+            expression = self._definitions.device(event.scope, event.node)
+            target = expression.code if expression is not None else target
             applicability = Applicability.UNSAFE if target != '"cpu"' else Applicability.SUGGESTION
         message = f"`{_with_map_location(event, target)}`"
         return Repair(applicability, message, with_argument(event.node, "map_location", target))
@@ -162,7 +162,7 @@ class LoadWithoutMapLocation(Rule):
         """A class that saves plain values and loads them again needs no device."""
         for event, draft in self._found:
             plain = self._plain.get(event.scope.class_name or "", False)
-            if event.scope.qualname in self._told and draft.confidence is Confidence.MEDIUM:
+            if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
                 yield replace(draft, confidence=Confidence.HIGH)
                 continue
             doubtful = plain or not (id(event.node) in self._states or _names_state(event))

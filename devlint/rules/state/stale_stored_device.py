@@ -80,36 +80,32 @@ Whoever names the device twice, `Net(device=device).to(device)`, and never moves
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import origin_of, trace_of
 from devlint.drafts.changes import Replace
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import code_of, device_of, quoted
+from devlint.drafts.trace import trace_of
+from devlint.drafts.wording import device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.known_classes import ClassKind
-from devlint.placement.domain.abstract_values import Container, DeviceName, Module, Opaque, Self, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, SameAs, describe
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.abstract_values import DeviceName, Module, Self
+from devlint.placement.domain.lattice import CPU, describe
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
+from devlint.rules.state.stored_device_uses import StoredDeviceUses
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.domain.class_facts import AttributeFact, ClassFacts
     from devlint.placement.domain.events import (
         Begun,
         Called,
         ClassWalked,
         Created,
-        Event,
         Met,
-        MetOperand,
         MetUncertain,
         Moved,
         Stored,
@@ -118,34 +114,14 @@ if TYPE_CHECKING:
 _MOVES = ("to", "cuda", "cpu", "_apply")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Use:
-    """A tensor made or moved by a stored device. ``attribute`` is the attribute's name."""
-
-    attribute: str
-    event: Event
-    makes: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Meeting:
-    """Where such a tensor meets what moves with the module; ``callee`` is the attribute that is called, if one is."""
-
-    use: _Use
-    event: Event
-    callee: str = ""
-
-
 class StaleStoredDevice(Rule):
     code = "DEV504"
     name = "stale-stored-device"
     severity = Severity.WARNING
+    claims_before = ("DEV206",)  # submodule-after-move
 
     def __init__(self) -> None:
-        self._uses: dict[int, _Use] = {}
-        """By the call that makes or moves a tensor."""
-        self._by_class: dict[str, list[_Use]] = {}
-        self._meetings: dict[str, list[_Meeting]] = {}
+        self._uses = StoredDeviceUses()
         self._stores: dict[tuple[str, str], Stored] = {}
         self._built_on: set[str] = set()
         """Classes whose constructor hands a device on: their parameters are made there, or moved."""
@@ -169,29 +145,17 @@ class StaleStoredDevice(Rule):
             self._built_on.add(event.scope.class_name)
 
     def created(self, event: Created) -> Iterable[Draft]:
-        self._note_use(event, event.named, makes=True)
+        self._uses.note(event, event.named, makes=True)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         # What comes to the host and goes back has its place from the attribute all the same.
         if event.moves:
-            self._note_use(event, event.named, makes=False)
+            self._uses.note(event, event.named, makes=False)
         return ()
 
-    def _note_use(self, event: Event, named: Argument | None, *, makes: bool) -> None:
-        if named is None or event.scope.class_name is None or event.scope.setting is Setting.CONSTRUCTION:
-            return
-        owner, _, attribute = code_of(named.node).rpartition(".")
-        if owner == "self" and isinstance(named.value, DeviceName):
-            use = _Use(attribute, event, makes)
-            self._uses[id(event.node)] = use
-            self._by_class.setdefault(event.scope.class_name, []).append(use)
-
     def met_uncertain(self, event: MetUncertain) -> Iterable[Draft]:
-        uses = [use for operand in event.operands if (use := self._placed_by(operand.value)) is not None]
-        moves_with_module = any(_moves_with_module(operand) for operand in event.operands)
-        if uses and moves_with_module and event.scope.class_name is not None:
-            self._meetings.setdefault(event.scope.class_name, []).append(_Meeting(uses[0], event))
+        self._uses.note_operation(event)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -199,32 +163,13 @@ class StaleStoredDevice(Rule):
         if event.scope.setting is Setting.CONSTRUCTION:
             self._note_construction(event)
             return ()
-        if not self._uses:
-            return ()
-        name = event.scope.class_name
-        owner, _, callee = code_of(event.call.node.func).rpartition(".") if name is not None else ("", "", "")
-        if name is None or owner != "self":
-            return ()
-        for argument in event.call.arguments:
-            for value in argument.value.items if isinstance(argument.value, Container) else (argument.value,):
-                use = self._placed_by(value)
-                if use is not None:
-                    self._meetings.setdefault(name, []).append(_Meeting(use, event, callee))
+        self._uses.note_call(event)
         return ()
-
-    def _placed_by(self, value: Value) -> _Use | None:
-        """The use of a stored device that decided where the value is."""
-        if not isinstance(value, (Tensor, Opaque)):
-            return None
-        for step in origin_of(value) or ():
-            if step.kind in (StepKind.MADE, StepKind.MOVED, StepKind.UNWRAPPED):
-                return self._uses.get(id(step.node))
-        return None
 
     def claim(self, event: Met) -> Iterable[Draft]:
         """A device that is known to be the CPU clashes by itself."""
         for operand in (event.stray, event.other):
-            use = self._placed_by(operand.value)
+            use = self._uses.placing(operand.value)
             store = self._stores.get((event.scope.class_name or "", use.attribute)) if use is not None else None
             if use is not None and store is not None and device_of(operand.value) == CPU:
                 message = _message(f"self.{use.attribute}", use.event.node, event.node)
@@ -245,13 +190,13 @@ class StaleStoredDevice(Rule):
 
     def _judged(self, event: ClassWalked, fact: AttributeFact, *, alone: bool) -> Iterable[Draft]:
         facts = event.facts
-        uses = [u for u in self._by_class.get(facts.info.qualname, ()) if u.attribute == fact.name]
+        uses = self._uses.of(facts.info.qualname, fact.name)
         if not uses:
             return
         meetings = [
             meeting
-            for meeting in self._meetings.get(facts.info.qualname, ())
-            if meeting.use.attribute == fact.name and (not meeting.callee or _is_submodule(facts, meeting.callee))
+            for meeting in self._uses.meetings_of(facts.info.qualname, fact.name)
+            if not meeting.callee or _is_submodule(facts, meeting.callee)
         ]
         own = fact.scope.path == event.scope.path
         stays = any(c.qualname in self._built_on for c in facts.info.order)
@@ -265,16 +210,19 @@ class StaleStoredDevice(Rule):
         yield _draft(fact, message, Confidence.MEDIUM if sure else Confidence.LOW, tuple(trace), changes)
 
     def _followed(self, owner: str, attribute: str) -> tuple[Change, ...]:
-        """The first tensor that each method is handed says where its own are made; nothing if one of them cannot."""
+        """Each method makes its tensors on the device of its first tensor argument; empty if one of them has none."""
         changes: list[Change] = []
-        for use in self._by_class.get(owner, ()):
-            if use.attribute != attribute:
-                continue
-            named = getattr(use.event, "named", None)
-            hand = self._definitions.first_tensor(use.event.scope, use.event.node)
-            if not use.makes or hand is None or hand.applicability is Applicability.SUGGESTION or named is None:
+        for use in self._uses.of(owner, attribute):
+            named = use.event.named
+            expression = self._definitions.first_tensor(use.event.scope, use.event.node)
+            if (
+                not use.makes
+                or expression is None
+                or expression.applicability is Applicability.SUGGESTION
+                or named is None
+            ):
                 return ()
-            changes.append(Replace(named.node, hand.device))
+            changes.append(Replace(named.node, expression.code))
         return tuple(changes)
 
 
@@ -316,11 +264,6 @@ def _named(met: cst.CSTNode) -> str:
 
     node = met.func if isinstance(met, cst.Call) else met
     return quoted(node, "an operation")
-
-
-def _moves_with_module(operand: MetOperand) -> bool:
-    device = device_of(operand.value)
-    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
 
 
 def _is_submodule(facts: ClassFacts, name: str) -> bool:

@@ -71,10 +71,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import trace_of
 from devlint.drafts.changes import WrapStored
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import called, code_of, device_of, failing, stands, when
+from devlint.drafts.trace import trace_of
+from devlint.drafts.wording import code_of, describe_operand, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
 from devlint.placement.domain.provenance import StepKind
@@ -93,6 +93,7 @@ class UnregisteredModule(Rule):
     code = "DEV502"
     name = "unregistered-module"
     severity = Severity.ERROR
+    claims_before = ("DEV501",)  # unregistered-tensor
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
@@ -102,8 +103,8 @@ class UnregisteredModule(Rule):
             yield Draft(
                 node=step.node,
                 scope=step.scope,
-                message=f"{called(mine)} is kept in a plain container, so it stays on the CPU when the module moves, "
-                f"but {called(theirs)} {stands(theirs)}; {failing(event)} fails{when(device_of(theirs.value))}",
+                message=f"{describe_operand(mine)} is kept in a plain container, so it stays on the CPU when "
+                f"the module moves, but {operand_and_placement(theirs)}; {failure(event, theirs)}",
                 trace=trace_of(event),
                 repair=Repair(Applicability.UNSAFE, "keep it in an `nn.ModuleList` or `nn.ParameterList`"),
             )

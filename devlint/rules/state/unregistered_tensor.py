@@ -69,10 +69,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.causes import draft_step, origin_of, trace_of
 from devlint.drafts.changes import RegisterBuffer
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import called, device_of, failing, stands, when
+from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, leaves, may_be_cpu
@@ -90,6 +90,7 @@ class UnregisteredTensor(Rule):
     code = "DEV501"
     name = "unregistered-tensor"
     severity = Severity.ERROR
+    claims_before = ("DEV504",)  # stale-stored-device
 
     def __init__(self) -> None:
         self._tensors: set[int] = set()
@@ -109,7 +110,7 @@ class UnregisteredTensor(Rule):
                 node=step.node,
                 scope=step.scope,
                 message=f"`{_attribute(step)}` is a plain attribute, so it stays on the CPU when the module moves, but "
-                f"{called(theirs)} {stands(theirs)}; {failing(event)} fails{when(device_of(theirs.value))}",
+                f"{operand_and_placement(theirs)}; {failure(event, theirs)}",
                 confidence=_confidence(mine.value, device_of(theirs.value)),
                 trace=trace_of(event),
                 repair=self._buffer(step),
@@ -176,7 +177,7 @@ def _attribute(step: Step) -> str:
 def _confidence(value: Value, device: Device | None) -> Confidence:
     origin = origin_of(value)
     if origin is not None and origin.find(StepKind.WRAPPED) is not None:
-        # A parameter in the other arm of the constructor: what reads it asks which of the two it is, in some other way
+        # A parameter in the other arm of the constructor: what reads it tests which of the two it is, by other means
         # (fixture `parameter_or_tensor`).
         return Confidence.LOW
     found = leaves(device) if device is not None else ()

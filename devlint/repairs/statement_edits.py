@@ -1,4 +1,4 @@
-"""Changes of whole statements made edits of the text: a line more, a line elsewhere, lines deeper."""
+"""Edits of whole statements: lines inserted, a line moved, lines indented, a default chosen in the body."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devlint.placement.syntax.nodes import code_of, descend
-from devlint.repairs.layout import Impossible, Layout, TextEdit
+from devlint.repairs.layout import CannotEdit, Layout, TextEdit
 
 
 def inserted_before(layout: Layout, node: cst.CSTNode, lines: str) -> Iterator[TextEdit]:
@@ -23,13 +23,13 @@ def moved_before(layout: Layout, node: cst.CSTNode, before: cst.CSTNode) -> Iter
     line = _own_line(layout, node)
     other = _statement_around(layout, before)
     if layout.parents.get(line) is not layout.parents.get(other):
-        raise Impossible
+        raise CannotEdit
     start, _ = _beginning(layout, line)
     end = layout.line_end(layout.span(line)[1])
     newline = layout.newline(end)
     target = layout.above_comments(_beginning(layout, other)[0])
     if target >= start:
-        raise Impossible
+        raise CannotEdit
     yield target, target, layout.text_of(start, end) + newline
     yield start, layout.behind_line_end(end), ""
 
@@ -39,10 +39,10 @@ def indented_rest(layout: Layout, node: cst.CSTNode, header: str) -> Iterator[Te
     line = _own_line(layout, node)
     block = layout.parents.get(line)
     if not isinstance(block, cst.IndentedBlock):
-        raise Impossible
+        raise CannotEdit
     rest = list(block.body)[[statement is line for statement in block.body].index(True) + 1 :]
     if not rest:
-        raise Impossible
+        raise CannotEdit
     start, end = layout.span(line)
     yield start, end, header
     unit = layout.unit
@@ -53,7 +53,7 @@ def indented_rest(layout: Layout, node: cst.CSTNode, header: str) -> Iterator[Te
             if isinstance(part, (cst.SimpleString, cst.FormattedString)):
                 opening, closing = layout.span(part)
                 if layout.line_start(opening) != layout.line_start(closing):
-                    raise Impossible  # its second line is part of its value
+                    raise CannotEdit  # its second line is part of its value
 
 
 def chosen_in_body(layout: Layout, default: cst.CSTNode) -> Iterator[TextEdit]:
@@ -62,13 +62,13 @@ def chosen_in_body(layout: Layout, default: cst.CSTNode) -> Iterator[TextEdit]:
     function = layout.enclosing(default, cst.FunctionDef, cst.Lambda)
     # In the body a class's own names are not seen.
     if not isinstance(parameter, cst.Param) or layout.enclosing(default, cst.ClassDef) is not None:
-        raise Impossible
+        raise CannotEdit
     body = layout.whole(function).body if isinstance(function, cst.FunctionDef) else None
     if not isinstance(body, cst.IndentedBlock):
-        raise Impossible
+        raise CannotEdit
     first = next((statement for statement in body.body if not _is_docstring(statement)), None)
     if first is None:
-        raise Impossible
+        raise CannotEdit
     name, (start, end) = parameter.name.value, layout.outer(parameter.default or default)
     layout.without_comment(start, end)
     yield start, end, "None"
@@ -98,12 +98,12 @@ def _rendered(layout: Layout, lines: str, indent: str, newline: str) -> str:
 
 
 def _statement_around(layout: Layout, node: cst.CSTNode) -> cst.CSTNode:
-    """The statement, with a line of its own, that a node is in or is."""
+    """The statement on a line of its own that a node is, or is part of."""
     current = node
     while True:
         parent = layout.parents.get(current)
         if parent is None or isinstance(current, (cst.FunctionDef, cst.ClassDef, cst.SimpleStatementSuite)):
-            raise Impossible
+            raise CannotEdit
         if isinstance(parent, (cst.IndentedBlock, cst.Module)):
             return current
         current = parent
@@ -112,7 +112,7 @@ def _statement_around(layout: Layout, node: cst.CSTNode) -> cst.CSTNode:
 def _own_line(layout: Layout, node: cst.CSTNode) -> cst.SimpleStatementLine:
     line = _statement_around(layout, node)
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
-        raise Impossible
+        raise CannotEdit
     return line
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entered:
+class StreamBlock:
     """`with torch.cuda.stream(side):`. ``stream`` is `side`, ``library`` is `torch.cuda`."""
 
     node: cst.With
@@ -29,7 +29,7 @@ class Entered:
         return f"{self.library}.current_stream()"
 
 
-def stream_around(node: cst.CSTNode, begun: Begun | None) -> Entered | None:
+def stream_around(node: cst.CSTNode, begun: Begun | None) -> StreamBlock | None:
     """The innermost stream that is entered by name around a node of a function."""
     import libcst as cst
 
@@ -41,5 +41,5 @@ def stream_around(node: cst.CSTNode, begun: Begun | None) -> Entered | None:
             if isinstance(outer, cst.With) and isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute):
                 stream = dotted(call.args[0].value) if len(call.args) == 1 else None
                 if call.func.attr.value == "stream" and stream is not None:
-                    return Entered(outer, stream, code_of(call.func.value), code_of(call))
+                    return StreamBlock(outer, stream, code_of(call.func.value), code_of(call))
     return None

@@ -1,4 +1,4 @@
-"""One cause, one finding: which rule a clash belongs to, and the trace every report of a clash shows."""
+"""The trace of a finding: the steps that brought a value to its device, in the order of the program."""
 
 from __future__ import annotations
 
@@ -12,30 +12,7 @@ from devlint.placement.domain.provenance import Origin, Step, StepKind
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Met, MetOperand
 
-CAUSE_ORDER = (
-    "DEV103",
-    "DEV202",
-    "DEV502",
-    "DEV501",
-    "DEV504",
-    "DEV206",
-    "DEV104",
-    "DEV201",
-    "DEV205",
-    "DEV310",
-    "DEV208",
-    "DEV101",
-    "DEV407",
-    "DEV404",
-    "DEV403",
-    "DEV402",
-    "DEV406",
-    "DEV405",
-    "DEV401",
-)
-"""The causes of a clash, first match wins; the last six are the operation's own rules."""
-
-_WORDS = {
+_STEP_MESSAGES = {
     StepKind.MADE: "made here",
     StepKind.GIVEN: "comes in here",
     StepKind.MOVED: "moved here",
@@ -50,22 +27,24 @@ _WORDS = {
 
 
 def origin_of(value: Value) -> Origin | None:
+    """The provenance of a value, latest step first; None for a value without one, such as a number."""
     return getattr(value, "origin", None)
 
 
 def steps_of(operand: MetOperand) -> tuple[Step, ...]:
-    """The operand's steps, first to latest."""
+    """The provenance of an operand, first step to latest; empty if it has none."""
     origin = origin_of(operand.value)
     return tuple(reversed(tuple(origin))) if origin is not None else ()
 
 
 def trace_of(event: Met) -> tuple[DraftStep, ...]:
-    """Both operands' ways, then the meeting: what every report of a clash shows."""
+    """The trace of a device mismatch: the provenance of both operands, then the operation."""
     steps = [draft_step(step) for operand in (event.stray, event.other) for step in steps_of(operand)]
     return (*steps, DraftStep(event.node, event.scope, "they meet here"))
 
 
 def draft_step(step: Step) -> DraftStep:
+    """One step of a value's provenance as a step of the trace."""
     named = f"`{step.name}`: " if step.name else ""
     passes_on = step.kind not in (StepKind.GIVEN, StepKind.REGISTERED, StepKind.MADE)
-    return DraftStep(step.node, step.scope, f"{named}{_WORDS[step.kind]}", describe(step.device), passes_on)
+    return DraftStep(step.node, step.scope, f"{named}{_STEP_MESSAGES[step.kind]}", describe(step.device), passes_on)

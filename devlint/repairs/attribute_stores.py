@@ -1,6 +1,6 @@
-"""What else in a class stores an attribute, asked of :mod:`ast`.
+"""Which other statements of a class store an attribute, as :mod:`ast` has them.
 
-That has the whole class, while the methods that nothing else asks for were never parsed for evaluation.
+Only :mod:`ast` has the whole class: LibCST parses no method that nothing else needs.
 """
 
 from __future__ import annotations

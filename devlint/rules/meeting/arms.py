@@ -1,0 +1,72 @@
+"""What one arm of a choice gives: a tensor that was created on the CPU, or one that the caller placed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devlint.drafts.trace import origin_of
+from devlint.drafts.wording import bare_creation, device_of
+from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves
+from devlint.placement.domain.provenance import Step, StepKind
+from devlint.semantics import Dim
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.events import Event
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arm:
+    """What one arm gives: a value on the CPU by the creation ``step``, or a value on ``device``."""
+
+    event: Event
+    device: Device
+    step: Step | None = None
+
+
+def arm_of(event: Event, value: Value) -> Arm | None:
+    """The arm that gives a value; None if its device is unknown or proves nothing about the other arms."""
+    device = device_of(value)
+    if device is None or not isinstance(value, (Tensor, Opaque)):
+        return None
+    if device == CPU:
+        step = made_here(event, value)
+        return Arm(event, device, step) if step is not None else None
+    sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
+    return Arm(event, device) if is_placed(device) and (sure or moves_with_module(device)) else None
+
+
+def made_here(event: Event, value: Value) -> Step | None:
+    """The creation without ``device=`` of a tensor with dimensions, in the event's definition; None if it is stored."""
+    step = bare_creation(value)
+    if step is None or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO or step.scope != event.scope:
+        return None
+    origin = origin_of(value)
+    kept = origin is not None and origin.find(StepKind.STORED, StepKind.WRAPPED) is not None
+    return None if kept else step
+
+
+def creation_of(value: Value) -> Step | None:
+    """The factory call that gave the value; None if anything was done to it since."""
+    origin = origin_of(value)
+    return origin.step if origin is not None and origin.step.kind is StepKind.MADE else None
+
+
+def reads_host_data(step: Step) -> bool:
+    """Whether the factory takes no device, as `from_numpy`: the arm is the one for data that came from the host."""
+    return step.factory is not None and not step.factory.takes_device
+
+
+def is_placed(device: Device) -> bool:
+    """Whether a value is where the caller's tensors or the module are, on every arm."""
+    return all(
+        (isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.BATCH)
+        or (isinstance(leaf, Known) and not leaf.on_cpu and leaf.type != "meta")
+        for leaf in leaves(device)
+    )
+
+
+def moves_with_module(device: Device) -> bool:
+    """Whether the device is that of the module itself, on every arm."""
+    return all(isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.MODULE for leaf in leaves(device))
