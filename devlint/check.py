@@ -53,7 +53,7 @@ class Plan:
 
     @property
     def nothing(self) -> str:
-        """Why there is nothing to look at; empty if there is something."""
+        """Why there is no file to analyse; empty if there is one."""
         if self.tasks or self.unreadable or self.found.missing:
             return ""
         if self.found.excluded:
@@ -64,7 +64,7 @@ class Plan:
 def plan(request: Request) -> Plan:
     """Find the files and the settings of each. Raises ConfigurationError."""
     configuration = Configuration(request.overrides, request.cwd)
-    configuration.for_directory(str(request.cwd))  # a mistake in it is told even if it governs no file
+    configuration.for_directory(str(request.cwd))  # a mistake in it is an error even if it governs no file
     if request.stdin is not None:
         return _plan_stdin(request, configuration)
     found = discover(list(request.paths), configuration, request.cwd)
@@ -72,7 +72,7 @@ def plan(request: Request) -> Plan:
     tasks = [planner.task(path) for path in found.files]
     unreadable: list[FileReport] = []
     if found.unreadable:
-        from devlint.pipeline.file_report import failed
+        from devlint.pipeline.failures import failed
 
         unreadable += (failed(planner.task(path), reason) for path, reason in sorted(found.unreadable))
     return Plan(tasks, found, unreadable, configuration)
@@ -87,7 +87,7 @@ def check(
     progress: Callable[[int, int], None] = lambda done, total: None,
     amend: Amend | None = None,
 ) -> Result:
-    """Look at every file and gather what is said. ``progress`` is told how many files of how many are done.
+    """Analyse every file and gather the findings. ``progress`` receives how many files of how many are done.
 
     ``amend`` may change what was found, as fixing does, before it is held against what is known once more.
     Raises ConfigurationError, BaselineError and GitError.

@@ -14,8 +14,9 @@ from devlint.configuration.codes import all_codes
 from devlint.configuration.config import Overrides
 from devlint.confirmation.auto_entries import auto_entries
 from devlint.finding import Finding, VerdictState
-from devlint.pipeline.file_report import hidden_by, silence_findings
+from devlint.pipeline.outside_findings import suppress_findings
 from devlint.pipeline.result import EntryRun, Hidden, Result
+from devlint.pipeline.stages.selecting import hidden_by
 from devlint.pipeline.task import FileTask
 from devlint.runtime.entries import Entry
 from devlint.runtime.isolation import Job, Run, run_isolated
@@ -213,7 +214,7 @@ def _found_by_running(unforeseen: Unforeseen, planned: Plan, cwd: Path) -> tuple
     found: list[Finding] = []
     suppressed = 0
     for path, findings in by_file.items():
-        report = silence_findings(findings, tasks[path])
+        report = suppress_findings(findings, tasks[path])
         found += report.findings
         suppressed += report.suppressed
     return found, suppressed

@@ -1,4 +1,4 @@
-"""One analysis as the packs hold it: what came of it, and the questions on whose answers that rests."""
+"""An entry of the cache: one lint result with its dependencies, as the packs hold it."""
 
 from __future__ import annotations
 
@@ -9,53 +9,57 @@ from dataclasses import dataclass
 from typing import Any
 
 from devlint.cache.rows import Row, finding_row, read_finding
-from devlint.pipeline.path_symbols import files_told, quotes_comment, relative
+from devlint.cache.verbatim import files_placed_in, quotes_comment
+from devlint.pipeline.path_symbols import relative
 from devlint.pipeline.task import FileTask, Record
-from devlint.source.asked import Told
+from devlint.source.dependencies import RecordedFile
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Paths are counted from the base of the file's project, with forward slashes."""
 
-    parsed: tuple[tuple[str, Told], ...]
-    """The files whose programs were asked for."""
+    parsed: tuple[tuple[str, RecordedFile], ...]
+    """The files whose programs were read."""
     exact: frozenset[str]
-    """Those of them of which not only the program counts but every character."""
-    budget: int
+    """Those of them of which every byte is a dependency, not only the program."""
+    character_limit: int
+    """Of other files; beyond it further ones were not read."""
     located: tuple[tuple[str, str, str | None], ...]
     packages: tuple[tuple[str, bool], ...]
     used_inside: tuple[tuple[str, str, bool], ...]
     outcome: Row
-    """What the rules said."""
+    """The lint result."""
 
     @classmethod
     def of(cls, record: Record, task: FileTask) -> Entry:
-        base, asked = task.base, record.asked
+        base, dependencies = task.base, record.dependencies
 
         def name(path: str) -> str:
             return relative(path, base)
 
         # In an order of their own: what a process had read before has no say in it.
-        parsed = tuple(sorted((name(path), told) for path, told in asked.parsed.items()))
+        parsed = tuple(sorted((name(path), state) for path, state in dependencies.parsed.items()))
         own = relative(task.path, base)
         all_of_them = quotes_comment(record.findings)
-        exact = {file for file, _ in parsed} if all_of_them else set(files_told(record.findings)) - {own}
+        exact = {file for file, _ in parsed} if all_of_them else set(files_placed_in(record.findings)) - {own}
         refusal = record.refusal
         return cls(
             parsed=parsed,
             exact=frozenset(exact),
-            budget=record.budget,
+            character_limit=record.character_limit,
             located=tuple(
                 (name(directory), module, None if found is None else name(found))
-                for (directory, module), found in sorted(asked.located.items())
+                for (directory, module), found in sorted(dependencies.located.items())
             ),
-            packages=tuple(sorted((name(path), found) for path, found in asked.packages.items())),
-            used_inside=tuple((name(path), word, found) for (path, word), found in sorted(asked.used_inside.items())),
+            packages=tuple(sorted((name(path), found) for path, found in dependencies.packages.items())),
+            used_inside=tuple(
+                (name(path), word, found) for (path, word), found in sorted(dependencies.used_inside.items())
+            ),
             outcome=[
                 [finding_row(finding) for finding in record.findings],
                 None if refusal is None else [refusal.syntax, refusal.message, refusal.line, refusal.column],
-                record.speaks,
+                record.has_directives,
             ],
         )
 
@@ -65,11 +69,11 @@ class Entry:
         found: dict[str, Any] = json.loads(text)
         return cls(
             parsed=tuple(
-                (file, Told(digest, in_project, size, tuple(parts), facts))
-                for file, digest, in_project, size, parts, facts in found["parsed"]
+                (file, RecordedFile(digest, in_project, size, tuple(parts), fingerprint))
+                for file, digest, in_project, size, parts, fingerprint in found["parsed"]
             ),
             exact=frozenset(found["exact"]),
-            budget=found["budget"],
+            character_limit=found["limit"],
             located=tuple((directory, module, where) for directory, module, where in found["located"]),
             packages=tuple((path, bool(answer)) for path, answer in found["packages"]),
             used_inside=tuple((path, word, bool(answer)) for path, word, answer in found["used"]),
@@ -79,9 +83,9 @@ class Entry:
     def written(self) -> str:
         return json.dumps(
             {
-                "parsed": [[file, *told] for file, told in self.parsed],
+                "parsed": [[file, *state] for file, state in self.parsed],
                 "exact": sorted(self.exact),
-                "budget": self.budget,
+                "limit": self.character_limit,
                 "located": self.located,
                 "packages": self.packages,
                 "used": self.used_inside,
@@ -91,26 +95,26 @@ class Entry:
         )
 
     @property
-    def silent(self) -> bool:
-        """Whether nothing is to be said of the file, whatever the settings are."""
-        findings, refusal, speaks = self.outcome
-        return not (findings or refusal or speaks)
+    def is_empty(self) -> bool:
+        """Whether the report is empty under all settings."""
+        findings, refusal, has_directives = self.outcome
+        return not (findings or refusal or has_directives)
 
     def findings(self) -> Iterable[Any]:
         return map(read_finding, self.outcome[0])
 
 
-def fits(sizes: Iterable[tuple[int, int]], budget: int) -> bool:
-    """Whether files of other sizes, by pairs of then and now, are looked into as far as they were.
+def fits(sizes: Iterable[tuple[int, int]], limit: int) -> bool:
+    """Whether the same files are read as before, given pairs of their sizes then and now.
 
-    Where there are too many of them, it depends on the size of each which are left out.
+    Once the limit is reached, the size of each file decides which others are not read.
     """
     pairs = list(sizes)
-    return all(then == now for then, now in pairs) or all(sum(total) < budget for total in zip(*pairs, strict=True))
+    return all(then == now for then, now in pairs) or all(sum(total) < limit for total in zip(*pairs, strict=True))
 
 
 def key_of(task: FileTask, digest: str) -> str:
-    """What is known of a file before anything is asked: its content, its place in its project, its import roots."""
+    """The key of a file's entries: its content, its place in its project, its import roots."""
     about = f"{digest}\0{relative(task.path, task.base)}\0{source_roots(task)}"
     return hashlib.blake2b(about.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from devlint.cache.place import write
 
-MAX_BYTES = 512 * 1024
-"""Of one pack; there are 256, so that the whole takes 128 MiB at most."""
+MAX_PACK_BYTES = 512 * 1024
+"""Bytes of one pack on disk. There are 256, so that the whole takes 128 MiB at most."""
 
-_MAX_TEXTS = 4
-"""Of one key."""
+_MAX_KEY_TEXTS = 4
+"""Texts of one key: the states that a file is switched between, as by changing branches."""
 
 
 class Packs:
@@ -52,9 +52,9 @@ class Packs:
             pack = _read(path)
             for key, texts in added.items():
                 kept = [text for text in pack.pop(key, []) if text not in texts]
-                pack[key] = [*kept, *texts][-_MAX_TEXTS:]  # at the end: the newest
+                pack[key] = [*kept, *texts][-_MAX_KEY_TEXTS:]  # at the end: the newest
             data = _bytes(pack)
-            while len(data) > MAX_BYTES and pack:
+            while len(data) > MAX_PACK_BYTES and pack:
                 for key in list(pack)[: max(len(pack) // 4, 1)]:
                     del pack[key]
                 data = _bytes(pack)

@@ -1,4 +1,4 @@
-"""The cache in one run: which files need not be looked at, what was learnt of the others, and what is kept of it."""
+"""The cache in one run: the reports that still hold, the new ones, and what is stored of them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from devlint.cache.asking import Asking
 from devlint.cache.contents import Contents, existing, markers, python_files
 from devlint.cache.entries import Entry, fits, key_of
 from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
 from devlint.cache.rows import read_report, report_row
-from devlint.cache.table import Dependencies, Table
+from devlint.cache.table import DependencyTable, Table
+from devlint.cache.verification import Verifier
 from devlint.cache.version import version
-from devlint.pipeline.path_symbols import absolute, relative, shown, symbolic
+from devlint.pipeline.path_symbols import absolute, relative, symbolic
+from devlint.pipeline.stages.display_paths import with_display_paths
 from devlint.pipeline.task import FileReport, FileTask, Gate, Record
 from devlint.source.project import identity_root
 from devlint.source.tree import WorkingTree
@@ -42,8 +43,8 @@ class Session:
         self._packs = Packs(directory / "packs")
         self._table = Table.load(self._path)
         self._contents = Contents()
-        self._dependencies: Dependencies | None = None
-        self._asking: Asking | None = None
+        self._dependencies: DependencyTable | None = None
+        self._verifier: Verifier | None = None
         self._gates: dict[int, tuple[Gate, str]] = {}
         self._changed = False
         """Whether the table is no longer what is on disk."""
@@ -85,14 +86,14 @@ class Session:
                 return FileReport(task.shown_as)
             gate, identity, report = result
             if gate == self._gate(task.gate) and identity == task.identity:
-                return shown(read_report(report), task)
+                return with_display_paths(read_report(report), task)
         return self._from_packs(task, name, key) if key else None
 
     def _from_packs(self, task: FileTask, name: str, key: str) -> FileReport | None:
         for text in self._packs.get(key):
             try:
                 entry = Entry.read(text)
-                if self._ask().confirms(entry, task.base, task.src):
+                if self._verification().holds(entry, task.base, task.src):
                     return self._keep(task, name, key, entry, None)
             except _BROKEN:
                 continue
@@ -119,7 +120,7 @@ class Session:
                 self._changed = True
         moved = moved or any(markers(self._absolute(name)) != found for name, found in table.markers.items())
         if moved:
-            # What an import means may be another file: every question is asked again.
+            # What an import means may be another file: every dependency is verified again.
             self._forget()
         elif altered:
             self._drop(altered)
@@ -127,27 +128,27 @@ class Session:
     def _forget(self) -> None:
         """Let the packs speak alone; the stamps of files are true whatever has moved."""
         self._table.directories, self._table.markers, self._table.entries = {}, {}, {}
-        self._dependencies = Dependencies(None)
+        self._dependencies = DependencyTable(None)
         self._changed = True
 
     def _drop(self, altered: dict[str, str]) -> None:
         """Take out the entries that depend on what has changed in files, which have these digests now."""
         self._changed = True
         known = self._known_dependencies()
-        facts = {
-            number: self._ask().facts_of(self._absolute(name), now) if now else None
+        changed = {
+            number: self._verification().fingerprints_of(self._absolute(name), now) if now else None
             for name, now in altered.items()
             if (number := known.files.find(name)) is not None
         }
-        broken = known.broken(facts)
+        stale = known.stale(changed)
         before = list(known.sizes)
-        for number, now in facts.items():
+        for number, now in changed.items():
             known.sizes[number] = now.size if now is not None else 0
         for name in list(self._table.entries):
-            looks, exact, budget, others = known.of[name]
+            dependencies, exact, limit, searched = known.of[name]
             sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
-            changed = not broken.isdisjoint(looks) or not facts.keys().isdisjoint(exact)
-            if others or changed or not fits(sizes, budget):
+            outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
+            if searched or outdated or not fits(sizes, limit):
                 del self._table.entries[name]
                 del known.of[name]
 
@@ -162,11 +163,11 @@ class Session:
         entry = Entry.of(record, task)
         key = key_of(task, record.digest)
         self._packs.add(key, entry.written())
-        asking = self._ask()
-        asking.asked.probed |= record.asked.probed
-        for directory in record.asked.rooted:
-            asking.root(directory)
-        asking.asked.used_inside.update(record.asked.used_inside)
+        verifier = self._verification()
+        verifier.queried.probed |= record.dependencies.probed
+        for directory in record.dependencies.rooted:
+            verifier.root(directory)
+        verifier.queried.used_inside.update(record.dependencies.used_inside)
         if self._contents.file(task.path) == record.digest:
             self._keep(task, self._name(task.path), key, entry, record)
         return replace(report, record=None)
@@ -179,21 +180,23 @@ class Session:
             report = record.report
         self._changed = True
         known = self._known_dependencies()
-        looks: list[int] = []
-        for file, told in entry.parsed:
+        numbers: list[int] = []
+        for file, state in entry.parsed:
             path = absolute(file, task.base)
             now = self._contents.file(path)
-            if record is not None and now != told.digest:
+            if record is not None and now != state.digest:
                 return None  # it changed under our hands: the packs know what belongs together
-            facts = self._ask().facts_of(path, now) if now != told.digest else None
-            looks.append(known.look(self._name(path), told, facts.size if facts is not None else told.size))
+            found = self._verification().fingerprints_of(path, now) if now != state.digest else None
+            numbers.append(known.add(self._name(path), state, found.size if found is not None else state.size))
         exact = [
-            known.looks.all[n].file for n, (file, _) in zip(looks, entry.parsed, strict=True) if file in entry.exact
+            known.dependencies.all[n].file
+            for n, (file, _) in zip(numbers, entry.parsed, strict=True)
+            if file in entry.exact
         ]
-        known.of[name] = (looks, exact, entry.budget, bool(entry.used_inside))
-        result: Any = 0 if entry.silent else [self._gate(task.gate), task.identity, report_row(report)]
+        known.of[name] = (numbers, exact, entry.character_limit, bool(entry.used_inside))
+        result: Any = 0 if entry.is_empty else [self._gate(task.gate), task.identity, report_row(report)]
         self._table.entries[name] = (key, result)
-        return shown(report, task)
+        return with_display_paths(report, task)
 
     # -- what is kept -----------------------------------------------------------------------------------------------
 
@@ -212,9 +215,9 @@ class Session:
         wanted.update(
             self._absolute(known.files.all[n]) for n in {n for entry in known.of for n in known.files_of(entry)}
         )
-        asked = self._ask().asked
-        probed = {existing(directory) for directory in asked.probed}
-        for package in {self._package_of(file) for file, _ in asked.used_inside}:
+        queried = self._verification().queried
+        probed = {existing(directory) for directory in queried.probed}
+        for package in {self._package_of(file) for file, _ in queried.used_inside}:
             wanted.update(python_files(package, probed.add))
         rows: dict[str, list[Any]] = {}
         for path in sorted(wanted):
@@ -226,7 +229,7 @@ class Session:
         for directory in probed:
             names, stamp = contents.directory(directory)
             table.directories.setdefault(self._name(directory), [names, *stamp])
-        for directory in asked.rooted:
+        for directory in queried.rooted:
             name = self._name(directory)
             if name not in table.directories:
                 table.markers[name] = markers(directory)
@@ -239,15 +242,15 @@ class Session:
 
         return str(package_of(Path(file), WorkingTree()) or Path(file).parent)
 
-    def _known_dependencies(self) -> Dependencies:
+    def _known_dependencies(self) -> DependencyTable:
         if self._dependencies is None:
             self._dependencies = self._table.dependencies()
         return self._dependencies
 
-    def _ask(self) -> Asking:
-        if self._asking is None:
-            self._asking = Asking(self._contents, WorkingTree())
-        return self._asking
+    def _verification(self) -> Verifier:
+        if self._verifier is None:
+            self._verifier = Verifier(self._contents, WorkingTree())
+        return self._verifier
 
     def _gate(self, gate: Gate) -> str:
         """Tells settings from others; the gate is kept, so that its identity stays its own."""
@@ -267,10 +270,12 @@ class Session:
 
 
 def _report_of(entry: Entry, digest: str, task: FileTask) -> FileReport:
-    if entry.silent:
+    if entry.is_empty:
         return FileReport(symbolic(task).shown_as)
     from devlint.pipeline.file_report import recorded_report
+    from devlint.pipeline.lint_result import LintResult
     from devlint.source.gate import Refusal
 
     refusal = entry.outcome[1]
-    return recorded_report(list(entry.findings()), Refusal(*refusal) if refusal else None, digest, task)
+    result = LintResult(tuple(entry.findings()), Refusal(*refusal) if refusal else None)
+    return recorded_report(result, digest, task)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from devlint.cache.place import write
-from devlint.source.asked import Told
+from devlint.source.dependencies import RecordedFile
 
 if TYPE_CHECKING:
-    from devlint.source.facts import Facts
+    from devlint.source.part_fingerprints import PartFingerprints
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -34,9 +34,9 @@ class Table:
         self.files: dict[str, FileRow] = {}
         """Every file that an entry is about or depends on."""
         self.directories: dict[str, list[Any]] = {}
-        """Those in which something was looked for: a digest of their names, and their stamp."""
+        """Those in which a path was looked up: a digest of their names, and their stamp."""
         self.markers: dict[str, str] = {}
-        """Those that were asked whether something begins there, and are not among the others."""
+        """Those that were tested for the root of a project or a package, and are not among the others."""
         self.entries: dict[str, tuple[str, Result]] = {}
         """For each analysed file the key of its entry in the packs, and the last result."""
         self._second = b""
@@ -56,11 +56,11 @@ class Table:
             table._second = second
         return table
 
-    def dependencies(self) -> Dependencies:
+    def dependencies(self) -> DependencyTable:
         """Raises ValueError, TypeError or LookupError."""
-        return Dependencies(json.loads(self._second)) if self._second else Dependencies(None)
+        return DependencyTable(json.loads(self._second)) if self._second else DependencyTable(None)
 
-    def save(self, path: Path, dependencies: Dependencies) -> None:
+    def save(self, path: Path, dependencies: DependencyTable) -> None:
         """Raises OSError."""
         first = json.dumps([self.files, self.directories, self.markers, self.entries], separators=(",", ":"))
         second = json.dumps(dependencies.written(), separators=(",", ":")).encode()
@@ -68,73 +68,75 @@ class Table:
         write(path, b"\n".join([first.encode(), second, _check(second).encode()]))
 
 
-class Look(NamedTuple):
-    """What one or many entries depend on in one file, by numbers."""
+class FileDependency(NamedTuple):
+    """A dependency of one or many entries on one file, by numbers."""
 
     file: int
     parts: int
-    """The set of parts that were looked at."""
-    facts: str
-    """What they say."""
+    """The set of parts of it that were read."""
+    fingerprint: str
+    """Of these parts."""
 
 
-class Dependencies:
-    """What each entry depends on. Equal looks at a file are kept once, and so are equal sets of parts."""
+class DependencyTable:
+    """The dependencies of each entry. Equal ones are kept once, and so are equal sets of parts."""
 
     def __init__(self, read: Any) -> None:
         self.files = _Numbered[str]()
         self.parts = _Numbered[tuple[str, ...]]()
-        self.looks = _Numbered[Look]()
+        self.dependencies = _Numbered[FileDependency]()
         self.sizes: list[int] = []
         """Of the files, in characters."""
         self.of: dict[str, tuple[list[int], list[int], int, bool]] = {}
-        """For each entry: its looks; those of its files of which every character counts; the budget; and whether
-        something was asked that only the packs know."""
+        """For each entry: the numbers of its dependencies; its files of which every byte counts; its limit of
+        characters; and whether it searched for a word, which only the packs can verify."""
         if read is not None:
             names = list(read["words"])
             self.files = _Numbered(read["files"])
             self.sizes = list(read["sizes"])
             self.parts = _Numbered(tuple(names[number] for number in numbers) for numbers in read["parts"])
-            self.looks = _Numbered(Look(*look) for look in read["looks"])
+            self.dependencies = _Numbered(FileDependency(*row) for row in read["dependencies"])
             self.of = {name: tuple(row) for name, row in read["of"].items()}
 
-    def look(self, name: str, told: Told, size: int) -> int:
-        """The number of the look at a file, whose size is told anew."""
+    def add(self, name: str, state: RecordedFile, size: int) -> int:
+        """The number of a dependency on a file, which has this size now."""
         file = self.files.number(name)
         self.sizes += [0] * (file + 1 - len(self.sizes))
         self.sizes[file] = size
-        return self.looks.number(Look(file, self.parts.number(told.parts), told.facts))
+        return self.dependencies.number(FileDependency(file, self.parts.number(state.parts), state.fingerprint))
 
-    def broken(self, facts: dict[int, Facts | None]) -> set[int]:
-        """The looks at these files that would see something else today."""
+    def stale(self, changed: dict[int, PartFingerprints | None]) -> set[int]:
+        """The dependencies on these changed files whose parts have another fingerprint now."""
         return {
             number
-            for number, look in enumerate(self.looks.all)
-            if look.file in facts and not self._holds(look, facts[look.file])
+            for number, one in enumerate(self.dependencies.all)
+            if one.file in changed and not self._holds(one, changed[one.file])
         }
 
-    def _holds(self, look: Look, facts: Facts | None) -> bool:
-        return bool(look.facts) and facts is not None and facts.of(self.parts.all[look.parts]) == look.facts
+    def _holds(self, recorded: FileDependency, now: PartFingerprints | None) -> bool:
+        fingerprint = recorded.fingerprint
+        return bool(fingerprint) and now is not None and now.of(self.parts.all[recorded.parts]) == fingerprint
 
     def files_of(self, entry: str) -> list[int]:
         """The files that an entry depends on."""
-        return [self.looks.all[number].file for number in self.of[entry][0]]
+        return [self.dependencies.all[number].file for number in self.of[entry][0]]
 
     def written(self) -> dict[str, Any]:
-        """What is of use still, as JSON has it."""
+        """All that an entry still refers to, as JSON has it."""
         files, words = _Numbered[str](), _Numbered[str]()
-        parts, looks = _Numbered[tuple[int, ...]](), _Numbered[Look]()
+        parts, dependencies = _Numbered[tuple[int, ...]](), _Numbered[FileDependency]()
         again: dict[int, int] = {}
         for number in sorted({number for row in self.of.values() for number in row[0]}):
-            file, looked, facts = self.looks.all[number]
-            those = tuple(words.number(part) for part in self.parts.all[looked])
-            again[number] = looks.number(Look(files.number(self.files.all[file]), parts.number(those), facts))
+            file, read, fingerprint = self.dependencies.all[number]
+            those = tuple(words.number(part) for part in self.parts.all[read])
+            row = FileDependency(files.number(self.files.all[file]), parts.number(those), fingerprint)
+            again[number] = dependencies.number(row)
         return {
             "files": files.all,
             "sizes": [self.sizes[self.files.number(name)] for name in files.all],
             "words": words.all,
             "parts": parts.all,
-            "looks": looks.all,
+            "dependencies": dependencies.all,
             "of": {
                 name: ([again[n] for n in numbers], [files.number(self.files.all[n]) for n in exact], budget, others)
                 for name, (numbers, exact, budget, others) in self.of.items()

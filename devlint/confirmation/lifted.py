@@ -11,7 +11,7 @@ from pathlib import Path
 from devlint.check import Request, plan
 from devlint.configuration.codes import all_codes
 from devlint.finding import Finding
-from devlint.pipeline.file_report import silence_findings
+from devlint.pipeline.outside_findings import suppress_findings
 from devlint.pipeline.result import EntryRun, Result
 from devlint.runtime.entries import Entry
 from devlint.runtime.isolation import Job, Run
@@ -64,7 +64,7 @@ def report_on(sightings: Iterable[Sighting], root: Path, simulated: bool = True)
     for path, drafted in sorted(by_file.items()):
         for task in plan(Request((os.path.join(root, path),), root)).tasks:
             for finding, seen_by in drafted:
-                report = silence_findings([finding], task)
+                report = suppress_findings([finding], task)
                 suppressed += report.suppressed
                 kept += report.findings
                 tests.update((known.fingerprint, tuple(dict.fromkeys(seen_by))) for known in report.findings)

@@ -65,14 +65,14 @@ def _annotate(file: Path, findings: list[Finding]) -> int:
 
 def noqa_edits(source: Source, findings: Iterable[tuple[int, str]]) -> list[Edit]:
     """The edits, into the file's bytes, that silence codes at lines of ``source.text``: one for each comment."""
-    room = comment_lines(source.text, source.pieces)
+    room = comment_lines(source.text, source.segments)
     wanted: dict[int, list[str]] = defaultdict(list)
     for line, code in findings:
         if line in room and code not in wanted[room[line]]:
             wanted[room[line]].append(code)
     present = {
         suppression.line: suppression
-        for suppression in read_suppressions(source.text, source.pieces)
+        for suppression in read_suppressions(source.text, source.segments)
         if suppression.kind == "noqa" and suppression.selectors
     }
     ends = _line_ends(source.text)

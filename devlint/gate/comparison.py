@@ -85,7 +85,7 @@ class Comparison:
             earlier = self._difference.earlier_path(task.path)
             if earlier is None:
                 continue
-            if task.data is None and earlier == task.path and not (report.watched or earlier in changed):
+            if task.data is None and earlier == task.path and not (report.touches_compared_tree or earlier in changed):
                 same.append(report)
             else:
                 again.append(self._earlier(task, earlier))

@@ -1,4 +1,4 @@
-"""What is handed to an analysis of one file, and what comes back: plain data that crosses between processes."""
+"""The task and the report of one file: plain data that crosses between processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
-    from devlint.source.asked import Asked
+    from devlint.source.dependencies import Dependencies
     from devlint.source.gate import Refusal
 
 
@@ -31,7 +31,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """One file to look at. ``data`` is its content where it is not to be read from ``path``."""
+    """One file to analyse. ``data`` is its content where it is not to be read from ``path``."""
 
     path: str
     """Absolute."""
@@ -48,7 +48,7 @@ class FileTask:
     src: tuple[Path, ...] = ()
     """Configured roots of imports, absolute."""
     recorded: bool = False
-    """Whether the report is to say what it rests on, for a cache."""
+    """Whether the report is to carry its record, for a cache."""
 
     @property
     def base(self) -> str:
@@ -58,7 +58,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What came of one file. Findings are in order and carry their fingerprints."""
+    """The report on one file. Findings are in order and carry their fingerprints."""
 
     shown_as: str
     findings: tuple[Finding, ...] = ()
@@ -67,19 +67,19 @@ class FileReport:
     below_confidence: int = 0
     below_gate: tuple[Finding, ...] = ()
     """What was counted below the gate."""
-    watched: bool = False
-    """Whether something was asked that the tree to be compared with may answer otherwise."""
+    touches_compared_tree: bool = False
+    """Whether the report depends on a path that may differ in the tree that findings are compared with."""
     digest: bytes = b""
-    """Of the content that was looked at, where a finding has a fix: its edits are offsets into that alone."""
+    """Of the analysed content, if a finding has a fix: its edits are offsets into that content alone."""
     detail: str = ""
     """The traceback behind a DEV902 that is devlint's own fault."""
     record: Record | None = None
-    """What the report rests on; only if it was asked for, and if the same would come of the same again."""
+    """The lint result with its dependencies; None if the task asks for none, or the analysis was cut short."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What an analysis came to, and everything that it depends on.
+    """A lint result and everything that it depends on, for a cache.
 
     Paths in it are symbols (:mod:`devlint.pipeline.path_symbols`).
     """
@@ -87,18 +87,18 @@ class Record:
     digest: str
     """Of the file's content."""
     findings: tuple[Finding, ...]
-    """All that the rules say, before selection and suppression; edits count in the text."""
+    """Every finding of every rule, before selection and suppression; edits count in the text."""
     refusal: Refusal | None
-    """Why the rules could not be asked."""
-    speaks: bool
-    """Whether a comment of the file is about devlint."""
-    asked: Asked
-    budget: int
-    """Characters of other files beyond which further ones are not looked into."""
+    """Why the text could not be linted; None if it was."""
+    has_directives: bool
+    """Whether the file has a suppression comment for devlint: then another selection may report it as unused."""
+    dependencies: Dependencies
+    character_limit: int
+    """Characters of other files beyond which further ones are not read; 0 if none was read."""
     report: FileReport
-    """What was made of it for this run's settings."""
+    """The report under the settings of this run."""
 
     @property
-    def silent(self) -> bool:
-        """Whether nothing is to be said of the file, whatever the settings are."""
-        return not (self.findings or self.refusal or self.speaks)
+    def is_empty(self) -> bool:
+        """Whether the report is empty under all settings."""
+        return not (self.findings or self.refusal or self.has_directives)

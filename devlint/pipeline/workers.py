@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from devlint.pipeline.file_report import analyse_file, failed
+from devlint.pipeline.failures import failed
+from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.tree import Tree, WorkingTree
 
@@ -30,13 +31,16 @@ SMALL_RUN_BYTES = 60_000
 """Up to this much source, starting processes costs more than it saves."""
 
 
-BATCH, BATCH_BYTES = 12, 16_000
-"""So many files, or bytes of source, are handed to a process at once."""
+BATCH_FILES = 12
+"""Files that are handed to a process at once: a message costs as much as the analysis of some small ones."""
 
-_PEEKED = 32
+BATCH_BYTES = 16_000
+"""Bytes of source that are handed to a process at once, so that none is left with much when the others are done."""
+
+_SAMPLED_FILES = 32
 """Files among which one that names torch makes it worth while to import what analyses it before processes start."""
 
-GARBAGE_LIMIT = 5_000_000
+MAX_GARBAGE_OBJECTS = 5_000_000
 """Objects that files may leave behind before the collector runs. Nearly all are trees that are kept: no cycle is known
 that outlives its file, and to look through all that is kept takes a second."""
 
@@ -131,7 +135,7 @@ def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
 
 
 class _Pool:
-    """Processes that look at files one after the other and report on each, so that a dead one tells which killed it.
+    """Processes that analyse files one after the other and report on each, so that a dead one tells which killed it.
 
     Large files are handed out one by one, small ones by the dozen: a message costs as much as looking at some of them.
     """
@@ -146,7 +150,7 @@ class _Pool:
     def reports(self) -> Iterator[FileReport]:
         from multiprocessing.connection import wait
 
-        if self._context.get_start_method() == "fork" and any(map(_names_torch, self._waiting[-_PEEKED:])):
+        if self._context.get_start_method() == "fork" and any(map(_names_torch, self._waiting[-_SAMPLED_FILES:])):
             _import_analysis()  # once for all of them
         try:
             for _ in range(self._jobs):
@@ -176,7 +180,7 @@ class _Pool:
             return
         batch = deque([self._waiting.pop()])
         size = _size(batch[0])
-        while self._waiting and len(batch) < BATCH and (size := size + _size(self._waiting[-1])) <= BATCH_BYTES:
+        while self._waiting and len(batch) < BATCH_FILES and (size := size + _size(self._waiting[-1])) <= BATCH_BYTES:
             batch.append(self._waiting.pop())
         self._busy[connection] = (process, batch)
         # It may have died while idle: then its end of the pipe says so, and the first file is reported.
@@ -249,7 +253,7 @@ def _import_analysis() -> None:
 
 def _collect_garbage() -> None:
     """Collect between files, and only when one left much behind: trees are dropped by their reference counts."""
-    if gc.get_count()[0] > GARBAGE_LIMIT:
+    if gc.get_count()[0] > MAX_GARBAGE_OBJECTS:
         gc.collect()
 
 

@@ -66,10 +66,6 @@ def scopes_with_findings(
     return frozenset((scope.path, scope.qualname) for scope in scopes)
 
 
-scopes_spoken_of = scopes_with_findings
-"""The former name, until its caller in the pipeline has the new one."""
-
-
 def _drafts(events: Iterable[Event], path: str) -> Iterator[tuple[Rule, Draft]]:
     """Every draft of every rule that has a place in the analysed file ``path``, in the order of the events."""
     for rule, draft in _reported(events):

@@ -11,14 +11,14 @@ _STRING_OPENS = {getattr(tokenize, name, -1) for name in ("FSTRING_START", "TSTR
 _STRING_CLOSES = {getattr(tokenize, name, -1) for name in ("FSTRING_END", "TSTRING_END")} - {-1}
 
 
-def comment_lines(text: str, pieces: Sequence[int] = (0,)) -> dict[int, int]:
+def comment_lines(text: str, segments: Sequence[int] = (0,)) -> dict[int, int]:
     """For each line that holds code, the line at whose end a comment on it may be written: itself or a later one of
-    its statement (its header, for a compound statement). ``pieces`` as in :func:`read_suppressions`.
+    its statement (its header, for a compound statement). ``segments`` as in :func:`read_suppressions`.
 
     What the tokenizer does not understand is left out.
     """
     found: dict[int, int] = {}
-    for start, end in zip(pieces, (*pieces[1:], len(text)), strict=True):
+    for start, end in zip(segments, (*segments[1:], len(text)), strict=True):
         before = len(re.findall(r"\r\n|\r|\n", text[:start]))
         # A lone carriage return ends a line for Python's parser but not for its tokenizer.
         piece = re.sub(r"\r(?!\n)", "\n", text[start:end])

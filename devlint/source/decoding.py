@@ -44,7 +44,7 @@ class Source:
     bom: bool
 
     @property
-    def pieces(self) -> tuple[int, ...]:
+    def segments(self) -> tuple[int, ...]:
         """Character offsets at which parts of the text begin that no statement and no comment spans."""
         return (0,)
 

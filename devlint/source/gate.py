@@ -17,10 +17,10 @@ from devlint.source.decoding import split_lines
 if TYPE_CHECKING:
     import libcst as cst
 
-MAX_NESTING = 200
-"""Brackets inside brackets. CPython's own tokenizer stops there too."""
+MAX_BRACKET_DEPTH = 200
+"""Brackets inside of each other. LibCST recurses for each; CPython's own tokenizer stops there too."""
 
-MAX_CHAIN = 8000
+MAX_EXPRESSION_TOKENS = 8000
 """Tokens of one expression between two commas. A sum of 3,000 names has 5,999; LibCST needs 3 s for the longest."""
 
 _TOKEN = r"""
@@ -46,7 +46,7 @@ class Refusal:
     line: int
     column: int
     final: bool = False
-    """Whether LibCST need not be asked: it lets null bytes pass inside of strings."""
+    """Whether LibCST need not read the text: it lets null bytes pass inside of strings."""
 
 
 def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:
@@ -91,12 +91,14 @@ def scan_depth(text: str) -> Refusal | None:
             chains.append(0)
         elif kind == "close" and len(chains) > 1:
             chains.pop()
-        if len(chains) - 1 > MAX_NESTING:
+        if len(chains) - 1 > MAX_BRACKET_DEPTH:
             line, column = position(text, match.start())
-            return Refusal(False, f"brackets are nested more than {MAX_NESTING} deep", line, column)
-        if chains[-1] > MAX_CHAIN:
+            return Refusal(False, f"brackets are nested more than {MAX_BRACKET_DEPTH} deep", line, column)
+        if chains[-1] > MAX_EXPRESSION_TOKENS:
             line, column = position(text, match.start())
-            return Refusal(False, f"one expression has more than {MAX_CHAIN:,} tokens without a comma", line, column)
+            return Refusal(
+                False, f"one expression has more than {MAX_EXPRESSION_TOKENS:,} tokens without a comma", line, column
+            )
     return None
 
 
@@ -122,15 +124,15 @@ def position(text: str, offset: int) -> tuple[int, int]:
 
 
 def _has_long_statement(tree: ast.Module, text: str) -> bool:
-    """Whether some simple statement or header has so many characters that it could hold a forbidden chain."""
-    if len(text) <= MAX_CHAIN:
+    """Whether some simple statement or header could hold a forbidden expression: a token has a character at least."""
+    if len(text) <= MAX_EXPRESSION_TOKENS:
         return False
     starts = [0]
     starts.extend(match.end() for match in re.finditer(r"\r\n|\r|\n", text))
     starts.append(len(text) + 1)
 
     def is_long(first: int, last: int) -> bool:
-        return starts[min(last, len(starts) - 1)] - starts[first - 1] > MAX_CHAIN
+        return starts[min(last, len(starts) - 1)] - starts[first - 1] > MAX_EXPRESSION_TOKENS
 
     stack: list[ast.AST] = list(tree.body)
     while stack:

@@ -1,6 +1,6 @@
 """Which file an import names, by the files around the importing one and by nothing else.
 
-What is installed is never asked: the answer is the same on every machine that has the same tree.
+What is installed is never read: the answer is the same on every machine that has the same tree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Directories that many projects share: there a file sees its own package only."""
 
 _REMEMBERED = 20_000
-"""Questions about words whose answers a process keeps in mind."""
+"""Word searches whose results a process keeps."""
 
 NEVER_OURS = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "scipy"}
 """Names that mean the same everywhere; a directory of that name beside the file is not what is imported."""
@@ -28,7 +28,7 @@ NEVER_OURS = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "scipy"}
 class ModuleFinder:
     """Imports as seen from one file. ``configured`` are the directories of the ``src`` setting, absolute.
 
-    ``asked`` is told of every path whose existence has a say.
+    ``probe`` receives every path whose existence decides.
     """
 
     def __init__(
@@ -36,11 +36,11 @@ class ModuleFinder:
         file: Path,
         configured: tuple[Path, ...] = (),
         tree: Tree = WORKING_TREE,
-        asked: Callable[[str], None] = lambda path: None,
+        probe: Callable[[str], None] = lambda path: None,
     ) -> None:
         self._directory = file.parent
         self._tree = tree
-        self._asked = asked
+        self._probe = probe
         self._roots = _roots(file, configured, tree)
 
     def locate(self, name: str) -> Path | None:
@@ -70,10 +70,10 @@ class ModuleFinder:
         """``a.b`` under ``base``: ``a/b/__init__.py``, ``a/b.py``, or the package's directory without one."""
         target = os.path.join(base, *parts)
         for candidate in (os.path.join(target, "__init__.py"), *([f"{target}.py"] if parts else [])):
-            self._asked(candidate)
+            self._probe(candidate)
             if self._tree.is_file(candidate):
                 return Path(candidate)
-        self._asked(target)
+        self._probe(target)
         return Path(target) if self._tree.is_dir(target) else None
 
 

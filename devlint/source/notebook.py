@@ -36,7 +36,7 @@ class Notebook(Source):
     """Why some cells are no Python, at their places in ``text``; there they are blank, and the others still count."""
 
     @property
-    def pieces(self) -> tuple[int, ...]:
+    def segments(self) -> tuple[int, ...]:
         return tuple(cell.start for cell in self.cells)
 
     def source_of(self, cell: int) -> str:

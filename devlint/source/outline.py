@@ -1,7 +1,7 @@
 """What :mod:`ast` says of a file by names alone, in one pass: imports, mentions, and each outermost definition.
 
-LibCST costs nine times as much as :mod:`ast` and is asked for the definitions only whose content matters; all that the
-others contribute is read here. A *definition* is a function of the module level or of a class body, with everything
+LibCST costs nine times as much as :mod:`ast` and parses only the definitions whose content matters; all that the others
+contribute is read here. A *definition* is a function of the module level or of a class body, with everything
 inside of it.
 """
 

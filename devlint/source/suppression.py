@@ -1,4 +1,4 @@
-"""Comments that silence findings, read from tokens, never from strings.
+"""Suppression comments, read from tokens, never from strings.
 
 ``# noqa: DEV101`` counts at the end of any line of a statement, for a compound statement of its header;
 ``# devlint: ignore[DEV101] reason`` there too, or on a line of its own above; ``# devlint: file-ignore[DEV3]``
@@ -33,7 +33,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One suppression comment and the lines it speaks for."""
+    """One suppression comment and the lines that it covers."""
 
     kind: str
     """``noqa``, ``ignore`` or ``file-ignore``."""
@@ -41,7 +41,7 @@ class Suppression:
     """The codes named; empty for a bare comment."""
     first_line: int
     last_line: int
-    """The lines of the statement it silences; the whole file has no last line worth naming."""
+    """The lines of the statement it covers; the whole file has no last line worth naming."""
     line: int
     column: int
     start: int
@@ -64,17 +64,17 @@ class _Comment:
     """The logical line it stands in or, on a line of its own between statements, the next one."""
 
 
-def read_suppressions(text: str, pieces: Sequence[int] = (0,)) -> list[Suppression]:
-    """Every suppression comment of a file, in order of place. No comment speaks beyond the piece that it stands in.
+def read_suppressions(text: str, segments: Sequence[int] = (0,)) -> list[Suppression]:
+    """Every suppression comment of a file, in order of place. No comment counts beyond the segment that it stands in.
 
-    ``pieces`` are the character offsets of the lines at which pieces begin: the cells of a notebook.
+    ``segments`` are the character offsets of the lines at which segments begin: the cells of a notebook.
     """
     if re.search(_MAY_SUPPRESS, text, re.I) is None:
         return []
     starts = [0]
     starts.extend(match.end() for match in re.finditer(r"\r\n|\r|\n", text))
     found: list[Suppression] = []
-    for start, end in zip(pieces, (*pieces[1:], len(text)), strict=True):
+    for start, end in zip(segments, (*segments[1:], len(text)), strict=True):
         lines_before = bisect.bisect_left(starts, start)
         for comment in _comments(text[start:end], lines_before):
             offset = starts[comment.line - 1] + comment.column - 1
@@ -82,8 +82,8 @@ def read_suppressions(text: str, pieces: Sequence[int] = (0,)) -> list[Suppressi
     return found
 
 
-def speak_of_devlint(suppressions: Sequence[Suppression]) -> bool:
-    """Whether one of the comments can matter where nothing was found: it is devlint's, or names a code that may be."""
+def has_directives(suppressions: Sequence[Suppression]) -> bool:
+    """Whether a comment is for devlint, or names a code that may be devlint's. Such a one may be reported as unused."""
     return any(
         suppression.kind != "noqa" or any(code == "ALL" or code.startswith("D") for code in codes)
         for suppression in suppressions

@@ -37,7 +37,7 @@ class Tree(Protocol):
 
 
 class WorkingTree:
-    """The disk. What is a file or a directory there is asked once: every file of a package looks for the same ones."""
+    """The disk. Whether a path is a file or a directory is kept: every file of a package looks up the same ones."""
 
     def __init__(self, compared_with: EarlierTree | None = None) -> None:
         self.compared_with = compared_with

@@ -26,7 +26,7 @@ from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.path_symbols import absolute, relative
 from devlint.pipeline.task import FileTask
 from devlint.source.decoding import Unreadable, decode
-from devlint.source.facts import Facts
+from devlint.source.part_fingerprints import PartFingerprints
 from devlint.source.program import program_of
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -56,17 +56,17 @@ def entries_of(tasks: Iterable[FileTask], jobs: int) -> dict[FileTask, Entry]:
     return {task: entry for task, entry in zip(tasks, found, strict=True) if entry is not None}
 
 
-def facts_now(path: Path) -> Facts | None:
+def fingerprints_now(path: Path) -> PartFingerprints | None:
     try:
         program = program_of(decode(path.read_bytes()).text)
     except Unreadable:
         return None
-    return Facts(program) if program is not None else None
+    return PartFingerprints(program) if program is not None else None
 
 
 def questions(entry: Entry) -> dict[str, object]:
     """All that an entry rests on and comes to, but for the contents of files."""
-    parsed = [(file, told.in_project, told.parts, told.facts) for file, told in entry.parsed]
+    parsed = [(file, state.in_project, state.parts, state.fingerprint) for file, state in entry.parsed]
     return {
         "findings": entry.outcome, "parsed": parsed, "located": entry.located,
         "packages": entry.packages, "exact": entry.exact,
@@ -103,12 +103,12 @@ def main() -> None:
             except (Unreadable, SyntaxError):
                 continue
             path.write_text(after, encoding="utf-8", newline="")
-            facts = facts_now(path)
+            found = fingerprints_now(path)
             kept: list[FileTask] = []
             for task in asking[str(path)]:
                 entry = known[task]
-                told = dict(entry.parsed)[relative(str(path), task.base)]
-                holds = facts is not None and facts.of(told.parts) == told.facts
+                state = dict(entry.parsed)[relative(str(path), task.base)]
+                holds = found is not None and found.of(state.parts) == state.fingerprint
                 if holds and relative(str(path), task.base) not in entry.exact and not entry.used_inside:
                     kept.append(task)
                 else:

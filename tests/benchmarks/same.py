@@ -29,14 +29,14 @@ main(sys.argv[1:])
 
 BY_LIBCST = """
 import sys
-import devlint.pipeline.two_pass
+import devlint.pipeline.stages.first_pass
 import devlint.source.bare.nodes
 from devlint.cli.main import main
 
 def refuse(*arguments):
     raise devlint.source.bare.nodes.NeedsLayout
 
-devlint.pipeline.two_pass._in_two_passes = refuse
+devlint.pipeline.stages.first_pass._scopes_in_bare_trees = refuse
 main(sys.argv[1:])
 """
 

@@ -32,11 +32,11 @@ STAGES: dict[str, tuple[str, ...]] = {
     "LibCST trees": ("devlint.source.gate:parse_tree",),
     "imports": ("devlint.source.modules:ModuleFinder.locate",),
     "index": ("devlint.placement.declarations.index:index_file",),
-    "walk": ("devlint.placement.project.module_analysis:analyse",),
+    "walk": ("devlint.placement.project.analyse:analyse",),
     "rules": ("devlint.rules.engine:_drafts", "devlint.rules.engine:_resolve_precedence"),
     "positions": ("devlint.rules.engine:_finding",),
     "garbage": ("devlint.pipeline.workers:_collect_garbage",),
-    "suppression": ("devlint.pipeline.file_report:_filtered",),
+    "suppression": ("devlint.pipeline.file_report:_reported",),
     "report": ("devlint.cli.report:write_report",),
 }
 """The functions of each stage. ``analyse`` hands out events one by one; only what it does between them is its own."""
@@ -136,7 +136,7 @@ def _main() -> None:
     import devlint.placement.project.workspace
     import devlint.rules.engine
     import devlint.semantics.rulebook  # what a run imports when it first needs it counts as start
-    import devlint.source.bare.parts
+    import devlint.source.bare.lazy_parser
 
     start = time.process_time() - before
     _install(clock)

@@ -42,8 +42,8 @@ def file_of(module: str, package: Path) -> Path:
 def test_a_change_of_any_module_that_an_analysis_imports_is_another_version(package: Path, tmp_path: Path) -> None:
     modules = imported_by_an_analysis()
     assert {
-        "devlint.pipeline.two_pass",
-        "devlint.pipeline.surroundings",
+        "devlint.pipeline.stages.first_pass",
+        "devlint.pipeline.workspaces",
         "devlint.rules.engine",
         "devlint.semantics.tables",
     } <= set(modules)

@@ -37,15 +37,21 @@ CHECK = RULE - {"devlint.cli.rule"} | {
 }  # fmt: skip
 
 WARM = CHECK | {
-    "devlint.cache", "devlint.cache.asking", "devlint.cache.contents", "devlint.cache.entries",
-    "devlint.cache.packs", "devlint.cache.place", "devlint.cache.rows", "devlint.cache.session",
-    "devlint.cache.table", "devlint.cache.version", "devlint.pipeline.path_symbols", "devlint.source.asked",
+    "devlint.cache", "devlint.cache.contents", "devlint.cache.entries", "devlint.cache.packs",
+    "devlint.cache.place", "devlint.cache.rows", "devlint.cache.session", "devlint.cache.table",
+    "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
+    "devlint.pipeline.path_symbols", "devlint.pipeline.stages", "devlint.pipeline.stages.display_paths",
+    "devlint.source.dependencies",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {
-    "devlint.pipeline.file_report", "devlint.pipeline.path_symbols", "devlint.pipeline.suppressing",
-    "devlint.pipeline.two_pass", "devlint.pipeline.workers", "devlint.source.asked", "devlint.source.decoding",
-    "devlint.source.gate", "devlint.source.screen", "devlint.source.suppression",
+    "devlint.pipeline.failures", "devlint.pipeline.file_report", "devlint.pipeline.lint_result",
+    "devlint.pipeline.path_symbols", "devlint.pipeline.recording", "devlint.pipeline.stages",
+    "devlint.pipeline.stages.cells", "devlint.pipeline.stages.display_paths", "devlint.pipeline.stages.edits",
+    "devlint.pipeline.stages.fingerprints", "devlint.pipeline.stages.parsing", "devlint.pipeline.stages.reading",
+    "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
+    "devlint.source.dependencies", "devlint.source.decoding", "devlint.source.gate", "devlint.source.role",
+    "devlint.source.screen", "devlint.source.suppression",
 }  # fmt: skip
 
 

@@ -10,10 +10,14 @@ import libcst as cst
 import pytest
 
 from devlint.configuration.codes import all_codes
-from devlint.pipeline import two_pass as linting
 from devlint.pipeline.file_report import analyse_file
+from devlint.pipeline.lint_result import LintResult
+from devlint.pipeline.stages import first_pass as bare_pass
+from devlint.pipeline.stages.first_pass import FindingScopes, first_pass
+from devlint.pipeline.stages.parsing import parse
+from devlint.pipeline.stages.second_pass import second_pass
 from devlint.pipeline.task import FileTask, Gate
-from devlint.pipeline.two_pass import Said, lint_text
+from devlint.pipeline.workspaces import Workspaces
 from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.tree import WorkingTree
 from tests.fixture_expectations import FIXTURES
@@ -34,7 +38,12 @@ def task(path: Path) -> FileTask:
     return FileTask(str(path), path.name, path.name, path.name, Gate(frozenset(all_codes())))
 
 
-def refuse(*_: object) -> Said:
+def lint_text(text: str, task: FileTask) -> LintResult:
+    parsed, workspaces = parse(text, task.in_project), Workspaces(task, WorkingTree(), None)
+    return second_pass(parsed, first_pass(parsed, task, workspaces), task, workspaces)
+
+
+def refuse(*_: object) -> FindingScopes:
     raise NeedsLayout
 
 
@@ -42,10 +51,10 @@ def test_the_passes_say_what_libcst_alone_says(monkeypatch: pytest.MonkeyPatch) 
     flagged = 0
     for path in sorted(FIXTURES.rglob("*.py")):
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
-        both = lint_text(text, task(path), WorkingTree(), None)
+        both = lint_text(text, task(path))
         with monkeypatch.context() as alone:
-            alone.setattr(linting, "_in_two_passes", refuse)
-            assert lint_text(text, task(path), WorkingTree(), None) == both, path
+            alone.setattr(bare_pass, "_scopes_in_bare_trees", refuse)
+            assert lint_text(text, task(path)) == both, path
         flagged += bool(both.findings)
     assert flagged > 100
 
@@ -66,7 +75,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def codes(text: str, file: Path) -> list[str]:
     file.write_text(text)
-    return [finding.code for finding in lint_text(text, task(file), WorkingTree(), None).findings]
+    return [finding.code for finding in lint_text(text, task(file)).findings]
 
 
 def test_what_has_nothing_to_say_is_never_read_by_libcst(tmp_path: Path, parsed: list[str]) -> None:
@@ -103,7 +112,7 @@ def test_a_file_that_libcst_refuses_is_no_python_where_it_is_spoken_of(
     text = 'import torch\n\nPLACE = torch.device("cuda:x")\n'
     net = tmp_path / "net.py"
     net.write_text(text)
-    refusal = lint_text(text, task(net), WorkingTree(), None).refusal
+    refusal = lint_text(text, task(net)).refusal
     assert refusal is not None
     assert "LibCST was asked" in refusal.message
 
@@ -119,10 +128,10 @@ def test_a_rule_that_asks_for_layout_is_asked_again(tmp_path: Path, monkeypatch:
 
     net = tmp_path / "net.py"
     net.write_text(FLAGGED)
-    expected = lint_text(FLAGGED, task(net), WorkingTree(), None)
+    expected = lint_text(FLAGGED, task(net))
     monkeypatch.setattr(CreationWithoutDevice, "claim", curious)
     assert expected.findings
-    assert lint_text(FLAGGED, task(net), WorkingTree(), None) == expected
+    assert lint_text(FLAGGED, task(net)) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,7 +148,7 @@ def test_a_slip_in_a_rule_is_an_internal_error_and_no_silence(
     net = tmp_path / "net.py"
     net.write_text(FLAGGED)
     with pytest.raises(AttributeError):
-        lint_text(FLAGGED, task(net), WorkingTree(), None)
+        lint_text(FLAGGED, task(net))
     (finding,) = analyse_file(task(net)).findings
     assert finding.code == "DEV902"
     assert "AttributeError" in finding.message

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from devlint.configuration.codes import all_codes
-from devlint.pipeline.file_report import analyse_file, fingerprint
+from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.processors import available_processors
+from devlint.pipeline.stages.fingerprints import fingerprint
 from devlint.pipeline.task import FileTask, Gate
 from devlint.pipeline.workers import SMALL_RUN_BYTES, run
 

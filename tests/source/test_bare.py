@@ -16,12 +16,12 @@ import pytest
 
 from devlint.placement.syntax.nodes import body_of, code_of, descend, literal, semantic_children
 from devlint.placement.syntax.positions import Positions
+from devlint.source.bare.lazy_parser import BareLazyParser
 from devlint.source.bare.nodes import NeedsLayout, is_bare
-from devlint.source.bare.parts import BareParts
 from devlint.source.bare.statements import module
+from devlint.source.lazy_parser import LazyParser
 from devlint.source.outline import outline_of
 from devlint.source.part import Part
-from devlint.source.parts import Parts
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.py"))
 LIBRARY = [
@@ -191,7 +191,7 @@ def test_a_file_comes_in_the_same_parts(keeps: bool) -> None:
         except (SyntaxError, ValueError):
             continue
         outline = outline_of(tree)
-        made, own = BareParts(text, tree, outline, keeps), Parts(text, outline)
+        made, own = BareLazyParser(text, tree, outline, keeps), LazyParser(text, outline)
         skeleton = own.skeleton()
         assert isinstance(skeleton, cst.Module)
         for definition in outline.definitions:

@@ -7,7 +7,15 @@ import warnings
 
 import pytest
 
-from devlint.source.gate import MAX_CHAIN, MAX_NESTING, Refusal, check_syntax, parse_tree, scan_depth, too_deep
+from devlint.source.gate import (
+    MAX_BRACKET_DEPTH,
+    MAX_EXPRESSION_TOKENS,
+    Refusal,
+    check_syntax,
+    parse_tree,
+    scan_depth,
+    too_deep,
+)
 
 
 def test_good_code_passes() -> None:
@@ -30,9 +38,9 @@ def test_warnings_about_the_code_are_not_devlints() -> None:
     assert caught == []
 
 
-@pytest.mark.parametrize("depth", [MAX_NESTING, MAX_NESTING + 1])
+@pytest.mark.parametrize("depth", [MAX_BRACKET_DEPTH, MAX_BRACKET_DEPTH + 1])
 def test_nesting_is_bounded(depth: int) -> None:
-    assert (scan_depth("(" * depth + ")" * depth) is None) is (depth <= MAX_NESTING)
+    assert (scan_depth("(" * depth + ")" * depth) is None) is (depth <= MAX_BRACKET_DEPTH)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +58,7 @@ def test_brackets_that_do_not_nest_are_not_counted(text: str) -> None:
 
 
 def test_a_long_expression_is_refused_at_the_token_that_is_too_much() -> None:
-    text = "y = 1\nx = " + "+".join(["a"] * MAX_CHAIN) + "\n"
+    text = "y = 1\nx = " + "+".join(["a"] * MAX_EXPRESSION_TOKENS) + "\n"
     tree, _ = check_syntax("y = 1\n")
     refusal = too_deep(text, None)
     assert refusal is not None

@@ -182,7 +182,7 @@ def test_whatever_is_in_a_cell_it_is_read_and_written_as_it_is(
     document = json.loads(notebook(*cells, lines=lines))
     data = json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()
     found = read_notebook(data)
-    for cell, start in zip(found.cells, found.pieces, strict=True):
+    for cell, start in zip(found.cells, found.segments, strict=True):
         assert len(python_of(cell.source) or "") in (len(cell.source), 0)
         assert found.text.count("\n", 0, start) == 0 or found.text[start - 1] == "\n"
         first = Place("a.ipynb", cell.line, 1, cell.line, 1)

@@ -16,17 +16,17 @@ from devlint.placement.declarations.self_attributes import own_names
 from devlint.placement.syntax.nodes import descend
 from devlint.placement.syntax.positions import Positions
 from devlint.source.gate import Refusal
+from devlint.source.lazy_parser import LazyParser
 from devlint.source.outline import Outline, outline_of
 from devlint.source.part import Part
-from devlint.source.parts import Parts
 
 REPOSITORY = Path(__file__).parents[2]
 FILES = sorted((REPOSITORY / "fixtures").rglob("*.py"))
 
 
-def parted(text: str) -> tuple[Parts, cst.Module, Outline]:
+def parted(text: str) -> tuple[LazyParser, cst.Module, Outline]:
     outline = outline_of(ast.parse(text))
-    parts = Parts(text, outline)
+    parts = LazyParser(text, outline)
     tree = parts.skeleton()
     assert not isinstance(tree, Refusal)
     return parts, tree, outline

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from devlint.configuration.codes import all_codes
 from devlint.finding import Confidence, Finding, Place, Severity
-from devlint.pipeline.suppressing import Silenced, silence
+from devlint.pipeline.stages.suppressing import Suppressed, suppress_by
 from devlint.source.suppression import read_suppressions
 
 ALL = frozenset(all_codes())
@@ -19,8 +19,8 @@ def finding(line: int, code: str = "DEV101", related: tuple[int, ...] = ()) -> F
     return Finding(code, "name", Severity.ERROR, Confidence.HIGH, "message", place, related_lines=related)
 
 
-def apply(text: str, *findings: Finding, enabled: frozenset[str] = ALL, bare: bool = False) -> Silenced:
-    return silence(findings, read_suppressions(text), text, "a.py", enabled, bare)
+def apply(text: str, *findings: Finding, enabled: frozenset[str] = ALL, bare: bool = False) -> Suppressed:
+    return suppress_by(read_suppressions(text), findings, text, "a.py", enabled, bare)
 
 
 def silenced(text: str, line: int, code: str = "DEV101", related: tuple[int, ...] = ()) -> bool:

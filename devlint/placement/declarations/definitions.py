@@ -16,7 +16,7 @@ from devlint.placement.declarations.method_resolution import c3_merge
 from devlint.placement.declarations.self_attributes import own_names
 from devlint.placement.syntax.nodes import FunctionNode, descend
 from devlint.semantics import library_models
-from devlint.source.looks import IMPORTS, body_part
+from devlint.source.dependency_parts import IMPORTS, body_part
 from devlint.source.outline import PLACING, Definition, OwnNames
 
 Found = TypeVar("Found")
@@ -29,7 +29,7 @@ class Linkage(Protocol):
     def imports(self) -> ImportTable: ...
 
     def depends_on(self, part: str) -> None:
-        """Note that a part of the file was read (:mod:`devlint.source.looks`)."""
+        """Note that a part of the file was read (:mod:`devlint.source.dependency_parts`)."""
 
     def query(self, key: Hashable, find: Callable[[], Found], meanwhile: Found) -> Found:
         """The memoised answer of ``find``; ``meanwhile`` where the same query is being answered."""

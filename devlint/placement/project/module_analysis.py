@@ -36,7 +36,7 @@ from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
 from devlint.placement.state.call_sites import Callers
 from devlint.placement.syntax.nodes import body_of
-from devlint.source.looks import MODULE
+from devlint.source.dependency_parts import MODULE
 from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
 

@@ -16,7 +16,7 @@ class OtherModules(Protocol):
     """The modules around one module. All paths are absolute."""
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that the findings depend on a part of another file (:mod:`devlint.source.looks`)."""
+        """Note that the findings depend on a part of another file (:mod:`devlint.source.dependency_parts`)."""
 
     def only_used_inside(self, file: Path, name: str) -> bool:
         """Whether nobody can be seen to use a definition but the package's own file it stands in."""

@@ -20,7 +20,7 @@ from devlint.placement.declarations.index import FileIndex
 from devlint.placement.domain.abstract_values import ProjectModule, Value
 from devlint.placement.interpreter.memo import SharedMemo
 from devlint.placement.project.module_analysis import ModuleAnalysis
-from devlint.source.looks import SIGNS, name_part
+from devlint.source.dependency_parts import SIGNS, name_part
 from devlint.source.part import Part
 from devlint.source.role import Role
 
@@ -56,7 +56,7 @@ class Files(Protocol):
         """The tree of a file; None for one that cannot be read or is no Python."""
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that a part of a file was looked at (:mod:`devlint.source.looks`)."""
+        """Note that a part of a file was looked at (:mod:`devlint.source.dependency_parts`)."""
 
     @property
     def watched(self) -> bool:
@@ -98,7 +98,7 @@ class World:
         """Characters of the files that were opened."""
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that the findings depend on a part of another file (:mod:`devlint.source.looks`).
+        """Note that the findings depend on a part of another file (:mod:`devlint.source.dependency_parts`).
 
         It is said at each look, and there are few doors to look through: :meth:`analysis_of` and :meth:`member` of
         this class, the module level and the imports of an :class:`Analysis`, and ``FunctionInfo.node``. What is met

@@ -12,8 +12,8 @@ from devlint.placement.domain.events import ClassWalked, Created, Event, Met
 from devlint.placement.domain.scope import Setting
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.nodes import code_of
+from devlint.source.lazy_parser import LazyParser
 from devlint.source.outline import outline_of
-from devlint.source.parts import Parts
 from devlint.source.role import Role
 from tests.placement.walked import IMPORTS, clashes, device, events, events_of
 
@@ -221,7 +221,7 @@ def analysed_in_parts(program: str) -> list[Event]:
     """The events of a program whose definitions are parsed as in a run: one by one."""
     text = IMPORTS + dedent(program)
     outline = outline_of(ast.parse(text))
-    parts = Parts(text, outline)
+    parts = LazyParser(text, outline)
     tree = parts.skeleton()
     assert isinstance(tree, cst.Module)
     return list(analyse(tree, "net.py", Role.LIBRARY, index=index_file(tree, outline, parts.definition)))

@@ -130,8 +130,15 @@ def known(found: FileReport) -> tuple[object, ...]:
     """Findings, and what they rest on; in what order things were asked is not told."""
     record = found.record
     assert record is not None
-    asked = record.asked
-    return found.findings, asked.parsed, asked.located, asked.packages, asked.probed, asked.rooted
+    dependencies = record.dependencies
+    return (
+        found.findings,
+        dependencies.parsed,
+        dependencies.located,
+        dependencies.packages,
+        dependencies.probed,
+        dependencies.rooted,
+    )
 
 
 NAMES = sorted(name for name, text in FILES.items() if text)

@@ -1,4 +1,7 @@
-"""A program taken to pieces: the statements of its module level without the bodies of definitions, and those bodies."""
+"""The fragments of a program, its units of change.
+
+A fragment is a statement of the module level without the bodies of the definitions in it, or one such body.
+"""
 
 from __future__ import annotations
 
@@ -12,38 +15,38 @@ from devlint.source.outline import Definition, Function, Outline, first_line
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Lines are 1-based, the last included."""
+class Fragment:
+    """One unit of change. Lines are 1-based, the last included."""
 
     lines: tuple[tuple[int, int], ...] = ()
     text: str = ""
-    """What it says beside its lines."""
+    """What counts of it beside its lines."""
     acts: bool = False
     """Running it may do more than bind a name to a constant or a definition."""
 
 
 @dataclass(slots=True)
-class Pieces:
-    """Pieces are numbered in the order of the source, bodies behind the statement they stand in."""
+class Fragments:
+    """Fragments are numbered in the order of the source, bodies behind the statement they stand in."""
 
-    all: list[Piece] = field(default_factory=list)
+    all: list[Fragment] = field(default_factory=list)
     binding: dict[str, list[int]] = field(default_factory=dict)
     """Names of the module level: the statements that bind them, or change what they hold."""
     bodies: dict[str, list[int]] = field(default_factory=dict)
     """Qualified names of definitions: their bodies, and the statements around."""
 
-    def add(self, piece: Piece, bound: Iterable[str] = ()) -> int:
+    def add(self, fragment: Fragment, bound: Iterable[str] = ()) -> int:
         number = len(self.all)
-        self.all.append(piece)
+        self.all.append(fragment)
         for name in bound:
             self.binding.setdefault(name, []).append(number)
         return number
 
 
-def pieces_of(text: str, tree: ast.Module, outline: Outline) -> Pieces:
-    """Takes a program to pieces."""
+def fragments_of(text: str, tree: ast.Module, outline: Outline) -> Fragments:
+    """Divides a program."""
     lines = Lines(text)
-    found = Pieces()
+    found = Fragments()
     outlined = {definition.first: definition for definition in outline.definitions}
     named = [(name, outlined[first_line(node)]) for name, node in _definitions(tree.body, "")]
     named.sort(key=lambda found: found[1].first)
@@ -53,7 +56,7 @@ def pieces_of(text: str, tree: ast.Module, outline: Outline) -> Pieces:
         if len(statements) == 1 and isinstance(statements[0], (ast.Import, ast.ImportFrom)):
             # Where it leads is known by the names; what counts here is its place among the others.
             for name in map(_imported, statements[0].names):
-                found.add(Piece(text=f"import {name}"), (name,))
+                found.add(Fragment(text=f"import {name}"), (name,))
             continue
         inside: list[tuple[str, Definition]] = []
         while at < len(named) and named[at][1].first <= last:
@@ -68,10 +71,10 @@ def pieces_of(text: str, tree: ast.Module, outline: Outline) -> Pieces:
         spans.append((begins, last))
         outlines = "\n".join(_outlined(definition, own) for _, definition in inside)
         bound = frozenset(name for statement in statements for name in _bound(statement))
-        piece = Piece(tuple(spans), outlines, any(map(_acts, statements)))
-        number = found.add(piece, bound)
+        fragment = Fragment(tuple(spans), outlines, any(map(_acts, statements)))
+        number = found.add(fragment, bound)
         for name, definition in inside:
-            body = found.add(Piece(((definition.body, definition.last),)))
+            body = found.add(Fragment(((definition.body, definition.last),)))
             found.bodies.setdefault(name, []).extend((number, body))
     return found
 

@@ -1,8 +1,8 @@
-"""A file's text parsed in parts: its skeleton at once, the bodies of definitions when somebody asks for them.
+"""The lazy parser: the skeleton of a file at once, the bodies of its definitions when they are needed.
 
-In the skeleton the body of a definition is its number, an integer alone on a line: LibCST reads signatures, bodies of
-classes and the module level, and of the rest nothing but how many there are. What is parsed later keeps its columns,
-and each part knows which lines of the file its own are.
+In the skeleton the body of a definition is its number, an integer alone on a line: LibCST parses signatures, bodies of
+classes and the module level, and skips the rest. Each text that is parsed later keeps its columns, and is a
+:class:`~devlint.source.part.Part` that knows which lines of the file its own are.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _BLANKS = re.compile(r"[ \t\f]*")
 
 
-class Parts:
-    """The parts of one file that were parsed so far.
+class LazyParser:
+    """Parses one file by LibCST.
 
-    ``outline`` is None for a text that :mod:`ast` does not know: that is parsed whole.
+    ``outline`` is None for a text that :mod:`ast` refuses: that is parsed whole.
     """
 
     def __init__(self, text: str, outline: Outline | None) -> None:
@@ -34,24 +34,24 @@ class Parts:
         self._definitions = outline.definitions if outline is not None else []
         self._lines = Lines(text)
         self.parsed: list[Part] = []
-        """The skeleton, then the others in the order in which they were asked for."""
+        """The texts that were parsed so far: the skeleton, then definitions in the order of use."""
 
     def skeleton(self) -> cst.Module | Refusal:
-        """The file without the bodies of its definitions."""
-        pieces: list[str] = []
+        """The file without the bodies of its definitions; a refusal where LibCST cannot parse it."""
+        texts: list[str] = []
         lines: list[int] = []
         at = 1
         for definition in self._definitions:
             if not self._lines.leads(definition.body, definition.column):
                 continue
-            pieces.append(self._lines.between(at, definition.body - 1))
+            texts.append(self._lines.between(at, definition.body - 1))
             lines.extend(range(at, definition.body + 1))
-            pieces.append(f"{self._indent(definition)}{definition.number}{self._end(definition.last)}")
+            texts.append(f"{self._indent(definition)}{definition.number}{self._end(definition.last)}")
             at = definition.last + 1
-        pieces.append(self._lines.between(at, len(self._lines.starts)))
+        texts.append(self._lines.between(at, len(self._lines.starts)))
         lines.extend(range(at, len(self._lines.starts) + 1))
-        # pieces are whole lines, so that what is parsed has the columns of the file
-        tree = parse_tree("".join(pieces))
+        # texts are whole lines, so that what is parsed has the columns of the file
+        tree = parse_tree("".join(texts))
         if not isinstance(tree, Refusal):
             self.parsed.append(Part(tree, lines))
         return tree

@@ -1,4 +1,4 @@
-"""Suppression comments applied to findings, and the comments that silenced nothing (DEV900)."""
+"""Stage: suppression comments applied to findings, and the comments that suppress nothing (DEV900)."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ from dataclasses import dataclass
 
 from devlint.configuration.codes import ALWAYS_ON, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Severity
-from devlint.source.suppression import Selector, Suppression
+from devlint.pipeline.task import FileTask
+from devlint.source.decoding import Source
+from devlint.source.suppression import Selector, Suppression, read_suppressions
 
 
 @dataclass(frozen=True, slots=True)
-class Silenced:
-    """What is left of a file's findings. ``unused`` are the DEV900 findings, not yet selected."""
+class Suppressed:
+    """The findings of a file, divided. ``unused`` are the DEV900 findings, not yet selected."""
 
     kept: list[Finding]
     suppressed: list[Finding]
     unused: list[Finding]
 
 
-def silence(
-    findings: Iterable[Finding],
+def suppress(findings: Iterable[Finding], source: Source, task: FileTask) -> Suppressed:
+    """Apply the suppression comments of a file to all its findings, unless the task says to ignore them."""
+    gate = task.gate
+    comments = [] if gate.ignore_noqa else read_suppressions(source.text, source.segments)
+    return suppress_by(comments, findings, source.text, task.shown_as, gate.enabled, gate.bare_noqa)
+
+
+def suppress_by(
     suppressions: list[Suppression],
+    findings: Iterable[Finding],
     text: str,
     path: str,
     enabled: frozenset[str],
     bare_noqa: bool = False,
-) -> Silenced:
-    """Apply a file's suppression comments to all its raw findings.
+) -> Suppressed:
+    """Apply suppression comments to all findings of a file.
 
     Also findings below the gate count as a use of a comment: a stricter run must not call it unused. A comment is
     judged for codes that are ``enabled`` only.
@@ -45,11 +54,11 @@ def silence(
         idle = _judge(suppression, used, text, path, enabled)
         if idle is not None:
             (suppressed if _matches(idle, suppressions, False) else unused).append(idle)
-    return Silenced(kept, suppressed, unused)
+    return Suppressed(kept, suppressed, unused)
 
 
 def _matches(finding: Finding, suppressions: list[Suppression], bare_noqa: bool) -> list[tuple[int, str]]:
-    """The comments, by their place and selector, that silence a finding."""
+    """The comments, by their place and selector, that suppress a finding."""
     lines = (finding.place.line, *finding.related_lines)
     found: list[tuple[int, str]] = []
     for suppression in suppressions:
@@ -76,7 +85,7 @@ def _selects(selector: str, code: str) -> bool:
 def _judge(
     suppression: Suppression, used: set[tuple[int, str]], text: str, path: str, enabled: frozenset[str]
 ) -> Finding | None:
-    """The DEV900 finding for what of a comment silences nothing."""
+    """The DEV900 finding for what of a comment suppresses nothing."""
     label = f"# noqa: {_codes(suppression)}" if suppression.kind == "noqa" else f"# devlint: {suppression.kind}"
     if not suppression.selectors:
         if suppression.kind == "noqa":

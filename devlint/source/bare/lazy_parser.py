@@ -1,4 +1,4 @@
-"""A file as bare nodes in parts: its skeleton at once, the bodies of definitions when somebody asks for them."""
+"""The lazy parser of bare nodes: the skeleton of a file at once, the bodies of its definitions when they are needed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from devlint.source.part import Part
 
 
-class BareParts:
-    """What :class:`devlint.source.parts.Parts` is for LibCST's own trees. It has no parts that have places."""
+class BareLazyParser:
+    """What :class:`devlint.source.lazy_parser.LazyParser` is for LibCST's own trees. Its nodes have no places."""
 
     def __init__(self, text: str, tree: ast.Module, outline: Outline, keeps: bool = False) -> None:
         """``keeps``: all that was made is kept, in many times the memory of the text, for a short life."""

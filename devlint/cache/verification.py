@@ -1,4 +1,7 @@
-"""Old questions asked again, each once in a run: would the analysis be told today what it was told then?"""
+"""The verification of recorded dependencies: would each query have the recorded answer today?
+
+Each query is answered once in a run.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +12,28 @@ from typing import TYPE_CHECKING
 from devlint.cache.contents import Contents
 from devlint.cache.entries import Entry, fits
 from devlint.pipeline.path_symbols import absolute
-from devlint.source.asked import Asked
+from devlint.source.dependencies import Dependencies
 from devlint.source.tree import Tree
 
 if TYPE_CHECKING:
-    from devlint.source.facts import Facts
+    from devlint.source.part_fingerprints import PartFingerprints
 
 
-class Asking:
-    """The tree as it is."""
+class Verifier:
+    """Compares recorded dependencies with the tree as it is now."""
 
     def __init__(self, contents: Contents, tree: Tree) -> None:
         self._contents = contents
         self._tree = tree
-        self._facts: dict[str, Facts | None] = {}
-        self.asked = Asked()
-        """Where answers were looked for."""
+        self._fingerprints: dict[str, PartFingerprints | None] = {}
+        self.queried = Dependencies()
+        """What was queried in this run, for the stamps that the table keeps."""
         self._located: dict[tuple[str, str, tuple[Path, ...]], str | None] = {}
         self._homes: dict[str, str] = {}
         self._used_inside: dict[tuple[str, str], bool] = {}
 
-    def confirms(self, entry: Entry, base: str, src: tuple[Path, ...]) -> bool:
-        """Whether every question of an entry has the answer that it had."""
+    def holds(self, entry: Entry, base: str, src: tuple[Path, ...]) -> bool:
+        """Whether every dependency of an entry has its recorded answer today."""
         return (
             all(self._is_package(absolute(path, base)) == answer for path, answer in entry.packages)
             and all(
@@ -38,39 +41,39 @@ class Asking:
                 == (None if found is None else absolute(found, base))
                 for directory, module, found in entry.located
             )
-            and self._confirms_files(entry, base)
+            and self._files_hold(entry, base)
             and all(
                 self._is_used_inside(absolute(path, base), word) == answer for path, word, answer in entry.used_inside
             )
         )
 
-    def _confirms_files(self, entry: Entry, base: str) -> bool:
+    def _files_hold(self, entry: Entry, base: str) -> bool:
         sizes: list[tuple[int, int]] = []
-        for name, told in entry.parsed:
+        for name, recorded in entry.parsed:
             path = absolute(name, base)
             now = self._contents.file(path)
-            size = told.size
-            if now != told.digest:
-                if not told.facts or not now or name in entry.exact:
+            size = recorded.size
+            if now != recorded.digest:
+                if not recorded.fingerprint or not now or name in entry.exact:
                     return False
-                facts = self.facts_of(path, now)
-                if facts is None or facts.of(told.parts) != told.facts:
+                found = self.fingerprints_of(path, now)
+                if found is None or found.of(recorded.parts) != recorded.fingerprint:
                     return False
-                size = facts.size
-            if told.in_project and self._in_project(path) != told.in_project:
+                size = found.size
+            if recorded.in_project and self._in_project(path) != recorded.in_project:
                 return False
-            sizes.append((told.size, size))
-        return fits(sizes, entry.budget)
+            sizes.append((recorded.size, size))
+        return fits(sizes, entry.character_limit)
 
-    def facts_of(self, path: str, digest: str) -> Facts | None:
-        """What a file's present content tells others; None where there is no program in it."""
-        if digest not in self._facts:
-            self._facts[digest] = self._read_facts(path, digest)
-        return self._facts[digest]
+    def fingerprints_of(self, path: str, digest: str) -> PartFingerprints | None:
+        """The fingerprints of the parts of a file's present content; None where there is no program in it."""
+        if digest not in self._fingerprints:
+            self._fingerprints[digest] = self._read_fingerprints(path, digest)
+        return self._fingerprints[digest]
 
-    def _read_facts(self, path: str, digest: str) -> Facts | None:
+    def _read_fingerprints(self, path: str, digest: str) -> PartFingerprints | None:
         from devlint.source.decoding import Unreadable, content_digest, decode
-        from devlint.source.facts import Facts
+        from devlint.source.part_fingerprints import PartFingerprints
         from devlint.source.program import program_of
 
         try:
@@ -80,7 +83,7 @@ class Asking:
         if content_digest(source.data).hex() != digest:
             return None
         program = program_of(source.text)
-        return Facts(program) if program is not None else None
+        return PartFingerprints(program) if program is not None else None
 
     def _in_project(self, path: str) -> str:
         from devlint.source.project import path_in_project
@@ -92,7 +95,7 @@ class Asking:
         return os.path.join(self._homes[directory], os.path.basename(path))
 
     def _is_package(self, path: str) -> bool:
-        self.asked.probe(path)
+        self.queried.probe(path)
         return self._tree.is_dir(path)
 
     def _locate(self, directory: str, module: str, src: tuple[Path, ...]) -> str | None:
@@ -101,7 +104,7 @@ class Asking:
             from devlint.source.modules import ModuleFinder
 
             self.root(directory)
-            found = ModuleFinder(Path(directory, "_"), src, self._tree, self.asked.probe).locate(module)
+            found = ModuleFinder(Path(directory, "_"), src, self._tree, self.queried.probe).locate(module)
             self._located[key] = None if found is None else str(found)
         return self._located[key]
 
@@ -115,11 +118,11 @@ class Asking:
             self._used_inside[key] = package is not None and not mentioned_elsewhere(
                 package, Path(path), word, self._tree
             )
-            self.asked.used_inside[key] = self._used_inside[key]
+            self.queried.used_inside[key] = self._used_inside[key]
         return self._used_inside[key]
 
     def root(self, directory: str) -> None:
-        """Note that it matters whether a project or a package begins in a directory or above."""
-        while directory not in self.asked.rooted:
-            self.asked.rooted.add(directory)
+        """Records that a directory and those above were tested for the root of a project or a package."""
+        while directory not in self.queried.rooted:
+            self.queried.rooted.add(directory)
             directory = os.path.dirname(directory)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.source.facts import Facts
-from devlint.source.looks import IMPORTS, MODULE, PROGRAM, SIGNS, body_part, name_part
+from devlint.source.dependency_parts import IMPORTS, MODULE, PROGRAM, SIGNS, body_part, name_part
+from devlint.source.part_fingerprints import PartFingerprints
 from devlint.source.program import program_of
 
 TEXT = '''"""A file."""
@@ -72,16 +72,16 @@ BODIES += map(body_part, ("lone", "now", "absent", "Absent.forward"))
 ALL = {SIGNS, IMPORTS, MODULE, PROGRAM, *NAMES, *BODIES}
 
 
-def facts_of(text: str) -> Facts:
+def fingerprints_of(text: str) -> PartFingerprints:
     program = program_of(text)
     assert program is not None
-    return Facts(program)
+    return PartFingerprints(program)
 
 
 def changed(old: str, new: str, text: str = TEXT) -> set[str]:
     """The parts that an edit changes, but for the whole."""
     assert old in text, old
-    before, after = facts_of(text), facts_of(text.replace(old, new, 1))
+    before, after = fingerprints_of(text), fingerprints_of(text.replace(old, new, 1))
     found = {part for part in ALL if before.of([part]) != after.of([part])}
     assert (PROGRAM in found) == bool(found), "what changes a part changes the whole"
     return found - {PROGRAM}
@@ -107,7 +107,7 @@ def of_bodies(*names: str) -> set[str]:
     ],
 )
 def test_words_change_nothing(old: str, new: str) -> None:
-    before, after = facts_of(TEXT), facts_of(TEXT.replace(old, new, 1))
+    before, after = fingerprints_of(TEXT), fingerprints_of(TEXT.replace(old, new, 1))
     assert {part for part in ALL if before.of([part]) != after.of([part])} == set()
 
 
@@ -247,25 +247,25 @@ def test_of_a_file_without_torch_the_imports_count() -> None:
     text = "import os\nfrom .other import helper\n\n\ndef f():\n    from .more import g\n    return g()\n"
     assert changed("return g()", "return 1", text) == set()
     assert changed("def f():", "def f(a, b):", text) == set()
-    before, after = facts_of(text), facts_of(text.replace("import g", "import h as g"))
+    before, after = fingerprints_of(text), fingerprints_of(text.replace("import g", "import h as g"))
     assert before.of([name_part("g")]) != after.of([name_part("g")])
     assert before.of([name_part("helper")]) == after.of([name_part("helper")])
-    assert before.size == facts_of(text + "\nx = 1\n").size
+    assert before.size == fingerprints_of(text + "\nx = 1\n").size
 
 
-def test_what_cannot_be_read_has_no_facts() -> None:
+def test_what_cannot_be_read_has_no_fingerprints() -> None:
     assert program_of("x = '\0'") is None
     assert program_of("x = " + "(" * 300 + ")" * 300 + "\n" + "y = 1\n") is None
 
 
 def test_a_text_that_ast_refuses_is_one_part() -> None:
     text = TEXT + "\nprint 'x'\n"
-    before, after = facts_of(text), facts_of(text.replace("# apart", "# another"))
+    before, after = fingerprints_of(text), fingerprints_of(text.replace("# apart", "# another"))
     assert all(before.of([part]) != after.of([part]) for part in ALL)
 
 
 def test_parts_together_are_told_in_no_order() -> None:
-    facts, other = facts_of(TEXT), facts_of(TEXT.replace("SIZE = 3", "SIZE = 4"))
+    facts, other = fingerprints_of(TEXT), fingerprints_of(TEXT.replace("SIZE = 3", "SIZE = 4"))
     parts = [name_part("make"), body_part("lone"), name_part("SIZE")]
     assert facts.of(parts) == facts.of(parts[::-1])
     assert facts.of(parts) != other.of(parts)
@@ -274,13 +274,13 @@ def test_parts_together_are_told_in_no_order() -> None:
 
 def test_names_are_compared_as_python_compares_them() -> None:
     text = TEXT + "\n\ndef user(x: \ufb01x): ...\n\n\nclass fix: ...\n"
-    before, after = facts_of(text), facts_of(text.replace("class fix: ...", "class fix(Base): ..."))
+    before, after = fingerprints_of(text), fingerprints_of(text.replace("class fix: ...", "class fix(Base): ..."))
     assert before.of([name_part("user")]) != after.of([name_part("user")])
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_line_ends_of_every_kind(end: str) -> None:
     text = TEXT.replace("\n", end)
-    before, after = facts_of(text), facts_of(text.replace("return x * self.scale", "return x"))
+    before, after = fingerprints_of(text), fingerprints_of(text.replace("return x * self.scale", "return x"))
     found = {part for part in ALL - {PROGRAM} if before.of([part]) != after.of([part])}
     assert found == of_bodies("Base.forward")

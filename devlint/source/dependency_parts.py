@@ -1,15 +1,15 @@
-"""The parts of another file that an analysis looks at, each named by a plain string."""
+"""The parts of a file that a dependency can name, each a plain string."""
 
 from __future__ import annotations
 
 SIGNS = ""
-"""What the whole file shows by a sign. It is a part of each other part."""
+"""What the file as a whole is: whether it names torch, whether it is a main program. It belongs to each other part."""
 
 IMPORTS = "imports"
 """Where all imports of the file lead."""
 
 MODULE = "module"
-"""What running the module level comes to."""
+"""The statements of the module level that do more than bind a name."""
 
 PROGRAM = "program"
 """All of it."""

@@ -1,0 +1,19 @@
+"""The lint result of one text: what the rules report of it, before any setting or comment has a say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from devlint.finding import Finding
+from devlint.source.gate import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class LintResult:
+    """Every finding of every rule, unfiltered. Edits count in the text."""
+
+    findings: tuple[Finding, ...] = ()
+    refusal: Refusal | None = None
+    """Why the text could not be linted; None if it was."""
+    touches_compared_tree: bool = False
+    """Whether the result depends on a path that may differ in the tree that findings are compared with."""

@@ -1,0 +1,100 @@
+"""Stage: the first pass of the rules, over bare trees. It tells in which scopes there are findings, if any.
+
+Bare trees cost a fraction of LibCST's own. Most files have no finding; those end here. Both passes are the same
+analysis, so that the second finds nothing that the first has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from devlint.pipeline.stages.parsing import Parsed
+    from devlint.pipeline.task import FileTask
+    from devlint.pipeline.workspaces import Workspaces
+    from devlint.placement.declarations.index import FileIndex
+    from devlint.placement.project.workspace import Project
+    from devlint.source.bare.lazy_parser import BareLazyParser
+
+
+@dataclass(frozen=True, slots=True)
+class FindingScopes:
+    """The scopes that findings have a place in: what the second pass has to read with its layout."""
+
+    bare: BareLazyParser
+    """The linted file as the first pass read it: what has no finding stays that way."""
+    files: frozenset[str]
+    """Paths of files, as findings call them; empty if there is no finding."""
+    definitions: frozenset[int]
+    """The numbers of those definitions of the linted file that hold a node of a finding."""
+    module_level: bool
+    """Whether a finding has a place outside of the definitions."""
+    isolated: bool
+    """Whether files around the linted one import it back: then its workspace can serve no other file."""
+
+
+def first_pass(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> FindingScopes | None:
+    """The scopes with findings; None where bare trees do not tell them, so that LibCST has to read the whole file."""
+    if parsed.tree is None or parsed.outline is None:
+        return None
+    from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
+
+    try:
+        with reading_bare_nodes():
+            return _scopes_in_bare_trees(parsed, task, workspaces)
+    except NeedsLayout:
+        return None
+
+
+def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> FindingScopes:
+    """Raises NeedsLayout where a rule reads what bare trees lack."""
+    from devlint.source.bare.lazy_parser import BareLazyParser
+
+    assert parsed.tree is not None
+    assert parsed.outline is not None
+    bare = BareLazyParser(parsed.text, parsed.tree, parsed.outline, keeps=True)
+    with workspaces.open() as project:
+        found, isolated = _scopes(parsed, bare, task, project, False), project.leads_back
+    if isolated:
+        with workspaces.open(isolated) as project:
+            found = _scopes(parsed, bare, task, project, isolated)
+    return found
+
+
+def _scopes(parsed: Parsed, bare: BareLazyParser, task: FileTask, project: Project, isolated: bool) -> FindingScopes:
+    from devlint.placement.declarations.index import index_file
+    from devlint.rules.engine import scopes_with_findings
+
+    index = index_file(bare.skeleton(), parsed.outline, bare.definition)
+    scopes = scopes_with_findings(bare.skeleton(), task.shown_as, parsed.role, project, Path(task.path), index)
+    names = {name for path, name in scopes if path == task.shown_as}
+    return FindingScopes(
+        bare=bare,
+        files=frozenset(path for path, _ in scopes),
+        definitions=frozenset(_definitions(index, names)),
+        module_level=any(_is_outside(index, name) for name in names),
+        isolated=isolated,
+    )
+
+
+def _definitions(index: FileIndex, names: set[str]) -> Iterator[int]:
+    """The numbers of definitions around or inside of the scopes of these names."""
+    for info in index.functions.values():
+        if info.outlined is not None and any(
+            _is_in(name, info.qualname) or _is_in(info.qualname, name) for name in names
+        ):
+            yield info.outlined.number
+
+
+def _is_outside(index: FileIndex, name: str) -> bool:
+    """Whether the scope of that name is none of a definition."""
+    outlined = (info.qualname for info in index.functions.values() if info.outlined is not None)
+    return not any(_is_in(name, definition) for definition in outlined)
+
+
+def _is_in(name: str, scope: str) -> bool:
+    """Whether ``a.b.c`` is ``a.b`` or inside of it."""
+    return f"{name}.".startswith(f"{scope}.")

@@ -1,0 +1,71 @@
+"""Stage: the second pass of the rules: the findings with their places.
+
+LibCST reads the scopes in which the first pass met a finding, since places and edits need every blank of them; the rest
+of the file stays bare.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from devlint.pipeline.lint_result import LintResult
+from devlint.pipeline.stages.parsing import better_refusal
+from devlint.source.gate import Refusal
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.pipeline.stages.first_pass import FindingScopes
+    from devlint.pipeline.stages.parsing import Parsed
+    from devlint.pipeline.task import FileTask
+    from devlint.pipeline.workspaces import Workspaces
+    from devlint.placement.project.workspace import Project
+
+
+def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, workspaces: Workspaces) -> LintResult:
+    """The lint result. ``scopes`` is what the first pass found; where it is None, LibCST reads the whole file."""
+    if parsed.blocked:
+        return LintResult(refusal=parsed.refusal)
+    if scopes is not None:
+        from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
+
+        if not scopes.files:
+            return LintResult(touches_compared_tree=workspaces.touches_compared_tree)
+        try:
+            with reading_bare_nodes(), workspaces.open(scopes.isolated, with_findings=scopes.files) as project:
+                found = _findings(parsed, scopes, task, project)
+            return _result(found, workspaces)
+        except NeedsLayout:
+            pass  # a rule reads the layout of a scope without findings
+    with workspaces.open(bare=False) as project:
+        found = _findings(parsed, None, task, project)
+    return _result(found, workspaces)
+
+
+def _result(found: LintResult, workspaces: Workspaces) -> LintResult:
+    """The result with what is known once its workspace is closed."""
+    if found.refusal is not None:
+        return found
+    return LintResult(found.findings, touches_compared_tree=workspaces.touches_compared_tree)
+
+
+def _findings(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, project: Project) -> LintResult:
+    """What the rules report. What is in none of the ``scopes`` stays bare."""
+    from devlint.placement.declarations.index import index_file
+    from devlint.rules.engine import lint_module
+    from devlint.source.lazy_parser import LazyParser
+
+    parser = LazyParser(parsed.text, parsed.outline)
+    tree = parser.skeleton() if scopes is None or scopes.module_level else scopes.bare.skeleton()
+    if isinstance(tree, Refusal):
+        return LintResult(refusal=better_refusal(tree, parsed.refusal))
+
+    def definition(number: int) -> cst.FunctionDef | None:
+        if scopes is None or number in scopes.definitions:
+            return parser.definition(number)
+        return scopes.bare.definition(number)
+
+    index = index_file(tree, parsed.outline, definition)
+    found = lint_module(tree, parsed.text, task.shown_as, parsed.role, project, Path(task.path), index, parser.parsed)
+    return LintResult(tuple(found))

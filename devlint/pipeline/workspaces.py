@@ -1,0 +1,136 @@
+"""The workspace of a pass: what is known of the files around the one that is linted.
+
+It is shared from one file to the next, since most files of a project import the same ones.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from devlint.pipeline.path_symbols import absolute, symbol_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.pipeline.task import FileTask
+    from devlint.placement.declarations.index import FileIndex
+    from devlint.placement.project.workspace import Project, World
+    from devlint.source.dependencies import Dependencies
+    from devlint.source.library import AnyLazyParser, Library
+    from devlint.source.outline import Outline
+    from devlint.source.tree import Tree
+
+_NONE: frozenset[str] = frozenset()
+
+
+class Workspaces:
+    """Opens the workspace around the file of a task, once for each pass. Its queries go to ``dependencies``."""
+
+    def __init__(self, task: FileTask, tree: Tree, dependencies: Dependencies | None) -> None:
+        self._task = task
+        self._tree = tree
+        self._dependencies = dependencies
+        self.touches_compared_tree = False
+        """Whether a path was read that may differ in the tree that findings are compared with."""
+
+    @contextmanager
+    def open(
+        self, isolated: bool = False, bare: bool = True, with_findings: frozenset[str] = _NONE
+    ) -> Iterator[Project]:
+        """The project as one pass sees it. Files are ``bare`` trees, except for those ``with_findings``.
+
+        An ``isolated`` workspace serves this pass alone and is dropped after it. So is one whose trees are not those
+        that other files can use.
+        """
+        from devlint.placement.project.workspace import Project
+
+        task, tree = self._task, self._tree
+        others = with_findings - {task.shown_as}
+        isolated = isolated or not bare or bool(others) or tree.compared_with is not None
+        world = self._isolated(bare, with_findings) if isolated else _shared.world(task, tree)
+        project = Project(world, Path(task.path), self._note, isolated)
+        world.look_from(Path(task.path))
+        try:
+            yield project
+        except BaseException:
+            _shared.forget()
+            raise
+        finally:
+            project.dissolve()
+            self.touches_compared_tree = self.touches_compared_tree or world.watched
+
+    def _isolated(self, bare: bool, with_findings: frozenset[str]) -> World:
+        # Definitions are of one analysis, and both worlds would have the same ones.
+        _shared.forget()
+        base = self._task.base
+        paths = frozenset(absolute(name.strip("\0"), base) for name in with_findings)
+        return _world(self._task, self._tree, partial(symbol_of, base=base), bare, paths)
+
+    def _note(self, query: str, key: Any, answer: Any) -> None:
+        if self._dependencies is not None:
+            self._dependencies.note(query, key, answer)
+
+
+class _Shared(threading.local):
+    """The workspace that a thread keeps: one at a time, for tasks with the same import roots."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._world: World | None = None
+        self._about: tuple[Any, ...] = ()
+
+    def world(self, task: FileTask, tree: Tree) -> World:
+        from devlint.source.library import MAX_KEPT_CHARACTERS
+
+        about = (tree, task.src, task.recorded)
+        if self._world is None or self._about != about or self._world.size > MAX_KEPT_CHARACTERS:
+            self.forget()
+            # A finding with a place in another file is made in an isolated workspace: here any name will do.
+            self._world, self._about = _world(task, tree, "\0{}\0".format), about
+        return self._world
+
+    def forget(self) -> None:
+        if self._world is not None:
+            self._world.dissolve()
+        self._world, self._about = None, ()
+
+
+_shared = _Shared()
+
+
+def _world(
+    task: FileTask, tree: Tree, name: Callable[[str], str], bare: bool = True, with_findings: frozenset[str] = _NONE
+) -> World:
+    """``with_findings`` are absolute paths."""
+    from devlint.placement.interpreter.memo import SharedMemo
+    from devlint.placement.project.workspace import World
+    from devlint.source.project_files import ProjectFiles
+
+    memo = SharedMemo()
+    library, with_layout = (_library(tree, task.recorded, kind) for kind in (bare, False))
+    # No other world is left that would use them.
+    library.trim()
+    with_layout.trim()
+    files = ProjectFiles(library, name, task.src, memo.note, with_layout, with_findings)
+    return World(files, memo)
+
+
+@lru_cache(2)
+def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
+    """The library of this process for one tree: of bare trees, or of LibCST's own, which take more memory."""
+    from devlint.placement.declarations.index import FileIndex
+    from devlint.source.library import MAX_KEPT_CHARACTERS, Library
+
+    limit = MAX_KEPT_CHARACTERS if bare else MAX_KEPT_CHARACTERS // 4
+    return Library(_index, FileIndex.dissolve, limit, tree, recorded, bare)
+
+
+def _index(tree: cst.Module, outline: Outline | None, parser: AnyLazyParser) -> FileIndex:
+    from devlint.placement.declarations.index import index_file
+
+    return index_file(tree, outline, parser.definition)

@@ -1,0 +1,74 @@
+"""The dependencies of a lint result: what its analysis read of the tree around its file, and what it read there.
+
+Plain data, so that a cache can verify it later: a result holds as long as each query would have the recorded answer.
+Of another file not the whole is a dependency but those *parts* of it that were read
+(:mod:`devlint.source.dependency_parts`); :mod:`devlint.source.part_fingerprints` makes one fingerprint of them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from devlint.source.part_fingerprints import PartFingerprints
+
+
+class RecordedFile(NamedTuple):
+    """The recorded state of one file whose program was read."""
+
+    digest: str
+    """Of its content; empty for a file that could not be read."""
+    in_project: str = ""
+    size: int = 0
+    """Characters."""
+    parts: tuple[str, ...] = ()
+    """The parts of it that were read, in order."""
+    fingerprint: str = ""
+    """Of these parts; empty where there is no program."""
+
+
+@dataclass(slots=True)
+class Dependencies:
+    """Queries of the tree with their answers. Paths are absolute."""
+
+    parsed: dict[str, RecordedFile] = field(default_factory=dict)
+    """The files whose programs were read, in that order."""
+    fingerprints: dict[str, PartFingerprints] = field(default_factory=dict)
+    """Of those that have a program, until :meth:`settle`."""
+    parts_read: set[tuple[str, str]] = field(default_factory=set)
+    """Files and the parts of them that were read, until :meth:`settle`."""
+    located: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    """The directory of an importing file and a module's name: the file or directory that is imported, if any."""
+    packages: dict[str, bool] = field(default_factory=dict)
+    """Located modules: whether it is a directory without ``__init__``."""
+    used_inside: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """A file and a word: whether no other file of its package has it."""
+    probed: set[str] = field(default_factory=set)
+    """The directories in which a path was looked up by its name."""
+    rooted: set[str] = field(default_factory=set)
+    """The directories that were tested for the root of a project or a package."""
+
+    def note(self, query: str, key: Any, answer: Any) -> None:
+        """Records an answer under the field named ``query``; of two about the same key the first counts."""
+        answers = getattr(self, query)
+        if isinstance(answers, set):
+            answers.add(key)
+        else:
+            answers.setdefault(key, answer)
+
+    def settle(self) -> None:
+        """Ends the recording: the parts that were read, and their fingerprint, go to the files."""
+        parts: dict[str, list[str]] = {}
+        for path, part in self.parts_read:
+            parts.setdefault(path, []).append(part)
+        for path, fingerprints in self.fingerprints.items():
+            read = tuple(sorted(parts.get(path, ())))
+            self.parsed[path] = self.parsed[path]._replace(parts=read, fingerprint=fingerprints.of(read))
+        self.fingerprints.clear()
+        self.parts_read.clear()
+
+    def probe(self, path: str) -> None:
+        """Records that a path was looked up in its directory."""
+        self.probed.add(os.path.dirname(path))
