@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from devlint.placement.calls.library_effects import _EFFECTS
+from devlint.placement.calls.library_effects import EFFECTS
 from devlint.semantics import library_models, transfer
 from devlint.semantics.library_reading import BadRow, read_anywhere, read_library
 from devlint.semantics.library_rows import OPTIONS
@@ -46,7 +46,7 @@ def test_every_row_names_its_version_and_its_source() -> None:
 
 
 def test_every_effect_is_interpreted_and_no_other() -> None:
-    assert set(_EFFECTS) == set(OPTIONS)
+    assert set(EFFECTS) == set(OPTIONS)
 
 
 def test_unknown_key_of_a_row(tmp_path: Path) -> None:

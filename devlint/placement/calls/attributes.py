@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import library_effects
+from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.imports import canonical
@@ -83,7 +83,7 @@ def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Va
             return Host(number=True) if name == "index" else NOTHING
         case Instance():
             found = dict(owner.details).get(name)
-            return found if found is not None else library_effects.field(owner, name)
+            return found if found is not None else library_objects.field(owner, name)
         case Container(items=(), type="tuple", rest=Tensor() as part):
             # The fields of a result: ``x.topk(k).indices``.
             return part

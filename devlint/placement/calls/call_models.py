@@ -1,6 +1,6 @@
 """Functions of torch and Python that are no tensor operations: settings, streams, copies.
 
-What other libraries do stands in their tables (:mod:`devlint.placement.calls.library_effects`).
+What other libraries do stands in their tables (:mod:`devlint.placement.calls.library_dispatch`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import builtin_models, library_effects
+from devlint.placement.calls import builtin_models, library_dispatch
 from devlint.placement.calls import higher_order as indirect
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -232,7 +232,7 @@ FUNCTIONS: dict[str, Special] = {
 
 def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
     """A call that is in no table by its own name: what its package does, probes; the rest is unknown."""
-    found = library_effects.call_in_package(walk, node, name, site)
+    found = library_dispatch.call_in_package(walk, node, name, site)
     if found is not None:
         return found
     if name.startswith("math."):

@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import call_models as library
-from devlint.placement.calls import library_effects, methods
+from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
@@ -57,14 +57,16 @@ def call(walk: Walk, node: cst.Call) -> Value:
         if isinstance(receiver, (Reference, ProjectModule)):
             return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
         site = arguments(walk, node)
-        result = library_effects.call_by_keyword(walk, node, site) or _call_method(walk, node, receiver, function, site)
+        result = library_dispatch.call_by_keyword(walk, node, site) or _call_method(
+            walk, node, receiver, function, site
+        )
         _tell(walk, node, f".{function.attr.value}", site, receiver, result)
         return result
     callee = walk.evaluate(function)
     if isinstance(callee, Reference):
         return _call_reference(walk, node, callee)
     site = arguments(walk, node)
-    result = library_effects.call_by_keyword(walk, node, site) or call_value(walk, node, callee, site)
+    result = library_dispatch.call_by_keyword(walk, node, site) or call_value(walk, node, callee, site)
     _tell(walk, node, dotted(function) or "", site, None, result)
     return result
 
@@ -117,7 +119,7 @@ def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Valu
     special = library.FUNCTIONS.get(name)
     if special is not None:
         return special(walk, node, site)
-    told = library_effects.call(walk, node, name, site)
+    told = library_dispatch.call(walk, node, name, site)
     if told is not None:
         return told
     built = construct_builtin(walk, node, name, site)
@@ -174,7 +176,7 @@ def call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Val
         case Self():
             return call_self(walk, node, callee, "forward", site)
         case Instance():
-            return library_effects.call_method(walk, node, callee, callee.type_name, "__call__", site) or NOTHING
+            return library_dispatch.call_method(walk, node, callee, callee.type_name, "__call__", site) or NOTHING
         case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
             return call_unknown_loss(walk, node, site)
         case Opaque():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import library_effects
+from devlint.placement.calls import library_dispatch
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.inlining import call_with_values
@@ -135,7 +135,7 @@ def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attrib
         return Container((), None, Module(receiver.device, origin=receiver.origin))
     if name == "forward":
         return call_module(walk, node, receiver, function.value, site)
-    told = library_effects.call_method(walk, node, receiver, receiver.type_name, name, site)
+    told = library_dispatch.call_method(walk, node, receiver, receiver.type_name, name, site)
     if told is not None:
         return told
     if receiver.info is not None:
@@ -235,7 +235,7 @@ def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site:
 def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
     if receiver.type_name in ("torch.cuda.Stream", "torch.cuda.Event", "torch.Stream"):
         return _of_stream(walk, node, receiver, name, site)
-    told = library_effects.call_method(walk, node, receiver, receiver.type_name, name, site)
+    told = library_dispatch.call_method(walk, node, receiver, receiver.type_name, name, site)
     if told is not None:
         return told
     if receiver.type_name == GENERATOR and name == "manual_seed":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import library_effects
+from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -160,7 +160,7 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
             origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
             annotation = parameter.annotation
             class_name = walk.index.qualified(code_of(annotation.annotation)) if annotation is not None else ""
-            told = library_effects.given(walk, parameter, class_name, symbol.name)
+            told = library_objects.given(walk, parameter, class_name, symbol.name)
             if told is not None:
                 return told
             fields, declared = tensor_fields(walk, parameter)

@@ -1,0 +1,102 @@
+"""One call of a library as its table tells of it: the arguments that are meant, where it puts what, what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import (
+    Argument,
+    Constant,
+    Container,
+    Host,
+    Instance,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.device_names import name_of_constant
+from devlint.placement.domain.events import Sink
+from devlint.placement.domain.lattice import UNKNOWN, Device
+from devlint.placement.state.devices import resolve_device
+from devlint.placement.syntax.nodes import code_of
+from devlint.semantics.library_rows import Effect
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """One call that a table tells of."""
+
+    walk: Walk
+    node: cst.Call
+    site: CallSite
+    effect: Effect
+    name: str
+    """Of the function or class; of a method its bare name."""
+    receiver: Value | None = None
+
+    @property
+    def code(self) -> str:
+        return code_of(self.node.func)
+
+    def argument(self) -> Argument | None:
+        """The argument that is meant."""
+        if self.effect.argument:
+            # Where an argument names the place, the position is that one's.
+            return self.site.argument(self.effect.argument, 0 if self.effect.device else self.effect.position)
+        return self.site.positional[0] if self.site.positional else None
+
+    def is_unknown(self) -> bool:
+        """Whether an argument is given with which nothing is known, or may be among unpacked ones."""
+        return bool(self.effect.unless) and (self.site.unpacks or any(map(self._is_given, self.effect.unless)))
+
+    def _is_given(self, option: str) -> bool:
+        keyword, _, wanted = option.partition("=")
+        given = self.site.keyword(keyword)
+        if given is None:
+            return False
+        told = given.value.value if isinstance(given.value, Constant) else ...
+        return str(told) == wanted if wanted else told is not None and told is not False
+
+
+def told_place(call: LibraryCall) -> Device | None:
+    """The place that an argument names; None where it is not given."""
+    if not call.effect.device:
+        return None
+    argument = call.site.argument(call.effect.device, call.effect.position)
+    if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
+        return None
+    if call.effect.name == "module":
+        # ``device_map="auto"`` is no device, nor is a map of several.
+        named = name_of_constant(argument.value) if isinstance(argument.value, Constant) else None
+        return named.device if named is not None else UNKNOWN
+    return resolve_device(call.walk, argument.value, argument.node, Sink.ARGUMENT, call.site)
+
+
+def place_of(value: Value | None) -> Device:
+    return value.device if isinstance(value, (Instance, Module, Tensor, Opaque)) else UNKNOWN
+
+
+def given_back(call: LibraryCall, one: Callable[[str], Value]) -> Value:
+    words = call.effect.gives
+    return one(words[0]) if len(words) == 1 else Container(tuple(map(one, words)), None, None, "tuple")
+
+
+def one_value(word: str, device: Device, tensor: Tensor) -> Value:
+    match word:
+        case "tensor":
+            return tensor
+        case "batch":
+            return Opaque(device, tensor.origin)
+        case "module":
+            return Module(device, origin=tensor.origin)
+        case _:
+            return Host()

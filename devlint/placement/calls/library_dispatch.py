@@ -1,0 +1,53 @@
+"""Calls of other libraries, looked up in their tables (:mod:`devlint.semantics.library_models`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.library_call import LibraryCall
+from devlint.placement.calls.library_effects import EFFECTS
+from devlint.placement.domain.abstract_values import (
+    Constant,
+    Value,
+)
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.syntax.nodes import code_of
+from devlint.semantics import library_models
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+    """What a call of this name gives back; None where no row tells of that very name."""
+    found = library_models.effect(name)
+    return None if found is None else EFFECTS[found.name](LibraryCall(walk, node, site, found, name))
+
+
+def call_in_package(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+    """The same by what holds of everything in the package."""
+    found = library_models.package(name)
+    if found is None or found.effect is None:
+        return None
+    return EFFECTS[found.effect.name](LibraryCall(walk, node, site, found.effect, name))
+
+
+def call_by_keyword(walk: Walk, node: cst.Call, site: CallSite) -> Value | None:
+    """What any call with a telling keyword gives back: ``tokenizer(text, return_tensors="pt")``."""
+    for argument in site.arguments:
+        if argument.keyword is None or argument.keyword not in library_models.anywhere().keywords:
+            continue
+        wanted, effect = library_models.anywhere().keywords[argument.keyword]
+        if isinstance(argument.value, Constant) and argument.value.value == wanted:
+            made = LibraryCall(walk, node, site, effect, code_of(node.func))
+            return None if made.is_unknown() else EFFECTS[effect.name](made)
+    return None
+
+
+def call_method(walk: Walk, node: cst.Call, receiver: Value, type_name: str, name: str, site: CallSite) -> Value | None:
+    """What a method of an object of a library's class gives back; None where no row tells of it."""
+    row = library_models.row(type_name) if type_name else None
+    effect = row.methods.get(name) if row is not None else None
+    return None if effect is None else EFFECTS[effect.name](LibraryCall(walk, node, site, effect, name, receiver))

@@ -1,0 +1,140 @@
+"""Objects of libraries: known by their class, placed by their arguments or by the process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.calls.library_call import LibraryCall, given_back, one_value, place_of
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    DeviceName,
+    Host,
+    Instance,
+    Opaque,
+    Partial,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.operands import Bound
+from devlint.semantics import Dim, library_models
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Walk
+
+
+def placed_anywhere(walk: Walk, node: cst.CSTNode, class_name: str, name: str) -> Instance:
+    """An object by its place in the source whose ``device`` is wherever the process runs; two may be anywhere."""
+    text = f"{name}.device"
+    device = SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}@{id(node)}"))
+    return Instance(class_name, device=device, node=node, details=(("device", DeviceName(device, None, text)),))
+
+
+def given(walk: Walk, parameter: cst.Param, class_name: str, name: str) -> Value | None:
+    """An argument that is annotated with a library's class; None where its table says nothing of its device."""
+    row = library_models.row(class_name)
+    if row is None or row.effect is None or row.effect.name != "placer":
+        return None
+    return placed_anywhere(walk, parameter, row.name, name)
+
+
+def placer(call: LibraryCall) -> Value:
+    """An object whose ``device`` is wherever the process runs."""
+    if call.is_unknown():
+        return NOTHING
+    row = library_models.row(call.name)
+    name = row.name if row is not None else call.name
+    return placed_anywhere(call.walk, call.node, name, name.rpartition(".")[2].lower())
+
+
+def object_of_class(call: LibraryCall) -> Value:
+    """An object of a class that is no Module, known by its name; of one that follows its arguments, where they are."""
+    row = library_models.row(call.name)
+    name = row.name if row is not None else call.name
+    if not call.effect.follows:
+        return Instance(name, node=call.node)
+    given = [call.site.argument(name, position) for position, name in enumerate(call.effect.follows)]
+    found = [argument for argument in given if argument is not None]
+    placed = _followed(call, [argument.value for argument in found])
+    parts = tuple(argument for argument in found if isinstance(argument.value, Tensor))
+    details: tuple[tuple[str, Value], ...] = (("placed", placed),)
+    if len(parts) > 1:
+        details += (("parts", Partial(NOTHING, parts)),)
+    return Instance(name, device=placed.device, node=call.node, details=details)
+
+
+def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
+    """What stands for an object's tensors: the first of the arguments that it follows; all numbers are made bare."""
+    found = next((v for v in values if isinstance(v, (Tensor, Opaque))), None)
+    if found is not None:
+        dims = [v.dim for v in values if isinstance(v, Tensor)]
+        dim = Dim.NONZERO if Dim.NONZERO in dims else Dim.ZERO if set(dims) == {Dim.ZERO} else Dim.UNKNOWN
+        return Tensor(found.device, dim, origin=found.origin)
+    device = call.walk.state.factory_device
+    if call.site.unpacks or not values or not all(map(_is_number, values)):
+        device = UNKNOWN
+    origin = call.walk.step(StepKind.MADE, call.node, device, call.code, None, None, device == CPU)
+    return Tensor(device, Dim.ZERO, origin=origin)
+
+
+def _is_number(value: Value) -> bool:
+    return (isinstance(value, Constant) and isinstance(value.value, (int, float))) or (
+        isinstance(value, Host) and value.number
+    )
+
+
+def there(call: LibraryCall) -> Value:
+    """Made where its receiver is; the tensors that the receiver was made of meet."""
+    tensor = tensor_of(call.receiver)
+    _meet_parts(call)
+    if call.site.arguments:
+        # ``sample(shape)``
+        tensor = replace(tensor, dim=Dim.NONZERO)
+    return given_back(call, lambda word: one_value(word, tensor.device, tensor))
+
+
+def met(call: LibraryCall) -> Value:
+    """Computes with an argument and its receiver's tensors, which all meet."""
+    _meet_parts(call)
+    argument, function = call.argument(), call.node.func
+    own = tensor_of(call.receiver)
+    if argument is None or not isinstance(function, cst.Attribute):
+        return NOTHING
+    bound = [
+        Bound("self", argument.value, argument.node, strict=True),
+        Bound("other", own, function.value, strict=True),
+    ]
+    return perform(call.walk, call.node, semantics.operator("-"), bound, call=call.site)
+
+
+def _meet_parts(call: LibraryCall) -> None:
+    """Each is made as large as the largest before: a 0-dim one is none any more beside one that is not."""
+    parts = dict(call.receiver.details).get("parts") if isinstance(call.receiver, Instance) else None
+    if not isinstance(parts, Partial):
+        return
+    tensors = [(a.value, a.node) for a in parts.arguments if isinstance(a.value, Tensor)]
+    large = any(tensor.dim is Dim.NONZERO for tensor, _ in tensors)
+    values = [(replace(tensor, dim=Dim.NONZERO if large else Dim.UNKNOWN), node) for tensor, node in tensors]
+    for (first, first_node), (second, second_node) in pairwise(values):
+        bound = [Bound("self", first, first_node, strict=True), Bound("other", second, second_node, strict=True)]
+        perform(call.walk, call.node, semantics.operator("+"), bound, call=call.site)
+
+
+def tensor_of(value: Value | None) -> Tensor:
+    """What stands for the tensors of an object."""
+    placed = dict(value.details).get("placed") if isinstance(value, Instance) else None
+    return placed if isinstance(placed, Tensor) else Tensor(place_of(value), origin=getattr(value, "origin", None))
+
+
+def field(owner: Instance, name: str) -> Value:
+    """An attribute of an object that is a tensor by its class; nothing is known of another."""
+    row = library_models.row(owner.type_name)
+    return tensor_of(owner) if row is not None and name in row.fields else NOTHING
