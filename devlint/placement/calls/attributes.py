@@ -43,40 +43,40 @@ from devlint.semantics import library_models
 
 if TYPE_CHECKING:
     from devlint.placement.domain.class_facts import AttributeFact
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def attribute(walk: Walk, node: cst.Attribute) -> Value:
-    owner = walk.evaluate(node.value)
+def attribute(interp: Interpreter, node: cst.Attribute) -> Value:
+    owner = interp.evaluate(node.value)
     path = path_of(node)
     name = node.attr.value
     if path is not None:
-        found = walk.state.values.get(path)
+        found = interp.state.values.get(path)
         if found is not None:
             if isinstance(owner, Self):
-                walk.emit(Loaded(node, walk.scope, name, found))
+                interp.emit(Loaded(node, interp.scope, name, found))
             return found
-    value = attribute_of(walk, owner, name, node)
+    value = attribute_of(interp, owner, name, node)
     if isinstance(owner, Self):
-        walk.emit(Loaded(node, walk.scope, name, value))
+        interp.emit(Loaded(node, interp.scope, name, value))
     return value
 
 
-def attribute_of(walk: Walk, owner: Value, name: str, node: cst.Attribute) -> Value:
+def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribute) -> Value:
     """The value of ``owner.name``."""
     match owner:
         case Reference():
             return reference(owner, name)
         case ProjectModule():
-            return walk.program.member(owner, name)
+            return interp.program.member(owner, name)
         case Tensor():
             return _of_tensor(owner, name, node)
         case Opaque():
             return _of_opaque(owner, name, node)
         case Module():
-            return _of_module(walk, owner, name, node)
+            return _of_module(interp, owner, name, node)
         case Self():
-            return of_self(walk, owner, name)
+            return of_self(interp, owner, name)
         case DeviceName():
             if name == "type":
                 return replace(owner, is_type=True)
@@ -160,11 +160,11 @@ def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
     return Opaque(owner.device, owner.origin, owner.tensorlike and name in ("T", "data", "grad", "mT"))
 
 
-def _of_module(walk: Walk, owner: Module, name: str, node: cst.Attribute) -> Value:
+def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribute) -> Value:
     if owner.assumed:
         return NOTHING
     if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"):
-        origin = walk.step(StepKind.GIVEN, node, owner.device, code_of(node))
+        origin = interp.step(StepKind.GIVEN, node, owner.device, code_of(node))
         kind = Kind.BUFFER if name.startswith("running") else Kind.PARAMETER
         return Tensor(owner.device, kind=kind, evidence=Evidence.LIKELY, origin=origin)
     if name == "device":
@@ -172,23 +172,23 @@ def _of_module(walk: Walk, owner: Module, name: str, node: cst.Attribute) -> Val
     if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim", "dtype"):
         return Host()
     if owner.info is not None:
-        return _of_instance_of(walk, owner, owner.info, name)
+        return _of_instance_of(interp, owner, owner.info, name)
     return NOTHING
 
 
-def _of_instance_of(walk: Walk, owner: Module, info: ClassInfo, name: str) -> Value:
+def _of_instance_of(interp: Interpreter, owner: Module, info: ClassInfo, name: str) -> Value:
     """An attribute of a Module of this file, with the module's own place put for ``self``'s."""
-    fact = walk.program.facts(info).attributes.get(name)
+    fact = interp.program.facts(info).attributes.get(name)
     if fact is None:
         return NOTHING
     value = fact.value
     if isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)):
         # The facts say where the constructor made it; it has moved with its owner since.
         return replace(value, device=owner.device) if value.device == CPU else value
-    return substitute(value, {module_symbol(info).key: owner}, walk, None)
+    return substitute(value, {module_symbol(info).key: owner}, interp, None)
 
 
-def of_self(walk: Walk, owner: Self, name: str) -> Value:
+def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     """``self.name`` by what the class says of it."""
     info = owner.info
     if name == "training":
@@ -196,28 +196,28 @@ def of_self(walk: Walk, owner: Self, name: str) -> Value:
     method = info.method(name)
     if method is not None:
         if method.is_property:
-            return _property_value(walk, owner, method)
-        return Function(method, f"{walk.scope.path}:{method.qualname}", owner)
-    fact = walk.program.facts(info).attributes.get(name) if not walk.program.in_progress(info) else None
+            return _property_value(interp, owner, method)
+        return Function(method, f"{interp.scope.path}:{method.qualname}", owner)
+    fact = interp.program.facts(info).attributes.get(name) if not interp.program.in_progress(info) else None
     if fact is not None:
-        return _seen_from_method(walk, owner, fact)
+        return _seen_from_method(interp, owner, fact)
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return NOTHING
 
 
-def _property_value(walk: Walk, owner: Self, method: FunctionInfo) -> Value:
+def _property_value(interp: Interpreter, owner: Self, method: FunctionInfo) -> Value:
     """What a property gives, for the object it is asked of."""
-    summary = walk.program.summary(method)
+    summary = interp.program.summary(method)
     if summary is None or method.owner is None:
         return NOTHING
-    return substitute(summary, {module_symbol(method.owner).key: owner}, walk, None)
+    return substitute(summary, {module_symbol(method.owner).key: owner}, interp, None)
 
 
-def _seen_from_method(walk: Walk, owner: Self, fact: AttributeFact) -> Value:
+def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> Value:
     """An attribute as a method finds it: parameters, buffers and submodules are where the module is by then."""
     value = fact.value
-    if walk.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
+    if interp.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
         return replace(value, device=UNKNOWN)
     info = owner.info
     if isinstance(value, Module) and info.is_module:

@@ -29,26 +29,28 @@ from devlint.placement.syntax.nodes import code_of, descend, literal, path_of
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def assign(walk: Walk, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None) -> None:
+def assign(
+    interp: Interpreter, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None
+) -> None:
     """``target = value`` for any target; the event names the target in the source's words."""
     if isinstance(target, cst.Name):
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
-        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in walk.uses.tensors:
+        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in interp.uses.tensors:
             value = _as_tensor(value)
-        walk.state.store(target.value, value)
-        of_class = walk.in_class_body
-        walk.emit(Stored(target, walk.scope, target.value, value, None, None, value_node, walk.arms, of_class))
-        if walk.info is None and not walk.in_class_body:
-            walk.program.bind_global(target.value, value)
+        interp.state.store(target.value, value)
+        of_class = interp.in_class_body
+        interp.emit(Stored(target, interp.scope, target.value, value, None, None, value_node, interp.arms, of_class))
+        if interp.info is None and not interp.in_class_body:
+            interp.program.bind_global(target.value, value)
     elif isinstance(target, cst.Attribute):
-        _assign_attribute(walk, target, value, value_node)
+        _assign_attribute(interp, target, value, value_node)
     elif isinstance(target, cst.Subscript):
-        _assign_item(walk, target, value, value_node)
+        _assign_item(interp, target, value, value_node)
     elif isinstance(target, (cst.Tuple, cst.List)):
-        _unpack(walk, target, value, value_node)
+        _unpack(interp, target, value, value_node)
 
 
 def _as_tensor(value: Opaque) -> Tensor:
@@ -58,63 +60,67 @@ def _as_tensor(value: Opaque) -> Tensor:
     return Tensor(value.device, dim, evidence=Evidence.LIKELY, origin=value.origin)
 
 
-def _assign_attribute(walk: Walk, target: cst.Attribute, value: Value, value_node: cst.BaseExpression | None) -> None:
-    owner = walk.evaluate(target.value)
+def _assign_attribute(
+    interp: Interpreter, target: cst.Attribute, value: Value, value_node: cst.BaseExpression | None
+) -> None:
+    owner = interp.evaluate(target.value)
     path = path_of(target)
     name = target.attr.value
-    if isinstance(owner, Self) and isinstance(value, Tensor) and is_buffer(walk, owner.info, name):
+    if isinstance(owner, Self) and isinstance(value, Tensor) and is_buffer(interp, owner.info, name):
         # A Module keeps what is assigned under a buffer's name as that buffer.
         value = replace(value, kind=Kind.BUFFER)
-    walk.emit(Stored(target, walk.scope, code_of(target), value, owner, name, value_node, walk.arms))
+    interp.emit(Stored(target, interp.scope, code_of(target), value, owner, name, value_node, interp.arms))
     if isinstance(owner, Self):
-        note_attribute(walk, owner, name, value, target)
+        note_attribute(interp, owner, name, value, target)
     if path is not None:
-        walk.state.store(path, value)
+        interp.state.store(path, value)
     base = path_of(target.value)
     if name == "data" and base is not None and isinstance(owner, Tensor) and isinstance(value, (Tensor, Opaque)):
         # ``t.data = t.data.to(device)`` moves t itself.
-        walk.state.store(base, replace(owner, device=value.device, origin=value.origin))
+        interp.state.store(base, replace(owner, device=value.device, origin=value.origin))
 
 
-def _assign_item(walk: Walk, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None) -> None:
+def _assign_item(
+    interp: Interpreter, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None
+) -> None:
     from devlint.placement.operations.subscripts import write_item
 
-    owner = walk.evaluate(target.value)
+    owner = interp.evaluate(target.value)
     key = None
     if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
         try:
             key = literal(target.slice[0].slice.value)
         except ValueError:
             key = None
-    walk.emit(
+    interp.emit(
         Stored(
             target,
-            walk.scope,
+            interp.scope,
             code_of(target),
             value,
             owner,
             key if isinstance(key, str) else None,
             value_node,
-            walk.arms,
+            interp.arms,
         )
     )
     if isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
-        write_item(walk, target, owner, value, value_node)
-        _mix(walk, target, owner, value, key)
+        write_item(interp, target, owner, value, value_node)
+        _mix(interp, target, owner, value, key)
         return
     for element in target.slice:
         if isinstance(element.slice, cst.Index):
-            walk.evaluate(element.slice.value)
+            interp.evaluate(element.slice.value)
     path = path_of(target)
     base = path_of(target.value)
     if base is not None and isinstance(owner, Container):
         changed = _with_item(owner, key, value)
         if path is None:
-            walk.state.store(base, changed)
+            interp.state.store(base, changed)
         else:
-            walk.state.values[base] = changed
+            interp.state.values[base] = changed
     if path is not None and not isinstance(owner, Tensor):
-        walk.state.store(path, value)
+        interp.state.store(path, value)
 
 
 def _with_item(owner: Container, key: object, value: Value) -> Container:
@@ -135,16 +141,18 @@ def _with_item(owner: Container, key: object, value: Value) -> Container:
     return replace(owner, items=(*owner.items[:position], value, *owner.items[position + 1 :]))
 
 
-def _mix(walk: Walk, target: cst.Subscript, owner: Tensor | Opaque, value: Value, key: object) -> None:
+def _mix(interp: Interpreter, target: cst.Subscript, owner: Tensor | Opaque, value: Value, key: object) -> None:
     """``batch[k] = batch[k].to(device)``: with a key that is not written out, anything in there may be elsewhere."""
     base = path_of(target.value)
     if base is None or key is not None or not isinstance(owner, Opaque) or owner.tensorlike:
         return
     if isinstance(value, (Tensor, Opaque)) and value.device != owner.device:
-        walk.state.store(base, replace(owner, device=UNKNOWN))
+        interp.state.store(base, replace(owner, device=UNKNOWN))
 
 
-def _unpack(walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None) -> None:
+def _unpack(
+    interp: Interpreter, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None
+) -> None:
     from devlint.placement.operations.subscripts import is_edge_index
 
     literal_values = (
@@ -154,15 +162,15 @@ def _unpack(walk: Walk, target: cst.Tuple | cst.List, value: Value, value_node: 
     )
     for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):
         if isinstance(element, cst.StarredElement):
-            assign(walk, element.value, item_of(walk, value, None), None)
+            assign(interp, element.value, item_of(interp, value, None), None)
             continue
-        item = item_of(walk, value, position)
+        item = item_of(interp, value, position)
         if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
-        assign(walk, element.value, item, node)
+        assign(interp, element.value, item, node)
 
 
-def item_of(walk: Walk, value: Value, key: object | None) -> Value:
+def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
     """The item of a value under a constant key or position; None: some item."""
     if isinstance(value, Container):
         return _item_of_container(value, key)
@@ -202,20 +210,22 @@ def _item_of_container(value: Container, key: object | None) -> Value:
     return joined
 
 
-def bind_loop_target(walk: Walk, target: cst.BaseExpression, iterable: Value, node: cst.BaseExpression) -> None:
+def bind_loop_target(
+    interp: Interpreter, target: cst.BaseExpression, iterable: Value, node: cst.BaseExpression
+) -> None:
     """One item of an iterable into a loop's target."""
-    assign(walk, target, iterated(walk, iterable, target, node), None)
+    assign(interp, target, iterated(interp, iterable, target, node), None)
 
 
-def iterated(walk: Walk, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
+def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
     """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
     if isinstance(iterable, UnknownValue) or _is_loader(iterable) or _is_called_loader(iterable, node):
-        symbol = Symbol(Anchor.BATCH, code_of(target), f"{walk.scope.qualname}:batch:{id(node)}", code_of(node))
+        symbol = Symbol(Anchor.BATCH, code_of(target), f"{interp.scope.qualname}:batch:{id(node)}", code_of(node))
         device = SameAs(symbol)
-        return Opaque(device, walk.step(StepKind.GIVEN, target, device, code_of(target)))
+        return Opaque(device, interp.step(StepKind.GIVEN, target, device, code_of(target)))
     if isinstance(iterable, Container) and iterable.type == "dict":
         return Constant("") if not iterable.items else Host()
-    return item_of(walk, iterable, None)
+    return item_of(interp, iterable, None)
 
 
 def _is_loader(value: Value) -> bool:
@@ -234,14 +244,14 @@ def _is_called_loader(value: Value, node: cst.BaseExpression) -> bool:
     return unplaced and "loader" in code_of(node).lower()
 
 
-def delete(walk: Walk, target: cst.BaseExpression) -> None:
+def delete(interp: Interpreter, target: cst.BaseExpression) -> None:
     if isinstance(target, (cst.Tuple, cst.List)):
         for element in target.elements:
-            delete(walk, element.value)
+            delete(interp, element.value)
         return
     path = path_of(target)
     if path is not None:
-        walk.state.store(path, NOTHING)
+        interp.state.store(path, NOTHING)
 
 
 def reads_of(node: cst.CSTNode, name: str) -> int:

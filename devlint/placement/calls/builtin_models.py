@@ -15,85 +15,85 @@ from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of, dotted
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
-Special = Callable[["Walk", cst.Call, CallSite], Value]
+Special = Callable[["Interpreter", cst.Call, CallSite], Value]
 
 
-def _next(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _next(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     value = site.positional[0].value if site.positional else NOTHING
     if isinstance(value, Container) and value.keys is not None:
         # Running over a dict gives its keys.
         return Host()
     source = site.positional[0].node if site.positional else None
     if isinstance(value, Opaque) or (isinstance(source, cst.Call) and dotted(source.func) == "iter"):
-        return _iterated(walk, value, node)
-    return item_of(walk, value, None)
+        return _iterated(interp, value, node)
+    return item_of(interp, value, None)
 
 
-def _host(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _host(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``float(t)``, ``int(t)``, ``print(t)``: the data is read on the host."""
     name = code_of(node.func)
     for argument in site.arguments:
-        host_read(walk, node, f"{name}()", argument.value, expression=argument.node)
+        host_read(interp, node, f"{name}()", argument.value, expression=argument.node)
     return Host(number=True)
 
 
-def _bool(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _bool(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     value = site.positional[0].value if site.positional else NOTHING
-    return value if isinstance(value, Truth) else _host(walk, node, site)
+    return value if isinstance(value, Truth) else _host(interp, node, site)
 
 
-def _plain(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _plain(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Host()
 
 
-def _number(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _number(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Host(number=True)
 
 
-def _range(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _range(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Container((), None, Host(number=True))
 
 
-def _zip(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    items = tuple(_iterated(walk, a.value, a.node) for a in site.positional)
+def _zip(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    items = tuple(_iterated(interp, a.value, a.node) for a in site.positional)
     return Container((), None, Container(items, None, None, "tuple"))
 
 
-def _enumerate(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _enumerate(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     if not site.positional:
         return NOTHING
     first = site.positional[0]
     return Container(
-        (), None, Container((Host(number=True), _iterated(walk, first.value, first.node)), None, None, "tuple")
+        (), None, Container((Host(number=True), _iterated(interp, first.value, first.node)), None, None, "tuple")
     )
 
 
-def _iterated(walk: Walk, value: Value, node: cst.BaseExpression) -> Value:
+def _iterated(interp: Interpreter, value: Value, node: cst.BaseExpression) -> Value:
     from devlint.placement.calls.bindings import iterated
 
-    return iterated(walk, value, node, node)
+    return iterated(interp, value, node, node)
 
 
-def _sequence(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _sequence(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     if not site.positional:
         return Container((), None, None)
     value = site.positional[0].value
     if isinstance(value, (Container, Opaque)):
         return value
-    return Container((), None, item_of(walk, value, None))
+    return Container((), None, item_of(interp, value, None))
 
 
-def _dict(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _dict(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     pairs = [(a.keyword, a.value) for a in site.arguments if a.keyword is not None]
     rest = NOTHING if any(a.keyword is None for a in site.arguments) else None
     return Container(tuple(v for _, v in pairs), tuple(k for k, _ in pairs), rest, "dict", node)
 
 
-def _super(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _super(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``super()`` inside a method: the bases' methods, on the same ``self``."""
-    owner = walk.info.owner if walk.info is not None else None
+    owner = interp.info.owner if interp.info is not None else None
     if owner is None:
         return NOTHING
     parents = owner.parents
@@ -104,16 +104,16 @@ def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:
     return parents[0]
 
 
-def _getattr(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _getattr(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return NOTHING
 
 
-def truth(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def truth(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Truth()
 
 
-def _sum(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return item_of(walk, site.positional[0].value, None) if site.positional else NOTHING
+def _sum(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    return item_of(interp, site.positional[0].value, None) if site.positional else NOTHING
 
 
 FUNCTIONS: dict[str, Special] = {

@@ -38,9 +38,9 @@ from devlint.placement.syntax.nodes import code_of
 from devlint.semantics.library_models import is_functional, is_unplaced_context
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
-Special = Callable[["Walk", cst.Call, CallSite], Value]
+Special = Callable[["Interpreter", cst.Call, CallSite], Value]
 
 _LOSSES = ("loss", "cross_entropy", "nll", "kl_div", "binary_cross_entropy")
 
@@ -54,7 +54,7 @@ def callee_kind(name: str) -> str:
 # -- torch ------------------------------------------------------------------------------------------------------
 
 
-def _device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.device("cuda", 1)``, ``torch.device(1)``, ``torch.device(args.device)``."""
     first = site.argument("device", 0) or site.argument("type", None)
     if first is None:
@@ -66,101 +66,101 @@ def _device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
             text = f"{type_name}:{index.value.value}"
             name = DeviceName(Known(type_name, index.value.value), node, text)
             if type_name != "cpu":
-                guarded = walk.under_device_guard
-                walk.emit(DeviceNamed(node, walk.scope, text, Sink.DEVICE, name, site, guarded, walk.arms))
+                guarded = interp.under_device_guard
+                interp.emit(DeviceNamed(node, interp.scope, text, Sink.DEVICE, name, site, guarded, interp.arms))
             return name
         return DeviceName(Known(type_name, SOME_INDEX), node, code_of(node))
-    device = resolve_device(walk, first.value, first.node, Sink.DEVICE, site)
+    device = resolve_device(interp, first.value, first.node, Sink.DEVICE, site)
     if isinstance(first.value, DeviceName):
         return replace(first.value, device=device)
     text = str(first.value.value) if isinstance(first.value, Constant) else code_of(first.node)
     return DeviceName(device, first.node, text)
 
 
-def _probe(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _probe(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Truth(True, about_device=True)
 
 
-def _device_count(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _device_count(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Instance("device_count")
 
 
-def _cuda_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _cuda_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     argument = site.argument("device", 0)
     device = (
-        resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, site) if argument is not None else UNKNOWN
+        resolve_device(interp, argument.value, argument.node, Sink.CONTEXT, site) if argument is not None else UNKNOWN
     )
     return Instance("torch.cuda.device", device=device, node=node)
 
 
-def _device_of(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _device_of(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.cuda.device_of(x)``: the current device is that of ``x`` inside."""
     given = site.positional[0].value if site.positional else NOTHING
     return Instance("torch.cuda.device", device=getattr(given, "device", UNKNOWN), node=node)
 
 
-def _device_type(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _device_type(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.autocast("cuda")``, ``torch.amp.GradScaler("cuda")``: for one type of device, which is named."""
     argument = site.argument("device_type", 0) or site.keyword("device")
     if argument is not None:
-        resolve_device(walk, argument.value, argument.node, Sink.DEVICE_TYPE, site)
+        resolve_device(interp, argument.value, argument.node, Sink.DEVICE_TYPE, site)
     return NOTHING
 
 
-def _current_device(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    return DeviceName(Known("cuda", walk.state.current_index), None, "torch.cuda.current_device()")
+def _current_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    return DeviceName(Known("cuda", interp.state.current_index), None, "torch.cuda.current_device()")
 
 
-def _device_or_current(walk: Walk, argument: Argument | None, site: CallSite) -> Device:
+def _device_or_current(interp: Interpreter, argument: Argument | None, site: CallSite) -> Device:
     """The device an optional argument names; the current one, with its index where a path set it, otherwise."""
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
-        return Known("cuda", walk.state.current_index)
-    return resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, site)
+        return Known("cuda", interp.state.current_index)
+    return resolve_device(interp, argument.value, argument.node, Sink.CONTEXT, site)
 
 
-def _stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _stream(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     argument = site.argument("device", 0)
-    device = _device_or_current(walk, argument, site)
+    device = _device_or_current(interp, argument, site)
     return Instance(
         "torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(f"stream@{id(node)}")),)
     )
 
 
-def _event(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _event(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Instance("torch.cuda.Event", node=node)
 
 
-def _current_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
-    device = _device_or_current(walk, site.argument("device", 0), site)
+def _current_stream(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    device = _device_or_current(interp, site.argument("device", 0), site)
     return Instance(
-        "torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(walk.state.streams.current)),)
+        "torch.cuda.Stream", device=device, node=node, details=(("stream", Reference(interp.state.streams.current)),)
     )
 
 
-def _default_stream(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _default_stream(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Instance("torch.cuda.Stream", node=node, details=(("stream", Reference("")),))
 
 
-def _stream_context(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _stream_context(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     given = site.positional[0].value if site.positional else NOTHING
     if isinstance(given, Instance) and given.type_name == "torch.cuda.Stream":
         return replace(given, type_name="torch.cuda.stream")
     return NOTHING
 
 
-def _synchronize(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _synchronize(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     argument = site.argument("device", 0)
     if argument is not None:
-        resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, site)
-    streams.synchronise(walk)
+        resolve_device(interp, argument.value, argument.node, Sink.CONTEXT, site)
+    streams.synchronise(interp)
     return NOTHING
 
 
-def _setting(change: Callable[[Walk, CallSite], Value]) -> Special:
-    return lambda walk, node, site: change(walk, site)
+def _setting(change: Callable[[Interpreter, CallSite], Value]) -> Special:
+    return lambda interp, node, site: change(interp, site)
 
 
-def _same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _same(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """Gives back its first argument: ``copy.deepcopy``, ``iter``, ``Variable``, which wraps no more.
 
     ``vmap(f)`` computes what ``f`` does, where ``f`` does.
@@ -168,13 +168,13 @@ def _same(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return site.positional[0].value if site.positional else NOTHING
 
 
-def _load(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def _load(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     location = site.argument("map_location", 1)
     if location is None or (isinstance(location.value, Constant) and location.value.value is None):
         # Anywhere, each tensor by what the file says; what becomes of it tells what the file holds.
-        return Opaque(UNKNOWN, walk.step(StepKind.MADE, node, UNKNOWN, "torch.load"))
-    device = resolve_device(walk, location.value, location.node, Sink.MAP_LOCATION, site)
-    return Opaque(device, walk.step(StepKind.MADE, node, device, "torch.load"))
+        return Opaque(UNKNOWN, interp.step(StepKind.MADE, node, UNKNOWN, "torch.load"))
+    device = resolve_device(interp, location.value, location.node, Sink.MAP_LOCATION, site)
+    return Opaque(device, interp.step(StepKind.MADE, node, device, "torch.load"))
 
 
 FUNCTIONS: dict[str, Special] = {
@@ -230,15 +230,15 @@ FUNCTIONS: dict[str, Special] = {
 }
 
 
-def call_by_prefix(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+def call_by_prefix(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
     """A call that is in no table by its own name: what its package does, probes; the rest is unknown."""
-    found = library_dispatch.call_in_package(walk, node, name, site)
+    found = library_dispatch.call_in_package(interp, node, name, site)
     if found is not None:
         return found
     if name.startswith("math."):
         return Host(number=True)
     if name.startswith("torch.utils.data."):
-        generators.note_sampling(walk, node, name, site)
+        generators.note_sampling(interp, node, name, site)
     last = name.rsplit(".", 1)[-1]
     if name.startswith("torch.") and last[:1].islower() and semantics.is_device_probe(name):
         return Truth(None, about_device=True)

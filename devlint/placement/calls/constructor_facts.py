@@ -16,18 +16,18 @@ from devlint.placement.syntax.nodes import parameters_of
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def add_own_facts(facts: ClassFacts, constructor: Walk, builders: Sequence[Walk]) -> None:
+def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequence[Interpreter]) -> None:
     """What the class itself stores, given the walks of ``__init__`` and of the methods that are parts of it."""
     info = facts.info
     end: Environment | None = constructor.env
     for state in constructor.exits.states:
         end = join(None, end, state)
     me, assigned_later = _self_name(constructor), info.assigned_outside_init
-    for walk in (constructor, *builders):
-        for name, (value, node, scope) in walk.noted.stored.get(info, {}).items():
+    for interp in (constructor, *builders):
+        for name, (value, node, scope) in interp.noted.stored.get(info, {}).items():
             final = value if end is None else end.values.get(f"{me}.{name}", value)
             if isinstance(final, UnknownValue) and is_registered(value):
                 # Made in one arm only: where it is used, that arm was taken.
@@ -36,7 +36,7 @@ def add_own_facts(facts: ClassFacts, constructor: Walk, builders: Sequence[Walk]
                 final = kept(final, name, node, scope)
             stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
-        facts.dynamic = facts.dynamic or info in walk.noted.dynamic
+        facts.dynamic = facts.dynamic or info in interp.noted.dynamic
 
 
 def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
@@ -53,27 +53,28 @@ def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
     return ClassFacts(facts.info, attributes, facts.dynamic)
 
 
-def _self_name(walk: Walk) -> str:
-    assert walk.info is not None
-    parameters = parameters_of(walk.info.header)
+def _self_name(interp: Interpreter) -> str:
+    assert interp.info is not None
+    parameters = parameters_of(interp.info.header)
     return parameters[0].name.value if parameters else "self"
 
 
-def note_attribute(walk: Walk, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
+def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
     """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
-    if walk.program.builds(walk.info, owner.info):
-        walk.noted.stored.setdefault(owner.info, {})[name] = (value, node, walk.scope)
+    if interp.program.builds(interp.info, owner.info):
+        interp.noted.stored.setdefault(owner.info, {})[name] = (value, node, interp.scope)
 
 
-def is_buffer(walk: Walk, info: ClassInfo, name: str) -> bool:
+def is_buffer(interp: Interpreter, info: ClassInfo, name: str) -> bool:
     """Whether the class or an ancestor registers a buffer of that name."""
-    program = walk.program
+    program = interp.program
     return any(
-        (one, name) in walk.noted.buffers or (program.holder(one) or program).registers(one, name) for one in info.order
+        (one, name) in interp.noted.buffers or (program.holder(one) or program).registers(one, name)
+        for one in info.order
     )
 
 
-def note_buffer(walk: Walk, info: ClassInfo, name: str) -> None:
+def note_buffer(interp: Interpreter, info: ClassInfo, name: str) -> None:
     """A name is registered as a buffer, be it with None: what is assigned to it later takes its place."""
-    walk.noted.buffers.add((info, name))
-    walk.program.note_buffer(info, name)
+    interp.noted.buffers.add((info, name))
+    interp.program.note_buffer(info, name)

@@ -47,42 +47,44 @@ from devlint.semantics import Factory
 from devlint.semantics.library_models import is_unplaced_context
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def call(walk: Walk, node: cst.Call) -> Value:
+def call(interp: Interpreter, node: cst.Call) -> Value:
     function = node.func
     if isinstance(function, cst.Attribute):
-        receiver = walk.evaluate(function.value)
+        receiver = interp.evaluate(function.value)
         if isinstance(receiver, (Reference, ProjectModule)):
-            return _call_reference(walk, node, attribute_of(walk, receiver, function.attr.value, function))
-        site = arguments(walk, node)
-        result = library_dispatch.call_by_keyword(walk, node, site) or _call_method(
-            walk, node, receiver, function, site
+            return _call_reference(interp, node, attribute_of(interp, receiver, function.attr.value, function))
+        site = arguments(interp, node)
+        result = library_dispatch.call_by_keyword(interp, node, site) or _call_method(
+            interp, node, receiver, function, site
         )
-        _tell(walk, node, f".{function.attr.value}", site, receiver, result)
+        _tell(interp, node, f".{function.attr.value}", site, receiver, result)
         return result
-    callee = walk.evaluate(function)
+    callee = interp.evaluate(function)
     if isinstance(callee, Reference):
-        return _call_reference(walk, node, callee)
-    site = arguments(walk, node)
-    result = library_dispatch.call_by_keyword(walk, node, site) or call_value(walk, node, callee, site)
-    _tell(walk, node, dotted(function) or "", site, None, result)
+        return _call_reference(interp, node, callee)
+    site = arguments(interp, node)
+    result = library_dispatch.call_by_keyword(interp, node, site) or call_value(interp, node, callee, site)
+    _tell(interp, node, dotted(function) or "", site, None, result)
     return result
 
 
-def _tell(walk: Walk, node: cst.Call, name: str, site: CallSite, receiver: Value | None, result: Value) -> None:
-    walk.emit(Called(node, walk.scope, name, site, receiver, result, walk.arms, walk.in_cpu_world))
+def _tell(
+    interp: Interpreter, node: cst.Call, name: str, site: CallSite, receiver: Value | None, result: Value
+) -> None:
+    interp.emit(Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world))
 
 
-def arguments(walk: Walk, node: cst.Call) -> CallSite:
+def arguments(interp: Interpreter, node: cst.Call) -> CallSite:
     """The call's arguments, evaluated in order. Of a type test only what is tested: the types are read by name."""
     tests = isinstance(node.func, cst.Name) and node.func.value in ("isinstance", "issubclass")
     return CallSite(
         node,
         tuple(
             Argument(
-                walk.evaluate(argument.value),
+                interp.evaluate(argument.value),
                 argument.value,
                 argument.keyword.value if argument.keyword is not None else None,
                 argument.star,
@@ -92,59 +94,61 @@ def arguments(walk: Walk, node: cst.Call) -> CallSite:
     )
 
 
-def _call_reference(walk: Walk, node: cst.Call, callee: Value) -> Value:
-    site = arguments(walk, node)
+def _call_reference(interp: Interpreter, node: cst.Call, callee: Value) -> Value:
+    site = arguments(interp, node)
     if not isinstance(callee, Reference):
-        result = call_value(walk, node, callee, site)
-        _tell(walk, node, dotted(node.func) or "", site, None, result)
+        result = call_value(interp, node, callee, site)
+        _tell(interp, node, dotted(node.func) or "", site, None, result)
         return result
-    result = _library_call(walk, node, callee.name, site)
-    _name_index(walk, callee.name, site)
-    _tell(walk, node, callee.name, site, None, result)
+    result = _library_call(interp, node, callee.name, site)
+    _name_index(interp, callee.name, site)
+    _tell(interp, node, callee.name, site, None, result)
     return result
 
 
-def _name_index(walk: Walk, name: str, site: CallSite) -> None:
+def _name_index(interp: Interpreter, name: str, site: CallSite) -> None:
     """``Communicator(group, device=0)``: an index spelled where another library takes a device."""
     named = site.keyword("device")
     if named is None or name.startswith("torch.") or not isinstance(named.value, Constant):
         return
     index = named.value.value
     if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
-        walk.emit(DeviceNamed(named.node, walk.scope, str(index), Sink.ARGUMENT, None, site, walk.under_device_guard))
+        interp.emit(
+            DeviceNamed(named.node, interp.scope, str(index), Sink.ARGUMENT, None, site, interp.under_device_guard)
+        )
 
 
-def _library_call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
     """A call of a name outside the file, by the tables."""
     special = library.FUNCTIONS.get(name)
     if special is not None:
-        return special(walk, node, site)
-    told = library_dispatch.call(walk, node, name, site)
+        return special(interp, node, site)
+    told = library_dispatch.call(interp, node, name, site)
     if told is not None:
         return told
-    built = construct_builtin(walk, node, name, site)
+    built = construct_builtin(interp, node, name, site)
     if built is not None:
         # Before the tables of functions: they list nn.Parameter as a factory, and it keeps a place and gives a kind.
         return built
     if name in PARAMETERS:
-        return wrap_parameter(walk, node, name, site)
+        return wrap_parameter(interp, node, name, site)
     known = semantics.function(name)
     if isinstance(known, Factory):
-        return factories.create(walk, node, known, site)
+        return factories.create(interp, node, known, site)
     if known is not None:
-        return perform(walk, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
-    if "." in name and _may_be_submodule(walk, name):
-        origin = walk.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+        return perform(interp, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
+    if "." in name and _may_be_submodule(interp, name):
+        origin = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
         return Module(CPU, name, origin=origin, assumed=True)
-    return library.call_by_prefix(walk, node, name, site)
+    return library.call_by_prefix(interp, node, name, site)
 
 
-def _may_be_submodule(walk: Walk, name: str) -> bool:
+def _may_be_submodule(interp: Interpreter, name: str) -> bool:
     """In the constructor of a Module, an object of a class of another file is most often a submodule."""
-    owner = walk.info.owner if walk.info is not None else None
+    owner = interp.info.owner if interp.info is not None else None
     last = name.rsplit(".", 1)[-1]
     named_as_class = last[:1].isupper() and not last.isupper() and not last.endswith(_NO_MODULES)
-    in_constructor = walk.info is not None and walk.info.name == "__init__"
+    in_constructor = interp.info is not None and interp.info.name == "__init__"
     return named_as_class and in_constructor and owner is not None and owner.is_module
 
 
@@ -155,32 +159,32 @@ _NO_MODULES = (
 )  # fmt: skip
 
 
-def call_value(walk: Walk, node: cst.Call, callee: Value, site: CallSite) -> Value:
+def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSite) -> Value:
     """What a call of this value gives back."""
     match callee:
         case Function() if is_unplaced_context(callee.info.name):
             return Instance(callee.info.name, node=node)
         case Function():
-            return call_function(walk, node, callee, site)
-        case ClassValue() if callee.info.kind is ClassKind.UNKNOWN and _may_be_submodule(walk, callee.info.name):
-            origin = walk.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+            return call_function(interp, node, callee, site)
+        case ClassValue() if callee.info.kind is ClassKind.UNKNOWN and _may_be_submodule(interp, callee.info.name):
+            origin = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
             return Module(CPU, callee.info.name, origin=origin, assumed=True)
         case ClassValue():
-            return construct(walk, node, callee, site)
+            return construct(interp, node, callee, site)
         case Module():
-            return call_module(walk, node, callee, node.func, site)
+            return call_module(interp, node, callee, node.func, site)
         case Partial():
-            return call_partial(walk, node, callee, site)
+            return call_partial(interp, node, callee, site)
         case Reference():
-            return _library_call(walk, node, callee.name, site)
+            return _library_call(interp, node, callee.name, site)
         case Self():
-            return call_self(walk, node, callee, "forward", site)
+            return call_self(interp, node, callee, "forward", site)
         case Instance():
-            return library_dispatch.call_method(walk, node, callee, callee.type_name, "__call__", site) or NOTHING
+            return library_dispatch.call_method(interp, node, callee, callee.type_name, "__call__", site) or NOTHING
         case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
-            return call_unknown_loss(walk, node, site)
+            return call_unknown_loss(interp, node, site)
         case Opaque():
-            return _call_opaque(walk, callee, site)
+            return _call_opaque(interp, callee, site)
         case _:
             return NOTHING
 
@@ -190,7 +194,7 @@ def _is_named_as_loss(function: cst.BaseExpression) -> bool:
     return name.startswith(("criterion", "loss")) or name.endswith(("criterion", "loss", "loss_fn", "loss_func"))
 
 
-def _call_opaque(walk: Walk, callee: Opaque, site: CallSite) -> Value:
+def _call_opaque(interp: Interpreter, callee: Opaque, site: CallSite) -> Value:
     """A callable of unknown type - a model handed in, most often - works where its arguments are."""
     placed = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque))]
     if len(placed) == 1 and not isinstance(placed[0], UnknownValue):
@@ -199,36 +203,38 @@ def _call_opaque(walk: Walk, callee: Opaque, site: CallSite) -> Value:
     return NOTHING
 
 
-def _call_method(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
+def _call_method(
+    interp: Interpreter, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite
+) -> Value:
     name = function.attr.value
     if isinstance(receiver, Self):
-        return methods.of_self(walk, node, receiver, name, site)
+        return methods.of_self(interp, node, receiver, name, site)
     if isinstance(receiver, ClassValue):
         method = receiver.info.method(name)
         if method is not None:
-            return call_function(walk, node, Function(method, f"{receiver.key}.{name}"), site)
+            return call_function(interp, node, Function(method, f"{receiver.key}.{name}"), site)
         return NOTHING
     if name in transfers.METHODS and _can_transfer(receiver, name, site):
-        return transfers.transfer(walk, node, receiver, function.value, name, site)
+        return transfers.transfer(interp, node, receiver, function.value, name, site)
     match receiver:
         case Tensor():
-            return methods.of_tensor(walk, node, receiver, function, site)
+            return methods.of_tensor(interp, node, receiver, function, site)
         case Opaque():
-            return methods.of_opaque(walk, node, receiver, function, site)
+            return methods.of_opaque(interp, node, receiver, function, site)
         case Module():
-            return methods.of_module(walk, node, receiver, function, site)
+            return methods.of_module(interp, node, receiver, function, site)
         case Container():
-            return methods.of_container(walk, receiver, function, site)
+            return methods.of_container(interp, receiver, function, site)
         case Instance():
-            return methods.of_instance(walk, node, receiver, name, site)
+            return methods.of_instance(interp, node, receiver, name, site)
         case Host():
             for argument in site.arguments if receiver.numpy else ():
-                host_read(walk, node, f".{name}", argument.value, wants_cpu=True, expression=argument.node)
+                host_read(interp, node, f".{name}", argument.value, wants_cpu=True, expression=argument.node)
             return array_of(receiver, *(a.value for a in site.arguments)) if receiver.numpy else Host()
         case Function():
             return NOTHING
         case _:
-            return methods.of_unknown(walk, node, receiver, function, site)
+            return methods.of_unknown(interp, node, receiver, function, site)
 
 
 def _can_transfer(receiver: Value, name: str, site: CallSite) -> bool:

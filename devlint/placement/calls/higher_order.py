@@ -23,10 +23,10 @@ from devlint.placement.operations.operands import Bound, bind
 from devlint.semantics import Operation
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def partial(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def partial(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``functools.partial(f, a, k=b)``."""
     if not site.positional or site.unpacks:
         return NOTHING
@@ -34,32 +34,32 @@ def partial(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     return Partial(first.value, tuple(given))
 
 
-def call_partial(walk: Walk, node: cst.Call, callee: Partial, site: CallSite) -> Value:
+def call_partial(interp: Interpreter, node: cst.Call, callee: Partial, site: CallSite) -> Value:
     """The call that was prepared, with this call's arguments behind and over those it had."""
 
     later = {argument.keyword for argument in site.arguments if argument.keyword is not None}
     kept = tuple(a for a in callee.arguments if a.keyword is None)
     named = tuple(a for a in callee.arguments if a.keyword is not None and a.keyword not in later)
-    return walk.call_value(node, callee.callee, CallSite(node, (*kept, *site.arguments, *named)))
+    return interp.call_value(node, callee.callee, CallSite(node, (*kept, *site.arguments, *named)))
 
 
-def checkpoint(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def checkpoint(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``checkpoint(function, *args)`` is the call itself."""
-    return call_first(walk, node, site, _CHECKPOINT_OPTIONS)
+    return call_first(interp, node, site, _CHECKPOINT_OPTIONS)
 
 
-def call_first(walk: Walk, node: cst.Call, site: CallSite, options: frozenset[str]) -> Value:
+def call_first(interp: Interpreter, node: cst.Call, site: CallSite, options: frozenset[str]) -> Value:
     """The call of the first argument with the others; ``options`` are keywords that are not handed on."""
     if not site.positional or len(site.arguments) < 2:
         return NOTHING
     rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in options))
-    return walk.call_value(node, site.positional[0].value, rest)
+    return interp.call_value(node, site.positional[0].value, rest)
 
 
 _CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
 
 
-def functional_call(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def functional_call(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``functional_call(module, parameters, args)`` is the module's call; where the parameters are is not told."""
     module = site.argument("module", 0)
     given = site.argument("args", 2)
@@ -69,10 +69,10 @@ def functional_call(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     if isinstance(given.value, Container):
         nodes = _elements(given.node, len(given.value.items))
         inputs = tuple(Argument(value, n) for value, n in zip(given.value.items, nodes, strict=True))
-    return call_module(walk, node, module.value, module.node, CallSite(node, inputs))
+    return call_module(interp, node, module.value, module.node, CallSite(node, inputs))
 
 
-def trace(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def trace(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.jit.trace(function, example_inputs)`` calls what it is given, and gives it back."""
 
     function, given = site.argument("func", 0), site.argument("example_inputs", 1)
@@ -81,9 +81,9 @@ def trace(walk: Walk, node: cst.Call, site: CallSite) -> Value:
     if given is not None and not isinstance(given.value, Container):
         inputs = CallSite(node, (replace(given, keyword=None),))
         if isinstance(function.value, Module):
-            call_module(walk, node, function.value, function.node, inputs)
+            call_module(interp, node, function.value, function.node, inputs)
         else:
-            walk.call_value(node, function.value, inputs)
+            interp.call_value(node, function.value, inputs)
     return function.value
 
 
@@ -94,27 +94,27 @@ def _elements(node: cst.BaseExpression, count: int) -> list[cst.BaseExpression]:
     return [node] * count
 
 
-def gradients(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def gradients(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.autograd.grad(outputs, inputs, grad_outputs)``: each gradient begins where its output is."""
-    _begin(walk, node, site.argument("outputs", 0), site.argument("grad_outputs", 2))
+    _begin(interp, node, site.argument("outputs", 0), site.argument("grad_outputs", 2))
     operation = semantics.function("torch.autograd.grad")
     if not isinstance(operation, Operation):
         return NOTHING
-    return perform(walk, node, operation, bind(operation, site), call=site)
+    return perform(interp, node, operation, bind(operation, site), call=site)
 
 
-def backward(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def backward(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.autograd.backward(tensors, grad_tensors)``."""
-    _begin(walk, node, site.argument("tensors", 0), site.argument("grad_tensors", 1))
+    _begin(interp, node, site.argument("tensors", 0), site.argument("grad_tensors", 1))
     return NOTHING
 
 
-def _begin(walk: Walk, node: cst.Call, outputs: Argument | None, gradients: Argument | None) -> None:
+def _begin(interp: Interpreter, node: cst.Call, outputs: Argument | None, gradients: Argument | None) -> None:
     operation = semantics.method("backward")
     if outputs is None or gradients is None or not isinstance(operation, Operation):
         return
     for output, gradient in zip(_parts(outputs), _parts(gradients), strict=False):
-        perform(walk, node, operation, [replace(output, role="self"), replace(gradient, role="gradient")])
+        perform(interp, node, operation, [replace(output, role="self"), replace(gradient, role="gradient")])
 
 
 def _parts(argument: Argument) -> list[Bound]:

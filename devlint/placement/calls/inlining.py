@@ -28,7 +28,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Met
 from devlint.placement.domain.lattice import may_be_cpu
 from devlint.placement.domain.provenance import Origin, Step, StepKind
-from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -39,37 +39,37 @@ MAX_INLINED_CALLS = 4
 
 
 def call_with_values(
-    walk: Walk, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Value | None
+    interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Value | None
 ) -> Value | None:
     """What the call returns, by its actual arguments; None where no argument asks for a look inside.
 
     The clashes of arguments inside are emitted in the caller's walk.
     """
     handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
-    if not handed or walk.muted or walk.depth >= MAX_INLINED_CALLS or info.is_generator:
+    if not handed or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
-    program = walk.program.holder(info)
+    program = interp.program.holder(info)
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _walk(walk, program, info, definition, site, receiver)
+    inner = _walk(interp, program, info, definition, site, receiver)
     for event in inner.events:
         if isinstance(event, Met) and _is_about(event, handed):
-            walk.emit(event)
+            interp.emit(event)
     return inner.result()
 
 
 def _walk(
-    walk: Walk,
+    interp: Interpreter,
     program: Program,
     info: FunctionInfo,
     definition: cst.FunctionDef,
     site: CallSite,
     receiver: Value | None,
-) -> Walk:
-    inner = Walk(program, walk.handlers, scope_of(info, program.path, program.role), info, walk.depth + 1)
-    inner.state.default_device = walk.state.default_device
-    inner.state.context_device = walk.state.context_device
+) -> Interpreter:
+    inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
+    inner.state.default_device = interp.state.default_device
+    inner.state.context_device = interp.state.context_device
     bind_parameters(inner, info)
     first = parameters_of(definition)[:1]
     if first and receiver is not None and info.owner is not None and not info.is_static:
@@ -78,8 +78,8 @@ def _walk(
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
     with program.running(info):
         inner.run_definition(definition)
-    if program is walk.program:
-        walk.noted.add(inner.noted)
+    if program is interp.program:
+        interp.noted.add(inner.noted)
     return inner
 
 

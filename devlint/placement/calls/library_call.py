@@ -28,14 +28,14 @@ from devlint.placement.syntax.nodes import code_of
 from devlint.semantics.library_rows import Effect
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
     """One call that a table tells of."""
 
-    walk: Walk
+    interp: Interpreter
     node: cst.Call
     site: CallSite
     effect: Effect
@@ -78,7 +78,7 @@ def told_place(call: LibraryCall) -> Device | None:
         # ``device_map="auto"`` is no device, nor is a map of several.
         named = name_of_constant(argument.value) if isinstance(argument.value, Constant) else None
         return named.device if named is not None else UNKNOWN
-    return resolve_device(call.walk, argument.value, argument.node, Sink.ARGUMENT, call.site)
+    return resolve_device(call.interp, argument.value, argument.node, Sink.ARGUMENT, call.site)
 
 
 def place_of(value: Value | None) -> Device:

@@ -17,37 +17,39 @@ from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import library_models
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def call(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+def call(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
     """What a call of this name gives back; None where no row tells of that very name."""
     found = library_models.effect(name)
-    return None if found is None else EFFECTS[found.name](LibraryCall(walk, node, site, found, name))
+    return None if found is None else EFFECTS[found.name](LibraryCall(interp, node, site, found, name))
 
 
-def call_in_package(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+def call_in_package(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
     """The same by what holds of everything in the package."""
     found = library_models.package(name)
     if found is None or found.effect is None:
         return None
-    return EFFECTS[found.effect.name](LibraryCall(walk, node, site, found.effect, name))
+    return EFFECTS[found.effect.name](LibraryCall(interp, node, site, found.effect, name))
 
 
-def call_by_keyword(walk: Walk, node: cst.Call, site: CallSite) -> Value | None:
+def call_by_keyword(interp: Interpreter, node: cst.Call, site: CallSite) -> Value | None:
     """What any call with a telling keyword gives back: ``tokenizer(text, return_tensors="pt")``."""
     for argument in site.arguments:
         if argument.keyword is None or argument.keyword not in library_models.anywhere().keywords:
             continue
         wanted, effect = library_models.anywhere().keywords[argument.keyword]
         if isinstance(argument.value, Constant) and argument.value.value == wanted:
-            made = LibraryCall(walk, node, site, effect, code_of(node.func))
+            made = LibraryCall(interp, node, site, effect, code_of(node.func))
             return None if made.is_unknown() else EFFECTS[effect.name](made)
     return None
 
 
-def call_method(walk: Walk, node: cst.Call, receiver: Value, type_name: str, name: str, site: CallSite) -> Value | None:
+def call_method(
+    interp: Interpreter, node: cst.Call, receiver: Value, type_name: str, name: str, site: CallSite
+) -> Value | None:
     """What a method of an object of a library's class gives back; None where no row tells of it."""
     row = library_models.row(type_name) if type_name else None
     effect = row.methods.get(name) if row is not None else None
-    return None if effect is None else EFFECTS[effect.name](LibraryCall(walk, node, site, effect, name, receiver))
+    return None if effect is None else EFFECTS[effect.name](LibraryCall(interp, node, site, effect, name, receiver))

@@ -57,10 +57,10 @@ def _made(call: LibraryCall) -> Value:
     told = told_place(call)
     device = told
     if device is None:
-        device = UNKNOWN if call.site.unpacks else call.walk.state.factory_device if call.effect.default else CPU
+        device = UNKNOWN if call.site.unpacks else call.interp.state.factory_device if call.effect.default else CPU
     # Bare is what the call itself could have put elsewhere: a file that is read, a text that is encoded it could not.
     bare = told is None and device == CPU and (call.effect.default or bool(call.effect.device))
-    origin = call.walk.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
+    origin = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
     return given_back(call, lambda word: one_value(word, device, replace(_TENSOR, device=device, origin=origin)))
 
 
@@ -69,7 +69,7 @@ def _beside(call: LibraryCall) -> Value:
     argument = call.argument()
     value = argument.value if argument is not None else NOTHING
     if isinstance(value, Container):
-        value = item_of(call.walk, value, None)
+        value = item_of(call.interp, value, None)
     if not isinstance(value, (Tensor, Opaque)):
         return NOTHING
     if len(call.effect.gives) == 1:
@@ -84,18 +84,18 @@ def _meets(call: LibraryCall) -> Value:
         return NOTHING
     role = next((p.name for p in operation.parameters if p.kind == "tensors"), None)
     if not call.effect.as_function or role is None:
-        return perform(call.walk, call.node, operation, bind(operation, call.site), call=call.site)
+        return perform(call.interp, call.node, operation, bind(operation, call.site), call=call.site)
     tensors = [a for a in call.site.positional if isinstance(a.value, (Tensor, Opaque))]
     if not tensors:
         return NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for a in tensors]
-    return perform(call.walk, call.node, operation, bound, call=call.site)
+    return perform(call.interp, call.node, operation, bound, call=call.site)
 
 
 def _host(call: LibraryCall) -> Value:
     """Reads its arguments on the host and computes an array of them."""
     for argument in call.site.arguments:
-        host_read(call.walk, call.node, call.name, argument.value, wants_cpu=True, expression=argument.node)
+        host_read(call.interp, call.node, call.name, argument.value, wants_cpu=True, expression=argument.node)
     return array_of(*(argument.value for argument in call.site.arguments))
 
 
@@ -110,9 +110,9 @@ def _module(call: LibraryCall) -> Value:
     type_name = owner if last[:1].islower() and owner.rpartition(".")[2][:1].isupper() else call.name
     told = told_place(call)
     if told is None:
-        told = UNKNOWN if call.is_unknown() else call.walk.state.factory_device
+        told = UNKNOWN if call.is_unknown() else call.interp.state.factory_device
     device = told
-    origin = call.walk.step(StepKind.MADE, call.node, device, call.name)
+    origin = call.interp.step(StepKind.MADE, call.node, device, call.name)
     return Module(device, type_name, None, origin, holds_state=call.effect.state)
 
 
@@ -136,7 +136,7 @@ def _placed(call: LibraryCall) -> Value:
 def _brought(call: LibraryCall, value: Value, device: Device) -> Value:
     if not isinstance(value, (Module, Opaque, Tensor, UnknownValue)):
         return value
-    origin = call.walk.step(StepKind.MOVED, call.node, device, f"{call.code}()", getattr(value, "origin", None))
+    origin = call.interp.step(StepKind.MOVED, call.node, device, f"{call.code}()", getattr(value, "origin", None))
     if isinstance(value, (Module, Tensor)):
         return replace(value, device=device, origin=origin)
     return Opaque(device, origin)
@@ -169,12 +169,12 @@ def _call(call: LibraryCall) -> Value:
     function = call.node.func
     if not isinstance(call.receiver, Module) or not isinstance(function, cst.Attribute):
         return NOTHING
-    return call_module(call.walk, call.node, call.receiver, function.value, call.site)
+    return call_module(call.interp, call.node, call.receiver, function.value, call.site)
 
 
 def _calls(call: LibraryCall) -> Value:
     """Calls its first argument with the others; ``unless`` names those that are its own."""
-    return call_first(call.walk, call.node, call.site, call.effect.unless)
+    return call_first(call.interp, call.node, call.site, call.effect.unless)
 
 
 def _context(call: LibraryCall) -> Value:

@@ -28,22 +28,22 @@ from devlint.placement.operations.operands import Bound
 from devlint.semantics import Dim, library_models
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def placed_anywhere(walk: Walk, node: cst.CSTNode, class_name: str, name: str) -> Instance:
+def placed_anywhere(interp: Interpreter, node: cst.CSTNode, class_name: str, name: str) -> Instance:
     """An object by its place in the source whose ``device`` is wherever the process runs; two may be anywhere."""
     text = f"{name}.device"
-    device = SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}@{id(node)}"))
+    device = SameAs(Symbol(Anchor.EXPRESSION, text, f"{interp.scope.qualname}:{text}@{id(node)}"))
     return Instance(class_name, device=device, node=node, details=(("device", DeviceName(device, None, text)),))
 
 
-def given(walk: Walk, parameter: cst.Param, class_name: str, name: str) -> Value | None:
+def given(interp: Interpreter, parameter: cst.Param, class_name: str, name: str) -> Value | None:
     """An argument that is annotated with a library's class; None where its table says nothing of its device."""
     row = library_models.row(class_name)
     if row is None or row.effect is None or row.effect.name != "placer":
         return None
-    return placed_anywhere(walk, parameter, row.name, name)
+    return placed_anywhere(interp, parameter, row.name, name)
 
 
 def placer(call: LibraryCall) -> Value:
@@ -52,7 +52,7 @@ def placer(call: LibraryCall) -> Value:
         return NOTHING
     row = library_models.row(call.name)
     name = row.name if row is not None else call.name
-    return placed_anywhere(call.walk, call.node, name, name.rpartition(".")[2].lower())
+    return placed_anywhere(call.interp, call.node, name, name.rpartition(".")[2].lower())
 
 
 def object_of_class(call: LibraryCall) -> Value:
@@ -78,10 +78,10 @@ def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
         dims = [v.dim for v in values if isinstance(v, Tensor)]
         dim = Dim.NONZERO if Dim.NONZERO in dims else Dim.ZERO if set(dims) == {Dim.ZERO} else Dim.UNKNOWN
         return Tensor(found.device, dim, origin=found.origin)
-    device = call.walk.state.factory_device
+    device = call.interp.state.factory_device
     if call.site.unpacks or not values or not all(map(_is_number, values)):
         device = UNKNOWN
-    origin = call.walk.step(StepKind.MADE, call.node, device, call.code, None, None, device == CPU)
+    origin = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, device == CPU)
     return Tensor(device, Dim.ZERO, origin=origin)
 
 
@@ -112,7 +112,7 @@ def met(call: LibraryCall) -> Value:
         Bound("self", argument.value, argument.node, strict=True),
         Bound("other", own, function.value, strict=True),
     ]
-    return perform(call.walk, call.node, semantics.operator("-"), bound, call=call.site)
+    return perform(call.interp, call.node, semantics.operator("-"), bound, call=call.site)
 
 
 def _meet_parts(call: LibraryCall) -> None:
@@ -125,7 +125,7 @@ def _meet_parts(call: LibraryCall) -> None:
     values = [(replace(tensor, dim=Dim.NONZERO if large else Dim.UNKNOWN), node) for tensor, node in tensors]
     for (first, first_node), (second, second_node) in pairwise(values):
         bound = [Bound("self", first, first_node, strict=True), Bound("other", second, second_node, strict=True)]
-        perform(call.walk, call.node, semantics.operator("+"), bound, call=call.site)
+        perform(call.interp, call.node, semantics.operator("+"), bound, call=call.site)
 
 
 def tensor_of(value: Value | None) -> Tensor:

@@ -46,13 +46,13 @@ from devlint.semantics import Factory
 from devlint.semantics.sampling import GENERATOR
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def of_tensor(walk: Walk, node: cst.Call, receiver: Tensor, function: cst.Attribute, site: CallSite) -> Value:
+def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
     if name == "numpy" or name == "__array__":
-        host_read(walk, node, ".numpy()", receiver, wants_cpu=True, expression=function.value)
+        host_read(interp, node, ".numpy()", receiver, wants_cpu=True, expression=function.value)
         return Host(numpy=True, origin=receiver.origin)
     if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
         return Host(number=True)
@@ -60,40 +60,40 @@ def of_tensor(walk: Walk, node: cst.Call, receiver: Tensor, function: cst.Attrib
         return NOTHING
     known = semantics.method(name)
     if isinstance(known, Factory):
-        return factories.create(walk, node, known, site, receiver)
+        return factories.create(interp, node, known, site, receiver)
     if known is None:
         return NOTHING
     if name in ("item", "tolist"):
-        host_read(walk, node, f".{name}()", receiver, expression=function.value)
+        host_read(interp, node, f".{name}()", receiver, expression=function.value)
         return Host(number=True)
-    result = perform(walk, node, known, bind(known, site, (receiver, function.value)), call=site)
+    result = perform(interp, node, known, bind(known, site, (receiver, function.value)), call=site)
     path = path_of(function.value)
     if name == "copy_" and path is not None:
-        _filled(walk, node, receiver, path, site)
+        _filled(interp, node, receiver, path, site)
     if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
         return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
     return result
 
 
-def _filled(walk: Walk, node: cst.Call, receiver: Tensor, path: str, site: CallSite) -> None:
+def _filled(interp: Interpreter, node: cst.Call, receiver: Tensor, path: str, site: CallSite) -> None:
     """``pinned.copy_(x, non_blocking=True)`` is queued; into pageable memory the host waits for it."""
     source = site.positional[0].value if site.positional else NOTHING
     if not (receiver.pinned and receiver.device == CPU and transfers.is_asynchronous(site)):
         return
     if isinstance(source, (Tensor, Opaque)) and is_accelerator(source.device):
-        origin = walk.step(StepKind.MOVED, node, CPU, ".copy_()", receiver.origin)
-        walk.state.values[path] = replace(receiver, copied_at=walk.state.streams.copies, origin=origin)
+        origin = interp.step(StepKind.MOVED, node, CPU, ".copy_()", receiver.origin)
+        interp.state.values[path] = replace(receiver, copied_at=interp.state.streams.copies, origin=origin)
 
 
 _CERTAIN = TENSOR_ONLY | {"view", "size", "numpy", "item", "tolist"}
 
 
-def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attribute, site: CallSite) -> Value:
+def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
     method = receiver.info.method(name) if receiver.info is not None else None
     if method is not None and not method.is_property:
         # What it gives back is unknown; whether a CPU tensor that is handed in can meet the object's own is not.
-        call_with_values(walk, node, method, site, receiver)
+        call_with_values(interp, node, method, site, receiver)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
@@ -108,7 +108,7 @@ def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attrib
             stream=receiver.stream,
             computed_at=receiver.computed_at,
         )
-        return of_tensor(walk, node, tensor, function, site)
+        return of_tensor(interp, node, tensor, function, site)
     if name in ("parameters", "buffers"):
         tensor = Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.LIKELY, origin=receiver.origin)
         return Container((), None, tensor)
@@ -117,12 +117,12 @@ def of_opaque(walk: Walk, node: cst.Call, receiver: Opaque, function: cst.Attrib
     return Opaque(receiver.device, receiver.origin)
 
 
-def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
+def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
     if name in ("eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "share_memory"):
         return receiver
     if name in ("parameters", "buffers"):
-        origin = walk.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.origin)
+        origin = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.origin)
         return Container(
             (), None, Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.CERTAIN, origin=origin)
         )
@@ -134,108 +134,108 @@ def of_module(walk: Walk, node: cst.Call, receiver: Module, function: cst.Attrib
     if name in ("children", "modules"):
         return Container((), None, Module(receiver.device, origin=receiver.origin))
     if name == "forward":
-        return call_module(walk, node, receiver, function.value, site)
-    told = library_dispatch.call_method(walk, node, receiver, receiver.type_name, name, site)
+        return call_module(interp, node, receiver, function.value, site)
+    told = library_dispatch.call_method(interp, node, receiver, receiver.type_name, name, site)
     if told is not None:
         return told
     if receiver.info is not None:
         method = receiver.info.method(name)
         if method is not None:
-            return call_function(walk, node, Function(method, method.qualname, receiver), site)
+            return call_function(interp, node, Function(method, method.qualname, receiver), site)
         return NOTHING
     return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.origin)
 
 
-def of_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
+def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     """``self.name(...)``: registration, a method of the class, or an attribute that is called."""
     if name in ("register_buffer", "register_parameter", "add_module", "register_module", "add_state"):
-        return _register(walk, node, receiver, name, site)
+        return _register(interp, node, receiver, name, site)
     method = receiver.info.method(name)
     if method is not None:
-        result = call_self(walk, node, receiver, name, site)
+        result = call_self(interp, node, receiver, name, site)
         me = path_of(node.func.value) if isinstance(node.func, cst.Attribute) else None
         for path in (f"{me}.{stored}" for stored in sorted(method.stores)):
-            if path in walk.state.values:
+            if path in interp.state.values:
                 # The call assigned it again.
-                walk.state.store(path, NOTHING)
+                interp.state.store(path, NOTHING)
         return result
     if name in ("parameters", "buffers") and receiver.info.is_module:
         from devlint.placement.domain.symbols import module_symbol
 
         device = SameAs(module_symbol(receiver.info))
-        origin = walk.step(StepKind.GIVEN, node, device, code_of(node))
+        origin = interp.step(StepKind.GIVEN, node, device, code_of(node))
         return Container((), None, Tensor(device, kind=Kind.PARAMETER, origin=origin))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
-        walk.take_fate(node)
+        interp.take_fate(node)
         return receiver
     function = node.func
-    value = walk.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
+    value = interp.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
 
-    return walk.call_value(node, value, site)
+    return interp.call_value(node, value, site)
 
 
 _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}
 """The parameter of each registering method that holds what is registered; of the others it is the module."""
 
 
-def _register(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
+def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     key = site.argument("name", 0)
     value = site.argument(_REGISTERED_AS.get(name, "module"), 1)
     if key is None or value is None or not isinstance(key.value, Constant):
-        walk.noted.dynamic.add(receiver.info)
+        interp.noted.dynamic.add(receiver.info)
         return NOTHING
     stored = value.value
     if name == "add_state" and not isinstance(stored, Tensor):
-        stored = _state_list(walk, receiver, node)
+        stored = _state_list(interp, receiver, node)
     if name in ("register_buffer", "add_state"):
-        note_buffer(walk, receiver.info, str(key.value.value))
+        note_buffer(interp, receiver.info, str(key.value.value))
     if isinstance(stored, Tensor):
         stored = replace(stored, kind=Kind.PARAMETER if name == "register_parameter" else Kind.BUFFER)
-    note_attribute(walk, receiver, str(key.value.value), stored, node)
-    walk.state.store(f"self.{key.value.value}", stored)
+    note_attribute(interp, receiver, str(key.value.value), stored, node)
+    interp.state.store(f"self.{key.value.value}", stored)
     return NOTHING
 
 
-def _state_list(walk: Walk, receiver: Self, node: cst.Call) -> Value:
+def _state_list(interp: Interpreter, receiver: Self, node: cst.Call) -> Value:
     """A metric's state that is a list: what is appended to it lies with the metric, which moves it too."""
     from devlint.placement.domain.symbols import module_symbol
 
     device = SameAs(module_symbol(receiver.info))
-    origin = walk.step(StepKind.REGISTERED, node, device, code_of(node.func))
+    origin = interp.step(StepKind.REGISTERED, node, device, code_of(node.func))
     return Container((), None, Tensor(device, kind=Kind.BUFFER, evidence=Evidence.LIKELY, origin=origin))
 
 
-def of_container(walk: Walk, receiver: Container, function: cst.Attribute, site: CallSite) -> Value:
+def of_container(interp: Interpreter, receiver: Container, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
     path = path_of(function.value)
     given = site.positional[-1].value if site.positional else NOTHING
     if name in ("append", "add", "extend", "insert", "appendleft") and path is not None:
-        item = item_of(walk, given, None) if name == "extend" else given
+        item = item_of(interp, given, None) if name == "extend" else given
         rest = item if receiver.rest is None else join_values(None, receiver.rest, item)
-        walk.state.values[path] = Container(receiver.items, receiver.keys, rest, receiver.type, receiver.node)
+        interp.state.values[path] = Container(receiver.items, receiver.keys, rest, receiver.type, receiver.node)
         return NOTHING
     if name in ("update", "setdefault", "clear", "sort", "reverse", "remove") and path is not None:
         if name == "update":
-            walk.state.values[path] = replace(
+            interp.state.values[path] = replace(
                 receiver, rest=NOTHING, items=(), keys=() if receiver.keys is not None else None
             )
         return NOTHING
     if name == "items":
-        return Container((), None, Container((Host(), item_of(walk, receiver, None)), None, None, "tuple"))
+        return Container((), None, Container((Host(), item_of(interp, receiver, None)), None, None, "tuple"))
     if name == "values":
         return Container(receiver.items, None, receiver.rest)
     if name in ("get", "pop"):
         key = site.positional[0].value if site.positional else NOTHING
-        return item_of(walk, receiver, key.value if isinstance(key, Constant) else None)
+        return item_of(interp, receiver, key.value if isinstance(key, Constant) else None)
     if name == "copy":
         return receiver
     return Host() if name in ("keys", "index", "count") else NOTHING
 
 
-def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
+def of_instance(interp: Interpreter, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
     if receiver.type_name in ("torch.cuda.Stream", "torch.cuda.Event", "torch.Stream"):
-        return _of_stream(walk, node, receiver, name, site)
-    told = library_dispatch.call_method(walk, node, receiver, receiver.type_name, name, site)
+        return _of_stream(interp, node, receiver, name, site)
+    told = library_dispatch.call_method(interp, node, receiver, receiver.type_name, name, site)
     if told is not None:
         return told
     if receiver.type_name == GENERATOR and name == "manual_seed":
@@ -243,17 +243,17 @@ def of_instance(walk: Walk, node: cst.Call, receiver: Instance, name: str, site:
     if receiver.info is not None:
         method = receiver.info.method(name)
         if method is not None and not receiver.info.is_module:
-            return call_function(walk, node, Function(method, method.qualname, receiver), site)
+            return call_function(interp, node, Function(method, method.qualname, receiver), site)
     return NOTHING
 
 
-def _of_stream(walk: Walk, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
+def _of_stream(interp: Interpreter, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:
     own = _stream_name(receiver)
     if name == "wait_stream" and site.positional:
         other = site.positional[0].value
-        streams.wait(walk, own, _stream_name(other) if isinstance(other, Instance) else "")
+        streams.wait(interp, own, _stream_name(other) if isinstance(other, Instance) else "")
     elif name in ("synchronize", "wait_event", "wait", "query"):
-        streams.synchronise(walk)
+        streams.synchronise(interp)
     elif name == "record_event":
         return Instance("torch.cuda.Event", node=node)
     return NOTHING
@@ -264,10 +264,10 @@ def _stream_name(stream: Instance) -> str:
     return named.name if isinstance(named, Reference) else ""
 
 
-def of_unknown(walk: Walk, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
+def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
     """A method of something unknown: what it does with tensors is its own affair."""
     name = function.attr.value
-    walk.take_fate(node)
+    interp.take_fate(node)
     if name == "numpy":
         return Host(numpy=True)
     if name in ("item", "tolist", "size", "dim", "numel"):

@@ -16,7 +16,7 @@ from devlint.placement.state.devices import resolve_device
 from devlint.semantics import Clash, Operation, Relation, Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 WRAPPERS = {
     "torch.nn.DataParallel": "scatters",
@@ -36,7 +36,7 @@ WRAPPERS = {
 """Functions and classes that hand a Module back as one; ``scatters``: its inputs may be anywhere."""
 
 
-def wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+def wrap(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
     """The Module that a wrapper gives; a clash where it is not on the first of ``device_ids``."""
     inner = site.positional[0].value
     if not isinstance(inner, Module):
@@ -44,25 +44,29 @@ def wrap(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
     if WRAPPERS[name] != "scatters":
         return inner
     device_ids = site.argument("device_ids", 1)
-    first = _first_device(walk, device_ids.value, device_ids.node, site) if device_ids is not None else None
+    first = _first_device(interp, device_ids.value, device_ids.node, site) if device_ids is not None else None
     placed = site.keyword("device_id")
     if placed is not None and name.endswith("FullyShardedDataParallel"):
-        inner = replace(inner, device=resolve_device(walk, placed.value, placed.node, Sink.ARGUMENT, site))
-    if first is not None and walk.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
-        _report_wrapper(walk, node, site, inner, first)
+        inner = replace(inner, device=resolve_device(interp, placed.value, placed.node, Sink.ARGUMENT, site))
+    if first is not None and interp.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
+        _report_wrapper(interp, node, site, inner, first)
     return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
 
 
-def _first_device(walk: Walk, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
+def _first_device(interp: Interpreter, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
     if not isinstance(value, Container):
         return None
     count = _counted(node)
     if count:
         last = f"cuda:{count - 1}"
-        walk.emit(DeviceNamed(node, walk.scope, last, Sink.DEVICE_IDS, None, site, walk.under_device_guard, walk.arms))
+        interp.emit(
+            DeviceNamed(node, interp.scope, last, Sink.DEVICE_IDS, None, site, interp.under_device_guard, interp.arms)
+        )
         return Known("cuda", 0)
     devices = [
-        resolve_device(walk, item, node, Sink.DEVICE_IDS, site) if isinstance(item, (Constant, DeviceName)) else UNKNOWN
+        resolve_device(interp, item, node, Sink.DEVICE_IDS, site)
+        if isinstance(item, (Constant, DeviceName))
+        else UNKNOWN
         for item in value.items
     ]
     return devices[0] if devices else None
@@ -82,17 +86,17 @@ def _counted(node: cst.BaseExpression) -> int:
 WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="data_parallel")
 
 
-def _report_wrapper(walk: Walk, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
+def _report_wrapper(interp: Interpreter, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
     """The module must sit on ``device_ids[0]``."""
     module = MetOperand("module", Tensor(inner.device, origin=inner.origin), site.positional[0].node)
     ids = site.argument("device_ids", 1)
     assert ids is not None
-    wanted = MetOperand("device_ids", Tensor(first, origin=walk.step(StepKind.GIVEN, ids.node, first)), ids.node)
+    wanted = MetOperand("device_ids", Tensor(first, origin=interp.step(StepKind.GIVEN, ids.node, first)), ids.node)
     clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
-    walk.emit(
+    interp.emit(
         Met(
             node,
-            walk.scope,
+            interp.scope,
             WRAPPER_OPERATION,
             (module, wanted),
             clash,

@@ -37,17 +37,17 @@ from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 
-def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value | None:
+def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
     """The Module a ``torch.nn`` class gives; None when the name is none."""
     if name in WRAPPERS and site.positional:
-        return wrap(walk, node, name, site)
+        return wrap(interp, node, name, site)
     if not name.startswith("torch.nn."):
         return None
     info = semantics.module(name)
@@ -55,9 +55,9 @@ def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> 
         return None
     named = site.keyword("device")
     if named is not None and not (isinstance(named.value, Constant) and named.value.value is None):
-        device = resolve_device(walk, named.value, named.node, Sink.ARGUMENT, site)
+        device = resolve_device(interp, named.value, named.node, Sink.ARGUMENT, site)
     else:
-        device = UNKNOWN if site.unpacks and named is None and not info.container else walk.state.factory_device
+        device = UNKNOWN if site.unpacks and named is None and not info.container else interp.state.factory_device
     children = _children(site) if name in CONTAINERS else ()
     holds_state = _state_by_arguments(info, site)
     if name in CONTAINERS:
@@ -65,7 +65,7 @@ def construct_builtin(walk: Walk, node: cst.Call, name: str, site: CallSite) -> 
     weight = site.keyword("weight") or site.keyword("pos_weight")
     if weight is not None and isinstance(weight.value, Tensor):
         device, holds_state = weight.value.device, True
-    origin = walk.step(StepKind.MADE, node, device, name)
+    origin = interp.step(StepKind.MADE, node, device, name)
     return Module(device, name, None, origin, children, holds_state)
 
 
@@ -102,17 +102,17 @@ def _children(site: CallSite) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def wrap_parameter(walk: Walk, node: cst.Call, name: str, site: CallSite) -> Value:
+def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
     """``nn.Parameter(t)``: a leaf where ``t`` is."""
     argument = site.argument("data", 0)
     value = argument.value if argument is not None else NOTHING
     kind = Kind.BUFFER if name.endswith("Buffer") else Kind.PARAMETER
     if isinstance(value, Tensor):
         return replace(
-            value, kind=kind, origin=walk.step(StepKind.WRAPPED, node, value.device, "nn.Parameter", value.origin)
+            value, kind=kind, origin=interp.step(StepKind.WRAPPED, node, value.device, "nn.Parameter", value.origin)
         )
     device: Device = value.device if isinstance(value, Opaque) else UNKNOWN
-    return Tensor(device, kind=kind, origin=walk.step(StepKind.WRAPPED, node, device, "nn.Parameter"))
+    return Tensor(device, kind=kind, origin=interp.step(StepKind.WRAPPED, node, device, "nn.Parameter"))
 
 
 # -- calls --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,9 @@ MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash=
 """What is certain of a module's call: its first operation meets its parameters with its first input."""
 
 
-def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite) -> Value:
+def call_module(
+    interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
+) -> Value:
     """``module(inputs)``: its parameters meet its inputs; the output is where they are."""
     info = semantics.module(module.type_name) if module.type_name else None
     inputs = [a for a in site.arguments if not a.star]
@@ -129,19 +131,21 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
     if info is not None and info.call_operation is not None and module.stateless:
         callee = "loss" if info.loss else "module"
         operation = info.call_operation
-        result = perform(walk, node, operation, bound, callee=callee, callee_node=module_node, call=site)
+        result = perform(interp, node, operation, bound, callee=callee, callee_node=module_node, call=site)
         # Layers work on batches; only a loss is reduced to a number.
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
-        _meet_module(walk, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)])
+        _meet_module(
+            interp, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)]
+        )
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
-        call_with_values(walk, node, forward, site, module)
-        stayed = _left_on_cpu(walk, node, module, forward, site)
+        call_with_values(interp, node, forward, site, module)
+        stayed = _left_on_cpu(interp, node, module, forward, site)
         if stayed is not None:
             return stayed
-    device = _output_device(walk, module, [a.value for a in inputs])
+    device = _output_device(interp, module, [a.value for a in inputs])
     if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
     previous = module.origin if isinstance(device, Known) else None
@@ -150,12 +154,12 @@ def call_module(walk: Walk, node: cst.Call, module: Module, module_node: cst.Bas
             (operands.origin_of(a.value) for a in inputs if operands.device_of_value(a.value) == device), None
         )
     name = code_of(module_node)
-    origin = walk.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
+    origin = interp.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
     if info is not None and info.returns == "tensor" and not info.container:
         dim = Dim.UNKNOWN if info.loss else Dim.NONZERO
-        stream, epoch = walk.state.streams.current, walk.state.streams.epoch
+        stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         return Tensor(device, dim, evidence=Evidence.LIKELY, origin=origin, stream=stream, computed_at=epoch)
-    streams = walk.state.streams
+    streams = interp.state.streams
     return Opaque(device, origin, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
 
 
@@ -175,16 +179,18 @@ def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
     return found
 
 
-def _left_on_cpu(walk: Walk, node: cst.Call, module: Module, forward: FunctionInfo, site: CallSite) -> Value | None:
+def _left_on_cpu(
+    interp: Interpreter, node: cst.Call, module: Module, forward: FunctionInfo, site: CallSite
+) -> Value | None:
     """What a ``forward`` of the project makes on the CPU and gives back as it is; None for anything else."""
-    summary = walk.program.summary(forward)
+    summary = interp.program.summary(forward)
     if summary is None:
         return None
     value = summary
     parts = value.items if isinstance(value, Container) and value.rest is None else (value,)
     if not parts or not all(isinstance(part, Tensor) and part.device == CPU for part in parts):
         return None
-    return handed_back(walk, node, substitute(value, bind_arguments(walk, forward, site, module), walk, node))
+    return handed_back(interp, node, substitute(value, bind_arguments(interp, forward, site, module), interp, node))
 
 
 def _first_input(module: Module, site: CallSite) -> list[Bound]:
@@ -223,7 +229,7 @@ def _looks_like_data(site: CallSite) -> bool:
 
 
 def _meet_module(
-    walk: Walk, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
+    interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
 ) -> None:
     """A clash of the module's own place with an input that is certainly elsewhere."""
     own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, origin=module.origin)
@@ -235,13 +241,13 @@ def _meet_module(
         else:
             items = [b]
         for item in items:
-            if _input_apart(walk, module, module_node, item.value):
+            if _input_apart(interp, module, module_node, item.value):
                 sides = (MetOperand("module", own, module_node), MetOperand(item.role, item.value, item.node))
                 # The one left on the CPU is the one to bring over.
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
                 clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
                 apart = (sides, clash, sides[first], sides[second])
-                walk.emit(Met(node, walk.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed))
+                interp.emit(Met(node, interp.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed))
                 if first == 0:
                     return
 
@@ -255,24 +261,24 @@ def _placed_on_purpose(module: Module) -> bool:
     return not isinstance(module.device, Unknown)
 
 
-def _input_apart(walk: Walk, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
+def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
     if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (_moved(value) or value.tensorlike)):
         return False
     assert isinstance(value, (Tensor, Opaque))
     moved = is_accelerator(value.device) or _moved(value)
-    if not moved and isinstance(value, Opaque) and walk.scope.setting is not Setting.FORWARD:
+    if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
         return False
-    if module.device == CPU and not moved and not built_here(walk, module, module_node):
+    if module.device == CPU and not moved and not built_here(interp, module, module_node):
         # Never moved as far as this definition tells, called with what the caller gives.
         return False
-    return walk.relate(module.device, value.device) is Relation.DIFFERENT
+    return interp.relate(module.device, value.device) is Relation.DIFFERENT
 
 
 def _moved(value: Tensor | Opaque) -> bool:
     return value.origin is not None and value.origin.find(StepKind.MOVED) is not None
 
 
-def _output_device(walk: Walk, module: Module, inputs: list[Value]) -> Device:
+def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:
     if isinstance(module.device, Known) and module.device != CPU:
         return module.device
     devices = [operands.device_of_value(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
@@ -281,6 +287,6 @@ def _output_device(walk: Walk, module: Module, inputs: list[Value]) -> Device:
         return module.device
     if placed:
         # What a batch was moved to is where the module that was handed in is.
-        agreed = placed[0] in walk.state.moved_groups.values()
+        agreed = placed[0] in interp.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     return module.device if devices else UNKNOWN

@@ -39,7 +39,7 @@ from devlint.semantics import library_models
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 CONSTRUCTION = frozenset({"__init__", "__post_init__", "reset_parameters", "_reset_parameters", "__new__"})
 CONSTRUCTION_PREFIXES = (
@@ -82,69 +82,71 @@ def _bases(owner: ClassInfo) -> Iterator[str]:
     return (base for info in owner.order for base in info.resolved_bases if isinstance(base, str))
 
 
-def bind_parameters(walk: Walk, info: FunctionInfo) -> None:
+def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
     """Binds ``self``, the named parameters by their roles, and what unpacks."""
     from devlint.placement.domain.symbols import module_symbol
 
     parameters = parameters_of(info.node)
     if info.owner is not None and not info.is_static and parameters:
         first = parameters.pop(0).name.value
-        key = f"{walk.scope.path}:{info.owner.qualname}"
-        walk.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
+        key = f"{interp.scope.path}:{info.owner.qualname}"
+        interp.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
     if info.uses is None:
-        info.uses = uses_of(info.node, walk.index.imports)
+        info.uses = uses_of(info.node, interp.index.imports)
     uses = info.uses
-    walk.uses = name_uses(uses)
-    roles = roles_of(info, walk.index.imports, uses)
-    with_module = module_symbol(info.owner) if walk.scope.setting is Setting.FORWARD else None
+    interp.uses = name_uses(uses)
+    roles = roles_of(info, interp.index.imports, uses)
+    with_module = module_symbol(info.owner) if interp.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
     for position, parameter in enumerate(parameters):
         name = parameter.name.value
         if context and position == 0:
-            walk.state.values[name] = NOTHING
+            interp.state.values[name] = NOTHING
             continue
         symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
-        walk.state.values[name] = _value(walk, parameter, roles[name], symbol, with_module)
+        interp.state.values[name] = _value(interp, parameter, roles[name], symbol, with_module)
     star = info.node.params.star_arg
     if isinstance(star, cst.Param):
         device: Device | None = SameAs(with_module) if with_module is not None else None
         rest: Value = Opaque(device, tensorlike=False) if device is not None else NOTHING
-        walk.state.values[star.name.value] = Container((), None, rest, "tuple")
+        interp.state.values[star.name.value] = Container((), None, rest, "tuple")
     if info.node.params.star_kwarg is not None:
-        walk.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
+        interp.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
 
 
-def announce(walk: Walk, info: FunctionInfo) -> None:
+def announce(interp: Interpreter, info: FunctionInfo) -> None:
     """What rules hear of a definition before its body: its arguments as they are bound, and those it never looks at."""
     parameters = parameters_of(info.node)[1 if info.owner is not None and not info.is_static else 0 :]
-    named = tuple((p.name.value, walk.state.values[p.name.value]) for p in parameters)
-    walk.emit(Begun(info.node, walk.scope, named, info.owner))
-    for ignored in ignored_device_parameters(info, walk.index):
+    named = tuple((p.name.value, interp.state.values[p.name.value]) for p in parameters)
+    interp.emit(Begun(info.node, interp.scope, named, info.owner))
+    for ignored in ignored_device_parameters(info, interp.index):
         name = ignored.parameter.name.value
-        walk.emit(ParameterIgnored(ignored.parameter, walk.scope, name, ignored.overwritten))
+        interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten))
 
 
-def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_module: Symbol | None) -> Value:
+def _value(
+    interp: Interpreter, parameter: cst.Param, holds: Holds, symbol: Symbol, with_module: Symbol | None
+) -> Value:
     device = SameAs(with_module or symbol)
     match holds:
         case Holds.TENSOR:
-            return Tensor(device, origin=walk.step(StepKind.GIVEN, parameter, device, symbol.name))
+            return Tensor(device, origin=interp.step(StepKind.GIVEN, parameter, device, symbol.name))
         case Holds.PLACED if with_module is None:
-            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Tensor(device, evidence=Evidence.LIKELY, origin=origin)
         case Holds.TENSORS:
-            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Container((), None, Tensor(device, evidence=Evidence.LIKELY, origin=origin), "list")
         case Holds.TENSORS_BY_NAME:
-            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Container((), (), Tensor(device, evidence=Evidence.LIKELY, origin=origin), "dict")
         case Holds.MODULE:
             own = SameAs(symbol)
             annotation = parameter.annotation
             type_name = (
-                module_class(code_of(annotation.annotation), walk.index.imports) if annotation is not None else ""
+                module_class(code_of(annotation.annotation), interp.index.imports) if annotation is not None else ""
             )
-            origin = walk.step(StepKind.GIVEN, parameter, own, symbol.name)
+            origin = interp.step(StepKind.GIVEN, parameter, own, symbol.name)
             info = semantics.module(type_name) if type_name else None
             return Module(own, type_name, origin=origin, holds_state=info.holds_state if info is not None else None)
         case Holds.DEVICE:
@@ -157,12 +159,12 @@ def _value(walk: Walk, parameter: cst.Param, holds: Holds, symbol: Symbol, with_
         case Holds.HOST:
             return Host()
         case _:
-            origin = walk.step(StepKind.GIVEN, parameter, device, symbol.name)
+            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             annotation = parameter.annotation
-            class_name = walk.index.qualified(code_of(annotation.annotation)) if annotation is not None else ""
-            told = library_objects.given(walk, parameter, class_name, symbol.name)
+            class_name = interp.index.qualified(code_of(annotation.annotation)) if annotation is not None else ""
+            told = library_objects.given(interp, parameter, class_name, symbol.name)
             if told is not None:
                 return told
-            fields, declared = tensor_fields(walk, parameter)
+            fields, declared = tensor_fields(interp, parameter)
             tensorlike = with_module is not None and not fields and declared is None
             return Opaque(device, origin, tensorlike=tensorlike, fields=fields, info=declared)

@@ -41,7 +41,7 @@ from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, parameters_of
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
 Substitution = dict[str, Value]
@@ -52,16 +52,16 @@ def symbol_key(info: FunctionInfo, parameter: str) -> str:
     return f"{info.qualname}:{info.key}:{parameter}"
 
 
-def bind_arguments(walk: Walk, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
+def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
     """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
     substitution: Substitution = {}
-    counts = not walk.muted and walk.depth == 0
+    counts = not interp.muted and interp.depth == 0
     if info.owner is not None and receiver is not None and not info.is_static:
         substitution[module_symbol(info.owner).key] = receiver
     for name, value in arguments_of(info, site, receiver):
         substitution[symbol_key(info, name)] = value
         if counts:
-            walk.program.note_argument(symbol_key(info, name), value)
+            interp.program.note_argument(symbol_key(info, name), value)
     return substitution
 
 
@@ -92,20 +92,22 @@ def _default_of(parameter: cst.Param) -> Value:
         return NOTHING
 
 
-def returned(walk: Walk, node: cst.Call, info: FunctionInfo, summary: Value, substitution: Substitution) -> Value:
+def returned(
+    interp: Interpreter, node: cst.Call, info: FunctionInfo, summary: Value, substitution: Substitution
+) -> Value:
     """What the call gives back; its way leads through the function."""
-    return handed_back(walk, node, substitute(summary, substitution, walk, node))
+    return handed_back(interp, node, substitute(summary, substitution, interp, node))
 
 
-def handed_back(walk: Walk, node: cst.Call, value: Value) -> Value:
+def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:
     """The value of a call in the caller's eyes: its way leads through the call."""
     if isinstance(value, (Tensor, Opaque)) and value.origin is not None:
-        origin = walk.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.origin)
+        origin = interp.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.origin)
         return replace(value, origin=origin)
     return value
 
 
-def substitute(value: Value, substitution: Substitution, walk: Walk, call: cst.Call | None) -> Value:
+def substitute(value: Value, substitution: Substitution, interp: Interpreter, call: cst.Call | None) -> Value:
     """``value`` with the caller's values put for the symbols of the definition."""
     if isinstance(value, Tensor) and isinstance(value.device, SameAs):
         given = substitution.get(value.device.symbol.key)
@@ -114,7 +116,7 @@ def substitute(value: Value, substitution: Substitution, walk: Walk, call: cst.C
             # Computed from an argument that is no tensor in this call.
             return NOTHING
     if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
-        device = _device(value.device, substitution, walk, call)
+        device = _device(value.device, substitution, interp, call)
         if device == value.device:
             return value
         if isinstance(value, Opaque) and isinstance(value.device, SameAs):
@@ -124,21 +126,21 @@ def substitute(value: Value, substitution: Substitution, walk: Walk, call: cst.C
                 return given if not isinstance(given, Container) else NOTHING
         return replace(value, device=device)
     if isinstance(value, Container):
-        items = tuple(substitute(item, substitution, walk, call) for item in value.items)
-        rest = None if value.rest is None else substitute(value.rest, substitution, walk, call)
+        items = tuple(substitute(item, substitution, interp, call) for item in value.items)
+        rest = None if value.rest is None else substitute(value.rest, substitution, interp, call)
         return Container(items, value.keys, rest, value.type, value.node)
     return value
 
 
-def _device(device: Device, substitution: Substitution, walk: Walk, call: cst.Call | None) -> Device:
+def _device(device: Device, substitution: Substitution, interp: Interpreter, call: cst.Call | None) -> Device:
     match device:
         case SameAs(symbol):
             if symbol.key not in substitution:
                 # A place only the callee can name: elsewhere it is anywhere.
                 return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
-            return _place_of(substitution[symbol.key], walk)
+            return _place_of(substitution[symbol.key], interp)
         case Choice(guard, then, otherwise):
-            return _choice(guard, then, otherwise, substitution, walk, call)
+            return _choice(guard, then, otherwise, substitution, interp, call)
         case _:
             return device
 
@@ -147,7 +149,7 @@ def _foreign(device: SameAs) -> Device:
     return UNKNOWN if device.symbol.anchor in (Anchor.EXPRESSION, Anchor.BATCH) else device
 
 
-def _place_of(value: Value, walk: Walk) -> Device:
+def _place_of(value: Value, interp: Interpreter) -> Device:
     """Where an argument is, or where it says to go."""
 
     match value:
@@ -159,7 +161,7 @@ def _place_of(value: Value, walk: Walk) -> Device:
         case Self():
             return SameAs(module_symbol(value.info))
         case Constant(value=None):
-            return walk.state.factory_device
+            return interp.state.factory_device
         case Constant():
             named = name_of_constant(value)
             return named.device if named is not None else UNKNOWN
@@ -168,10 +170,15 @@ def _place_of(value: Value, walk: Walk) -> Device:
 
 
 def _choice(
-    guard: Guard, then: Device, otherwise: Device, substitution: Substitution, walk: Walk, call: cst.Call | None
+    guard: Guard,
+    then: Device,
+    otherwise: Device,
+    substitution: Substitution,
+    interp: Interpreter,
+    call: cst.Call | None,
 ) -> Device:
-    first = _device(then, substitution, walk, call)
-    second = _device(otherwise, substitution, walk, call)
+    first = _device(then, substitution, interp, call)
+    second = _device(otherwise, substitution, interp, call)
     if guard.kind is GuardKind.IS_NONE and guard.subject is not None and guard.subject.key in substitution:
         given = substitution[guard.subject.key]
         if isinstance(given, Constant):

@@ -29,25 +29,25 @@ from devlint.placement.operations.transfers import comes_in_a_batch
 from devlint.placement.syntax.nodes import code_of
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def call_function(walk: Walk, node: cst.Call, function: Function, site: CallSite) -> Value:
+def call_function(interp: Interpreter, node: cst.Call, function: Function, site: CallSite) -> Value:
     """The summary of the function with the arguments' places put for its parameters'."""
     info = function.info
     if not info.keeps_signature or info.is_generator:
         return NOTHING
-    substitution = bind_arguments(walk, info, site, function.receiver)
-    summary = walk.program.summary(info)
+    substitution = bind_arguments(interp, info, site, function.receiver)
+    summary = interp.program.summary(info)
     if summary is None:
         return NOTHING
-    seen = call_with_values(walk, node, info, site, function.receiver)
-    result = returned(walk, node, info, summary, substitution) if seen is None else handed_back(walk, node, seen)
-    _note_moved(walk, site, result)
+    seen = call_with_values(interp, node, info, site, function.receiver)
+    result = returned(interp, node, info, summary, substitution) if seen is None else handed_back(interp, node, seen)
+    _note_moved(interp, site, result)
     return result
 
 
-def _note_moved(walk: Walk, site: CallSite, result: Value) -> None:
+def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:
     """An item of a batch that a helper moved: its siblings stay behind, as with a transfer written out."""
     if not isinstance(result, (Tensor, Opaque)) or result.device in (CPU, UNKNOWN) or result.origin is None:
         return
@@ -56,52 +56,52 @@ def _note_moved(walk: Walk, site: CallSite, result: Value) -> None:
     for argument in site.positional[:1]:
         device = getattr(argument.value, "device", UNKNOWN)
         if isinstance(device, SameAs) and comes_in_a_batch(device.symbol, argument.node) and device != result.device:
-            walk.state.moved_groups[device.symbol.key] = result.device
+            interp.state.moved_groups[device.symbol.key] = result.device
 
 
-def call_self(walk: Walk, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
+def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     """``self.name(...)``, by the class and its bases in this file."""
     method = receiver.info.method(name)
     if method is None or method.is_property:
         return NOTHING
     bound = None if method.is_static else receiver
-    return call_function(walk, node, Function(method, method.qualname, bound), site)
+    return call_function(interp, node, Function(method, method.qualname, bound), site)
 
 
-def construct(walk: Walk, node: cst.Call, callee: ClassValue, site: CallSite) -> Value:
+def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: CallSite) -> Value:
     """An object of a class of this file; a Module is made where a bare factory would make it."""
     info = callee.info
     if info.is_module:
-        device = walk.state.factory_device
+        device = interp.state.factory_device
         if site.keyword("device") is not None or site.unpacks:
             device = UNKNOWN
         init = info.method("__init__")
-        if device == CPU and init is not None and (init.places_itself or _follows_arguments(walk, info, init, site)):
+        if device == CPU and init is not None and (init.places_itself or _follows_arguments(interp, info, init, site)):
             device = UNKNOWN
-        holds_state = _holds_state(walk, callee)
-        origin = walk.step(StepKind.MADE, node, device, code_of(node.func))
+        holds_state = _holds_state(interp, callee)
+        origin = interp.step(StepKind.MADE, node, device, code_of(node.func))
         return Module(device, "", info, origin, holds_state=holds_state)
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node)
 
 
-def _follows_arguments(walk: Walk, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
+def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
     """Buffers and parameters computed from the constructor's arguments are where those are."""
-    values = [fact.value for fact in walk.program.facts(info).attributes.values()]
+    values = [fact.value for fact in interp.program.facts(info).attributes.values()]
     state = [value for value in values if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)]
     elsewhere = [value for value in state if value.device != CPU]
     if not elsewhere:
         return False
-    substitution = bind_arguments(walk, init, site, Module(UNKNOWN))
-    placed = [substitute(value, substitution, walk, site.node) for value in elsewhere]
+    substitution = bind_arguments(interp, init, site, Module(UNKNOWN))
+    placed = [substitute(value, substitution, interp, site.node) for value in elsewhere]
     return any(getattr(value, "device", UNKNOWN) != CPU for value in placed)
 
 
-def _holds_state(walk: Walk, callee: ClassValue) -> bool | None:
+def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:
     """Whether the class keeps a parameter, buffer or submodule with state; None where not all of it is in sight."""
     info = callee.info
-    facts = list(walk.program.facts(info).attributes.values())
+    facts = list(interp.program.facts(info).attributes.values())
     kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]
     if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts):
         return True

@@ -23,24 +23,24 @@ from devlint.placement.operations.operands import operator_operands
 from devlint.placement.syntax.operators import COMPARISON
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def comparison(walk: Walk, node: cst.Comparison) -> Value:
+def comparison(interp: Interpreter, node: cst.Comparison) -> Value:
     left_node: cst.BaseExpression = node.left
-    left = walk.evaluate(left_node)
+    left = interp.evaluate(left_node)
     result: Value = Host()
     for target in node.comparisons:
-        right = walk.evaluate(target.comparator)
+        right = interp.evaluate(target.comparator)
         symbol = COMPARISON[type(target.operator)]
-        walk.emit(Compared(node, walk.scope, left, left_node, symbol, right, target.comparator))
-        result = _compared(walk, node, symbol, (left, left_node), (right, target.comparator))
+        interp.emit(Compared(node, interp.scope, left, left_node, symbol, right, target.comparator))
+        result = _compared(interp, node, symbol, (left, left_node), (right, target.comparator))
         left, left_node = right, target.comparator
     return result
 
 
 def _compared(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.Comparison,
     symbol: str,
     left: tuple[Value, cst.BaseExpression],
@@ -57,7 +57,7 @@ def _compared(
         return _device_count(symbol, values)
     if any(isinstance(value, (Tensor, Opaque)) for value in values):
         operation = semantics.operator(symbol)
-        return perform(walk, node, operation, operator_operands(operation, left, right))
+        return perform(interp, node, operation, operator_operands(operation, left, right))
     return Host(numpy=any(isinstance(value, Host) and value.numpy for value in values))
 
 

@@ -17,38 +17,38 @@ from devlint.placement.state import conditions
 from devlint.placement.syntax.nodes import descend
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def comprehension(walk: Walk, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
-    value = _comprehend(walk, node, [node.elt])[0]
+def comprehension(interp: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Value:
+    value = _comprehend(interp, node, [node.elt])[0]
     return Container((), None, value, "list", node)
 
 
-def dict_comprehension(walk: Walk, node: cst.DictComp) -> Value:
-    _, value = _comprehend(walk, node, [node.key, node.value])
+def dict_comprehension(interp: Interpreter, node: cst.DictComp) -> Value:
+    _, value = _comprehend(interp, node, [node.key, node.value])
     return Container((), (), value, "dict", node)
 
 
-def _comprehend(walk: Walk, node: cst.BaseComp, elements: list[cst.BaseExpression]) -> list[Value]:
+def _comprehend(interp: Interpreter, node: cst.BaseComp, elements: list[cst.BaseExpression]) -> list[Value]:
     """The values of a comprehension's elements; its names do not leave it."""
     clause: cst.CompFor | None = node.for_in
-    outer = dict(walk.state.values)
+    outer = dict(interp.state.values)
     own: set[str] = set()
     while clause is not None:
         own.update(node.value for node in descend(clause.target) if isinstance(node, cst.Name))
-        iterable = walk.evaluate(clause.iter)
+        iterable = interp.evaluate(clause.iter)
         if clause is node.for_in:
             # What runs over and over begins behind the first iterable.
-            walk.emit(LoopEntered(node, walk.scope))
-        assign(walk, clause.target, iterated(walk, iterable, clause.target, clause.iter), None)
+            interp.emit(LoopEntered(node, interp.scope))
+        assign(interp, clause.target, iterated(interp, iterable, clause.target, clause.iter), None)
         for condition in clause.ifs:
-            conditions.test(walk, condition.test)
+            conditions.test(interp, condition.test)
         clause = clause.inner_for_in
-    values = [walk.evaluate(element) for element in elements]
-    walk.emit(LoopLeft(node, walk.scope))
+    values = [interp.evaluate(element) for element in elements]
+    interp.emit(LoopLeft(node, interp.scope))
     # What a walrus binds stays.
-    inner = walk.state.values
-    walk.state.values = {path: value for path, value in inner.items() if root_of(path) not in own}
-    walk.state.values.update((path, value) for path, value in outer.items() if root_of(path) in own)
+    inner = interp.state.values
+    interp.state.values = {path: value for path, value in inner.items() if root_of(path) not in own}
+    interp.state.values.update((path, value) for path, value in outer.items() if root_of(path) in own)
     return values

@@ -1,6 +1,6 @@
 """The walk: one recursion over the semantic fields of LibCST nodes, in the order in which Python evaluates them.
 
-A :class:`Walk` evaluates one definition. It holds the state at the current point, the scope, and the list of events;
+A :class:`Interpreter` evaluates one definition. It holds the state at the current point, the scope, and the list of events;
 how each type of node is evaluated is said by the :class:`Handlers` that it is given.
 """
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
 
 
-Evaluate = Callable[["Walk", Any], "Value"]
+Evaluate = Callable[["Interpreter", Any], "Value"]
 """The value of an expression node of the type it is registered for."""
 
-Execute = Callable[["Walk", Any], None]
+Execute = Callable[["Interpreter", Any], None]
 """The effect of a statement node of the type it is registered for."""
 
-CallValue = Callable[["Walk", "cst.Call", "Value", "CallSite"], "Value"]
+CallValue = Callable[["Interpreter", "cst.Call", "Value", "CallSite"], "Value"]
 """What a call of a value gives back."""
 
 
@@ -78,7 +78,7 @@ class Exits:
         del self.states[count[1] :]
 
 
-class Walk:
+class Interpreter:
     """The evaluation of one definition of one file."""
 
     def __init__(

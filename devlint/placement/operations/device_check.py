@@ -43,13 +43,13 @@ from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Clash, Dim, Operand, Operation
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.operands import Bound, device_of_value, left_behind, origin_of, same_or_apart
 from devlint.placement.operations.results import result_of, shares_memory
 
 
 def perform(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.CSTNode,
     operation: Operation,
     bound: Sequence[Bound],
@@ -59,36 +59,36 @@ def perform(
     call: CallSite | None = None,
 ) -> Value:
     """Judges the meeting of the operands, reports a clash, and says what the operation gives back."""
-    operands = _operands(walk, operation, bound)
+    operands = _operands(interp, operation, bound)
     if not operands and operation.name.startswith("operator."):
         # Arithmetic on something of unknown type gives more of it.
         return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
-    clash = _judge(walk, operation, operands, node) if len(operands) > 0 else None
+    clash = _judge(interp, operation, operands, node) if len(operands) > 0 else None
     if call is not None and operands and operands[0] is bound[0]:
         first = operands[0]
-        generators.note_operation(walk, node, operation, MetOperand(first.role, first.value, first.node), call)
+        generators.note_operation(interp, node, operation, MetOperand(first.role, first.value, first.node), call)
     if reads_data(operation):
         for b in operands:
-            note_use(walk, node, b.value, b.node)
+            note_use(interp, node, b.value, b.node)
             if isinstance(b.value, Tensor) and b.value.copied_at is not None and not _writes_only(operation):
                 # The CPU computes at once, with whatever the copy has brought by then.
-                host_read(walk, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
+                host_read(interp, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
     for b in operands:
         if b.role in operation.free_arguments and isinstance(b.value, (Tensor, Opaque)):
-            walk.emit(ReadAnywhere(node, walk.scope, b.value))
-    if clash is None and _follow_module_or_name(walk, operands) and _needs_one_device(operation, operands):
+            interp.emit(ReadAnywhere(node, interp.scope, b.value))
+    if clash is None and _follow_module_or_name(interp, operands) and _needs_one_device(operation, operands):
         met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
-        walk.emit(MetUncertain(node, walk.scope, operation, met))
-    if clash is None and len(operands) > 1 and may_be_split(walk):
-        note_split(walk, node, operation, operands)
-    if clash is not None and walk.muted and not walk.is_dead:
-        walk.note_first_iteration_clash(node)
+        interp.emit(MetUncertain(node, interp.scope, operation, met))
+    if clash is None and len(operands) > 1 and may_be_split(interp):
+        note_split(interp, node, operation, operands)
+    if clash is not None and interp.muted and not interp.is_dead:
+        interp.note_first_iteration_clash(node)
     if clash is not None:
-        _report_all(walk, node, operation, operands, clash, callee, callee_node)
-    return result_of(walk, node, operation, bound, operands, clash, call)
+        _report_all(interp, node, operation, operands, clash, callee, callee_node)
+    return result_of(interp, node, operation, bound, operands, clash, call)
 
 
-def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """A loss that was handed in compares its two arguments: that much is certain of any."""
     given = site.positional[:2]
     values = [argument.value for argument in given]
@@ -96,16 +96,16 @@ def call_unknown_loss(walk: Walk, node: cst.Call, site: CallSite) -> Value:
         return NOTHING
     operation = semantics.function("torch.nn.functional.mse_loss")
     # The whole batch may be handed in beside what was computed from a part of it.
-    stayed = [a.value for a in given if left_behind(walk, a.value) and not _is_whole(a)]
+    stayed = [a.value for a in given if left_behind(interp, a.value) and not _is_whole(a)]
     if not isinstance(operation, Operation) or len(stayed) != 1:
         return Opaque(device_of_value(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
-    return perform(walk, node, operation, bound, callee="loss", callee_node=node.func, call=site)
+    return perform(interp, node, operation, bound, callee="loss", callee_node=node.func, call=site)
 
 
-def _follow_module_or_name(walk: Walk, operands: Sequence[Bound]) -> bool:
+def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bool:
     """Whether some operands are where the module is and others where something else says."""
-    owner = walk.info.owner if walk.info is not None else None
+    owner = interp.info.owner if interp.info is not None else None
     if owner is None or not owner.is_module or len(operands) < 2:
         return False
     devices = [device_of_value(b.value) for b in operands]
@@ -129,9 +129,9 @@ def _is_whole(argument: Argument) -> bool:
     return isinstance(device, SameAs) and device.symbol.name == code_of(argument.node)
 
 
-def _operands(walk: Walk, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:
-    operands = [b for b in bound if _is_operand(walk, operation, b)]
-    moved = walk.state.moved_groups
+def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:
+    operands = [b for b in bound if _is_operand(interp, operation, b)]
+    moved = interp.state.moved_groups
     caller_decides = [device for b in operands if isinstance(device := device_of_value(b.value), SameAs)]
     places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
     if not places:
@@ -140,7 +140,7 @@ def _operands(walk: Walk, operation: Operation, bound: Sequence[Bound]) -> list[
     return [b for b in bound if b in operands or (isinstance(b.value, Opaque) and b.value.device in places)]
 
 
-def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
+def _is_operand(interp: Interpreter, operation: Operation, bound: Bound) -> bool:
     value = bound.value
     if isinstance(value, Tensor):
         return True
@@ -152,10 +152,12 @@ def _is_operand(walk: Walk, operation: Operation, bound: Bound) -> bool:
         # A list of lengths has no device: what was moved there is a tensor.
         return True
     # What comes with a batch, some of which was moved, is a tensor like the rest.
-    return left_behind(walk, value)
+    return left_behind(interp, value)
 
 
-def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cst.CSTNode) -> Clash[Device] | None:
+def _judge(
+    interp: Interpreter, operation: Operation, operands: Sequence[Bound], node: cst.CSTNode
+) -> Clash[Device] | None:
     """The judge's word, over every way the guards of the operands' devices can be decided."""
     if len(operands) < 2 and not operation.cpu_arguments:
         return None
@@ -165,11 +167,11 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cs
             if guard not in guards:
                 guards.append(guard)
     if not guards:
-        return _meet(walk, operation, operands, [device_of_value(b.value) for b in operands])
+        return _meet(interp, operation, operands, [device_of_value(b.value) for b in operands])
     if len(guards) > 3:
         return None
-    if guards[0].kind is GuardKind.FIRST_ITERATION and not walk.muted and len(guards) == 1:
-        return _judge_iterations(walk, operation, operands, guards[0], node)
+    if guards[0].kind is GuardKind.FIRST_ITERATION and not interp.muted and len(guards) == 1:
+        return _judge_iterations(interp, operation, operands, guards[0], node)
     clashes: list[Clash[Device] | None] = []
     for outcome in product((True, False), repeat=len(guards)):
         devices = []
@@ -178,7 +180,7 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cs
             for guard, holds in zip(guards, outcome, strict=True):
                 device = assume(device, guard, holds)
             devices.append(device)
-        found = _meet(walk, operation, operands, devices)
+        found = _meet(interp, operation, operands, devices)
         if found is not None and _decided_on_purpose(operands, devices):
             found = None
         clashes.append(found)
@@ -188,16 +190,16 @@ def _judge(walk: Walk, operation: Operation, operands: Sequence[Bound], node: cs
 
 
 def _judge_iterations(
-    walk: Walk, operation: Operation, operands: Sequence[Bound], first: Guard, node: cst.CSTNode
+    interp: Interpreter, operation: Operation, operands: Sequence[Bound], first: Guard, node: cst.CSTNode
 ) -> Clash[Device] | None:
     """In a loop: what clashes in a later iteration, or what was seen to clash in the first.
 
     The trial round is the first iteration itself, with the flags that tell it from the others still decided.
     """
-    later = _meet(walk, operation, operands, [assume(device_of_value(b.value), first, False) for b in operands])
-    if later is not None or not walk.clashed_in_first_iteration(node):
+    later = _meet(interp, operation, operands, [assume(device_of_value(b.value), first, False) for b in operands])
+    if later is not None or not interp.clashed_in_first_iteration(node):
         return later
-    return _meet(walk, operation, operands, [assume(device_of_value(b.value), first, True) for b in operands])
+    return _meet(interp, operation, operands, [assume(device_of_value(b.value), first, True) for b in operands])
 
 
 def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
@@ -226,10 +228,10 @@ def _guards(device: Device) -> list[Guard]:
 
 
 def _meet(
-    walk: Walk, operation: Operation, operands: Sequence[Bound], devices: Sequence[Device]
+    interp: Interpreter, operation: Operation, operands: Sequence[Bound], devices: Sequence[Device]
 ) -> Clash[Device] | None:
     given = [_operand(b, device) for b, device in zip(operands, devices, strict=True)]
-    verdict = semantics.meet(operation, given, walk.relate, CPU)
+    verdict = semantics.meet(operation, given, interp.relate, CPU)
     if not isinstance(verdict, Clash) or _on_the_host_by_contract(verdict, operands, devices):
         return None
     return verdict
@@ -270,7 +272,7 @@ def _operand(bound: Bound, device: Device) -> Operand[Device]:
 
 
 def _report_all(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.CSTNode,
     operation: Operation,
     operands: Sequence[Bound],
@@ -281,14 +283,14 @@ def _report_all(
     """Every operand that strays: PyTorch names one at a time, and each has a repair of its own."""
     found: Clash[Device] | None = clash
     while found is not None:
-        stray = _report(walk, node, operation, operands, found, callee, callee_node)
+        stray = _report(interp, node, operation, operands, found, callee, callee_node)
         rest = [b for b in operands if b.node is not stray.node]
-        found = _judge(walk, operation, rest, node) if 1 < len(rest) < len(operands) else None
+        found = _judge(interp, operation, rest, node) if 1 < len(rest) < len(operands) else None
         operands = rest
 
 
 def _report(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.CSTNode,
     operation: Operation,
     operands: Sequence[Bound],
@@ -297,22 +299,22 @@ def _report(
     callee_node: cst.BaseExpression | None,
 ) -> MetOperand:
     met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
-    stray, other = _sides(walk, met, clash)
-    walk.emit(Met(node, walk.scope, operation, met, clash, stray, other, callee, callee_node))
+    stray, other = _sides(interp, met, clash)
+    interp.emit(Met(node, interp.scope, operation, met, clash, stray, other, callee, callee_node))
     return stray
 
 
-def _sides(walk: Walk, met: tuple[MetOperand, ...], clash: Clash[Device]) -> tuple[MetOperand, MetOperand]:
+def _sides(interp: Interpreter, met: tuple[MetOperand, ...], clash: Clash[Device]) -> tuple[MetOperand, MetOperand]:
     """The operand to bring over, and the one it must agree with: the one made or left on the CPU strays."""
     first = met[clash.operand]
     second = met[clash.other] if clash.other is not None else first
-    if _strays(walk, second) and not _strays(walk, first):
+    if _strays(interp, second) and not _strays(interp, first):
         return second, first
     return first, second
 
 
-def _strays(walk: Walk, operand: MetOperand) -> bool:
+def _strays(interp: Interpreter, operand: MetOperand) -> bool:
     device = device_of_value(operand.value)
     if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH:
         return True
-    return left_behind(walk, operand.value) or CPU in leaves(device)
+    return left_behind(interp, operand.value) or CPU in leaves(device)

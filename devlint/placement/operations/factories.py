@@ -29,7 +29,7 @@ from devlint.placement.state.devices import resolve_device
 from devlint.semantics import Dim, DType, Elements, Factory, Shape
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 UNSET = DeviceName(UNKNOWN)
 """A device that is not told yet."""
@@ -38,7 +38,9 @@ _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "tor
                         "torch.LongTensor", "torch.BoolTensor", "torch.ByteTensor", "torch.IntTensor"})  # fmt: skip
 
 
-def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None) -> Value:
+def create(
+    interp: Interpreter, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None
+) -> Value:
     """The tensor a factory call makes; with ``out=`` it is that one, filled."""
     out = call.keyword("out")
     if out is not None and isinstance(out.value, (Tensor, Opaque)):
@@ -50,16 +52,16 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
     previous: Origin | None = None
     bare = False
     if named is not None:
-        device = resolve_device(walk, named.value, named.node, Sink.ARGUMENT, call)
+        device = resolve_device(interp, named.value, named.node, Sink.ARGUMENT, call)
     else:
-        device, previous = _default(walk, factory, call, receiver)
+        device, previous = _default(interp, factory, call, receiver)
         bare = previous is None and device == CPU and not call_hides_device(call)
         if not bare and device == CPU and call_hides_device(call):
             device = UNKNOWN
     if previous is not None and device != UNKNOWN:
         origin = previous
     else:
-        origin = walk.step(StepKind.MADE, node, device, factory.name, None, factory, bare)
+        origin = interp.step(StepKind.MADE, node, device, factory.name, None, factory, bare)
     value = Tensor(
         device,
         _dim(factory, call),
@@ -68,12 +70,12 @@ def create(walk: Walk, node: cst.Call, factory: Factory, call: CallSite, receive
         evidence=Evidence.CERTAIN,
         origin=origin,
         pinned=_is_true(call.keyword("pin_memory")),
-        stream=walk.state.streams.current,
-        computed_at=walk.state.streams.epoch,
+        stream=interp.state.streams.current,
+        computed_at=interp.state.streams.epoch,
     )
-    generators.note_factory(walk, node, factory.name, call, value, named)
-    in_context = walk.state.factory_device != CPU
-    walk.emit(Created(node, walk.scope, factory, call, value, named, in_context))
+    generators.note_factory(interp, node, factory.name, call, value, named)
+    in_context = interp.state.factory_device != CPU
+    interp.emit(Created(node, interp.scope, factory, call, value, named, in_context))
     return value
 
 
@@ -91,23 +93,25 @@ def _device_argument(factory: Factory, call: CallSite) -> Argument | None:
     return None
 
 
-def _default(walk: Walk, factory: Factory, call: CallSite, receiver: Value | None) -> tuple[Device, Origin | None]:
+def _default(
+    interp: Interpreter, factory: Factory, call: CallSite, receiver: Value | None
+) -> tuple[Device, Origin | None]:
     """Where the tensor is made without ``device=``, and whose way it goes on when it follows another value."""
     match factory.default:
         case "default_device":
-            return walk.state.factory_device, None
+            return interp.state.factory_device, None
         case "default_tensor_type":
-            return walk.state.default_device, None
+            return interp.state.default_device, None
         case "cpu":
-            return (walk.state.default_device if factory.name == "torch.Tensor" else CPU), None
+            return (interp.state.default_device if factory.name == "torch.Tensor" else CPU), None
         case "current_cuda":
-            return Known("cuda", walk.state.current_index), None
+            return Known("cuda", interp.state.current_index), None
         case "self":
             return _follow(receiver)
         case "input":
             return _follow(_data(call))
         case "data":
-            return _from_data(walk, factory, _data(call))
+            return _from_data(interp, factory, _data(call))
         case _:
             return UNKNOWN, None
 
@@ -126,7 +130,7 @@ def _follow(value: Value | None) -> tuple[Device, Origin | None]:
     return UNKNOWN, None
 
 
-def _from_data(walk: Walk, factory: Factory, value: Value | None) -> tuple[Device, Origin | None]:
+def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tuple[Device, Origin | None]:
     """Tensor data keeps its device; lists, numbers and arrays go to the default device."""
     if isinstance(value, Tensor):
         return value.device, value.origin
@@ -136,7 +140,7 @@ def _from_data(walk: Walk, factory: Factory, value: Value | None) -> tuple[Devic
         return UNKNOWN, None
     if isinstance(value, Function):
         return UNKNOWN, None
-    return walk.state.factory_device, None
+    return interp.state.factory_device, None
 
 
 def _is_true(argument: Argument | None) -> bool:

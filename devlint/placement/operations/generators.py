@@ -30,114 +30,118 @@ from devlint.semantics import Clash, Operation, Relation, Rule
 from devlint.semantics.sampling import CLASH, GENERATOR, sampling
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def make(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def make(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.Generator(device)``: without a device it is the CPU's, whatever the default device is."""
     argument = site.argument("device", 0)
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         device: Device = UNKNOWN if site.unpacks else CPU
-        return _generator(walk, node, device, "torch.Generator", bare=True)
+        return _generator(interp, node, device, "torch.Generator", bare=True)
     return _generator(
-        walk, node, resolve_device(walk, argument.value, argument.node, Sink.ARGUMENT, site), "torch.Generator"
+        interp, node, resolve_device(interp, argument.value, argument.node, Sink.ARGUMENT, site), "torch.Generator"
     )
 
 
-def default_of_cpu(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def default_of_cpu(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``torch.manual_seed(n)`` gives back the default generator of the CPU."""
-    return _generator(walk, node, CPU, "torch.manual_seed", bare=True)
+    return _generator(interp, node, CPU, "torch.manual_seed", bare=True)
 
 
-def _generator(walk: Walk, node: cst.CSTNode, device: Device, name: str, *, bare: bool = False) -> Instance:
-    origin = walk.step(StepKind.MADE, node, device, name, bare=bare)
+def _generator(interp: Interpreter, node: cst.CSTNode, device: Device, name: str, *, bare: bool = False) -> Instance:
+    origin = interp.step(StepKind.MADE, node, device, name, bare=bare)
     details: tuple[tuple[str, Value], ...] = (("device", DeviceName(device)), ("placed", Tensor(device, origin=origin)))
     return Instance(GENERATOR, device=device, node=node, details=details)
 
 
-def note_factory(walk: Walk, node: cst.Call, name: str, site: CallSite, made: Tensor, named: Argument | None) -> None:
+def note_factory(
+    interp: Interpreter, node: cst.Call, name: str, site: CallSite, made: Tensor, named: Argument | None
+) -> None:
     """A factory draws where it makes its tensor."""
     argument = site.keyword("generator")
     if argument is not None:
         role, place = ("draws on", node) if named is None else ("device", named.node)
-        _judge(walk, node, name, argument, MetOperand(role, made, place))
+        _judge(interp, node, name, argument, MetOperand(role, made, place))
 
 
-def note_operation(walk: Walk, node: cst.CSTNode, operation: Operation, drawn: MetOperand, site: CallSite) -> None:
+def note_operation(
+    interp: Interpreter, node: cst.CSTNode, operation: Operation, drawn: MetOperand, site: CallSite
+) -> None:
     """``x.normal_(generator=g)``, ``torch.multinomial(p, n, generator=g)``: drawn where the first operand is."""
     argument = site.keyword("generator")
     if argument is not None:
-        _judge(walk, node, operation.name, argument, replace(drawn, role="draws on"))
+        _judge(interp, node, operation.name, argument, replace(drawn, role="draws on"))
 
 
-def note_sampling(walk: Walk, node: cst.Call, name: str, site: CallSite) -> None:
+def note_sampling(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> None:
     """Samplers, loaders and splits draw on the default device."""
     known = sampling(name)
     if known is None:
         return
-    device = walk.state.factory_device if known.at_once else walk.state.default_device
+    device = interp.state.factory_device if known.at_once else interp.state.default_device
     drawn = MetOperand("draws on", Tensor(device), node)
     argument = site.argument("generator", known.position)
     if argument is not None and not _is(argument, None):
-        placed = _placed(walk, argument)
+        placed = _placed(interp, argument)
         # Where no default device is set here, a generator that may be anywhere shows that a caller sets one.
         if placed is not None and (device != CPU or is_accelerator(placed.device)):
-            _report(walk, node, name, MetOperand("generator", placed, argument.node), drawn)
+            _report(interp, node, name, MetOperand("generator", placed, argument.node), drawn)
         return
     asked = site.argument(known.only_if, known.only_if_position) if known.only_if else None
     silent = site.unpacks or not known.makes_cpu_generator
     if not silent and (not known.only_if or (asked is not None and _is(asked, True))):
-        _report(walk, node, name, MetOperand("generator", Tensor(CPU), node), drawn)
+        _report(interp, node, name, MetOperand("generator", Tensor(CPU), node), drawn)
 
 
 def _is(argument: Argument, value: object) -> bool:
     return isinstance(argument.value, Constant) and argument.value.value is value
 
 
-def _judge(walk: Walk, node: cst.CSTNode, name: str, argument: Argument, drawn: MetOperand) -> None:
-    placed = _placed(walk, argument)
+def _judge(interp: Interpreter, node: cst.CSTNode, name: str, argument: Argument, drawn: MetOperand) -> None:
+    placed = _placed(interp, argument)
     if placed is not None:
-        _report(walk, node, name, MetOperand("generator", placed, argument.node), drawn)
+        _report(interp, node, name, MetOperand("generator", placed, argument.node), drawn)
 
 
-def _placed(walk: Walk, argument: Argument) -> Tensor | None:
+def _placed(interp: Interpreter, argument: Argument) -> Tensor | None:
     """Where the generator is; None where that is not known, or where another method may have put another one."""
     value = argument.value
     if isinstance(value, Reference) and value.name == "torch.default_generator":
-        return Tensor(CPU, origin=walk.step(StepKind.GIVEN, argument.node, CPU, value.name))
+        return Tensor(CPU, origin=interp.step(StepKind.GIVEN, argument.node, CPU, value.name))
     if not isinstance(value, Instance) or value.type_name != GENERATOR:
         return None
     placed = dict(value.details)["placed"]
     assert isinstance(placed, Tensor)
-    return None if _may_be_replaced(walk, argument.node) else placed
+    return None if _may_be_replaced(interp, argument.node) else placed
 
 
-def _may_be_replaced(walk: Walk, node: cst.BaseExpression) -> bool:
+def _may_be_replaced(interp: Interpreter, node: cst.BaseExpression) -> bool:
     if not isinstance(node, cst.Attribute):
         return False
-    owner = walk.evaluate_quietly(node.value)
-    if not isinstance(owner, Self) or f"self.{node.attr.value}" in walk.state.values:
+    owner = interp.evaluate_quietly(node.value)
+    if not isinstance(owner, Self) or f"self.{node.attr.value}" in interp.state.values:
         return False
     name, info = node.attr.value, owner.info
     return info.defines("_apply", "to", "cuda") or any(name in c.assigned_outside_init for c in info.order)
 
 
-def _report(walk: Walk, node: cst.CSTNode, name: str, generator: MetOperand, drawn: MetOperand) -> None:
+def _report(interp: Interpreter, node: cst.CSTNode, name: str, generator: MetOperand, drawn: MetOperand) -> None:
     assert isinstance(generator.value, Tensor)
     device = getattr(drawn.value, "device", UNKNOWN)
-    if walk.is_dead or not _apart(walk, generator.value.device, device, drawn.role == "device"):
+    if interp.is_dead or not _apart(interp, generator.value.device, device, drawn.role == "device"):
         return
     operation = Operation(name, Rule.OWN_CHECK, clash=CLASH)
     clash: Clash[Device] = Clash(CLASH, 0, 1, "")
-    walk.emit(Met(node, walk.scope, operation, (generator, drawn), clash, generator, drawn))
+    interp.emit(Met(node, interp.scope, operation, (generator, drawn), clash, generator, drawn))
 
 
-def _apart(walk: Walk, own: Device, theirs: Device, named: bool) -> bool:
+def _apart(interp: Interpreter, own: Device, theirs: Device, named: bool) -> bool:
     own, theirs = _types(own), _types(theirs)
-    if walk.relate(own, theirs) is Relation.DIFFERENT:
+    if interp.relate(own, theirs) is Relation.DIFFERENT:
         return True
     # Who writes `device=p.device` expects `p` to be anywhere, even where it was drawn from a list.
-    return named and own == CPU and not walk.in_cpu_world and any(_comes_in_a_batch(leaf) for leaf in leaves(theirs))
+    return named and own == CPU and not interp.in_cpu_world and any(_comes_in_a_batch(leaf) for leaf in leaves(theirs))
 
 
 def _comes_in_a_batch(leaf: Device) -> bool:

@@ -21,22 +21,22 @@ from devlint.placement.operations.operands import Bound, dim_of, origin_of, same
 from devlint.semantics import Clash, Operand, Operation
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def may_be_split(walk: Walk) -> bool:
+def may_be_split(interp: Interpreter) -> bool:
     """Whether the method that is walked belongs to a class that says so."""
-    owner = walk.info.owner if walk.info is not None else None
-    return owner is not None and owner.is_module and owner.splits and walk.scope.setting is not Setting.CONSTRUCTION
+    owner = interp.info.owner if interp.info is not None else None
+    return owner is not None and owner.is_module and owner.splits and interp.scope.setting is not Setting.CONSTRUCTION
 
 
-def note_split(walk: Walk, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]) -> None:
+def note_split(interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]) -> None:
     """A parameter of the module itself beside what one of its submodules handed back."""
     own = next((b for b in operands if isinstance(b.value, Tensor) and _latest(b) is StepKind.REGISTERED), None)
     other = next((b for b in operands if _latest(b) is StepKind.COMPUTED), None)
     if own is not None and other is not None and _clash_apart(operation, operands, own):
         mine, theirs = (MetOperand(b.role, b.value, b.node) for b in (own, other))
-        walk.emit(SplitOperands(node, walk.scope, operation, mine, theirs))
+        interp.emit(SplitOperands(node, interp.scope, operation, mine, theirs))
 
 
 def _clash_apart(operation: Operation, operands: Sequence[Bound], own: Bound) -> bool:

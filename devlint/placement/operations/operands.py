@@ -23,7 +23,7 @@ from devlint.placement.domain.provenance import Origin
 from devlint.semantics import Dim, Operation, Relation, library_models
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +128,10 @@ def device_of_value(value: Value) -> Device:
     return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
 
 
-def left_behind(walk: Walk, value: Value) -> bool:
+def left_behind(interp: Interpreter, value: Value) -> bool:
     """An item of a batch that is where it came, while another of its batch was moved."""
     device = device_of_value(value)
-    return isinstance(device, SameAs) and device.symbol.key in walk.state.moved_groups
+    return isinstance(device, SameAs) and device.symbol.key in interp.state.moved_groups
 
 
 def origin_of(value: Value) -> Origin | None:

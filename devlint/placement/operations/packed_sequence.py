@@ -17,30 +17,30 @@ from devlint.placement.operations.operands import bind
 from devlint.semantics import Dim, DType, Operation
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 _PACK = "torch.nn.utils.rnn.pack_padded_sequence"
 _UNPACK = "torch.nn.utils.rnn.pad_packed_sequence"
 
 
-def pack(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def pack(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``pack_padded_sequence(x, lengths)``."""
-    result = _performed(walk, node, site, _PACK)
+    result = _performed(interp, node, site, _PACK)
     return replace(result, kind=Kind.PACKED) if isinstance(result, Tensor) else result
 
 
-def unpack(walk: Walk, node: cst.Call, site: CallSite) -> Value:
+def unpack(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``pad_packed_sequence(packed)``: the padded data and, on the CPU, the lengths."""
-    result = _performed(walk, node, site, _UNPACK)
+    result = _performed(interp, node, site, _UNPACK)
     padded = result.rest if isinstance(result, Container) else result
     data = replace(padded, kind=Kind.PLAIN) if isinstance(padded, Tensor) else NOTHING
-    origin = walk.step(StepKind.COMPUTED, node, CPU, _UNPACK)
+    origin = interp.step(StepKind.COMPUTED, node, CPU, _UNPACK)
     lengths = Tensor(CPU, Dim.NONZERO, dtype=DType.INT, origin=origin)
     return Container((data, lengths), None, None, "tuple")
 
 
-def _performed(walk: Walk, node: cst.Call, site: CallSite, name: str) -> Value:
+def _performed(interp: Interpreter, node: cst.Call, site: CallSite, name: str) -> Value:
     operation = semantics.function(name)
     if not isinstance(operation, Operation):
         return NOTHING
-    return perform(walk, node, operation, bind(operation, site), call=site)
+    return perform(interp, node, operation, bind(operation, site), call=site)

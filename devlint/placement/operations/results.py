@@ -31,13 +31,13 @@ from devlint.placement.domain.lattice import (
 from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Shape
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, origin_of
 from devlint.placement.state.host_reads import host_read
 
 
 def result_of(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.CSTNode,
     operation: Operation,
     bound: Sequence[Bound],
@@ -49,7 +49,7 @@ def result_of(
         case Result.HOST:
             # Its shape, its dtype, its number of elements are known there without its data.
             for b in operands[:1] if operation.synchronises else ():
-                host_read(walk, node, operation.name, b.value, expression=b.node)
+                host_read(interp, node, operation.name, b.value, expression=b.node)
             return Host(number=True)
         case Result.NOTHING:
             return NOTHING
@@ -57,7 +57,7 @@ def result_of(
             pass
     if not operands:
         return NOTHING
-    tensor = _placed_result(walk, operation, bound, operands, clash, call)
+    tensor = _placed_result(interp, operation, bound, operands, clash, call)
     if _gives_tuple(operation, call):
         return Container((), None, tensor, "tuple")
     return tensor
@@ -88,14 +88,14 @@ def _declines(value: Value) -> bool:
 
 
 def _placed_result(
-    walk: Walk,
+    interp: Interpreter,
     operation: Operation,
     bound: Sequence[Bound],
     operands: Sequence[Bound],
     clash: Clash[Device] | None,
     call: CallSite | None,
 ) -> Tensor:
-    source = _source_of_result(walk, operation, operands, clash)
+    source = _source_of_result(interp, operation, operands, clash)
     value = source.value
     device = device_of_value(value)
     if operation.result is Result.OPERANDS and clash is None:
@@ -113,8 +113,8 @@ def _placed_result(
         Evidence.LIKELY if likely else Evidence.CERTAIN,
         origin_of(value),
         copied_at=_copied_at(operation, value),
-        stream=walk.state.streams.current,
-        computed_at=walk.state.streams.epoch,
+        stream=interp.state.streams.current,
+        computed_at=interp.state.streams.epoch,
     )
 
 
@@ -142,14 +142,14 @@ def _dtype(operands: Sequence[Bound]) -> DType:
 
 
 def _source_of_result(
-    walk: Walk, operation: Operation, operands: Sequence[Bound], clash: Clash[Device] | None
+    interp: Interpreter, operation: Operation, operands: Sequence[Bound], clash: Clash[Device] | None
 ) -> Bound:
     """The operand the result sits with; after a clash the one the others must agree with."""
     if operation.result is Result.SELF or operation.in_place:
         return operands[0]
     if clash is not None:
         sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
-        return next((operands[i] for i in sides if not _strays(walk, operands[i].value)), operands[sides[0]])
+        return next((operands[i] for i in sides if not _strays(interp, operands[i].value)), operands[sides[0]])
 
     def rank(b: Bound) -> int:
         if isinstance(b.value, Tensor) and b.value.dim is Dim.ZERO:
@@ -162,9 +162,9 @@ def _source_of_result(
     return min(operands, key=rank)
 
 
-def _strays(walk: Walk, value: Value) -> bool:
+def _strays(interp: Interpreter, value: Value) -> bool:
     """On the CPU, or left where its batch came."""
-    return left_behind(walk, value) or CPU in leaves(device_of_value(value))
+    return left_behind(interp, value) or CPU in leaves(device_of_value(value))
 
 
 def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bound) -> Device:

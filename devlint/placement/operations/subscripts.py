@@ -19,22 +19,22 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, device_of_value, dim_of
 
 
-def read_item(walk: Walk, node: cst.Subscript, value: Tensor | Opaque) -> Value:
+def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) -> Value:
     """``x[...]``: the index may be on the CPU, an index elsewhere needs x to be there too."""
-    indices, advanced = _indices(walk, node)
+    indices, advanced = _indices(interp, node)
     if not advanced:
         return _viewed(node, value, indices)
     operation = semantics.operator("[]")
     bound = [Bound("self", value, node.value, strict=True), *indices]
     for index in indices:
         if device_of_value(index.value) == CPU and device_of_value(value) not in (CPU, UNKNOWN):
-            walk.emit(IndexedFromHost(node, walk.scope, value, MetOperand(index.role, index.value, index.node)))
-    result = perform(walk, node, operation, bound)
+            interp.emit(IndexedFromHost(node, interp.scope, value, MetOperand(index.role, index.value, index.node)))
+    result = perform(interp, node, operation, bound)
     if isinstance(result, Tensor):
         return replace(result, dim=Dim.NONZERO if any(map(_gives_dimensions, indices)) else Dim.UNKNOWN)
     return result
@@ -86,20 +86,20 @@ def _keeps_dimension(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
 
 
-def _indices(walk: Walk, node: cst.Subscript) -> tuple[list[Bound], bool]:
+def _indices(interp: Interpreter, node: cst.Subscript) -> tuple[list[Bound], bool]:
     """The tensor indices of a subscript, and whether there is one."""
     found: list[Bound] = []
     for element in node.slice:
         part = element.slice
         if isinstance(part, cst.Index):
-            value = walk.evaluate(part.value)
+            value = interp.evaluate(part.value)
             if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
                 index = Bound("indices", value, part.value, strict=True)
                 found.append(_with_dimensions(index) if _is_argument(value, part.value) else index)
         elif isinstance(part, cst.Slice):
             for bound in (part.lower, part.upper, part.step):
                 if bound is not None:
-                    walk.evaluate(bound)
+                    interp.evaluate(bound)
     return _as_long_as_each_other(found), bool(found)
 
 
@@ -129,14 +129,14 @@ def _with_dimensions(bound: Bound) -> Bound:
 
 
 def write_item(
-    walk: Walk,
+    interp: Interpreter,
     target: cst.Subscript,
     owner: Tensor | Opaque,
     value: Value,
     value_node: cst.BaseExpression | None,
 ) -> None:
     """``x[...] = v``: through slices and integers any device will do, through an index tensor it will not."""
-    indices, advanced = _indices(walk, target)
+    indices, advanced = _indices(interp, target)
     if not advanced:
         return
     operation = semantics.operator("[]=")
@@ -148,4 +148,4 @@ def write_item(
     bound = [Bound("self", owner, target.value, strict=True), *indices]
     if isinstance(value, (Tensor, Opaque)):
         bound.append(Bound("value", value, value_node if value_node is not None else target))
-    perform(walk, target, operation, bound)
+    perform(interp, target, operation, bound)

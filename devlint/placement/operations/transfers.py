@@ -34,7 +34,7 @@ from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resol
 from devlint.placement.syntax.nodes import code_of, path_of
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 METHODS = frozenset({"to", "cpu", "type_as", "pin_memory", "type", "to_empty"}) | ACCELERATOR_METHODS
 
@@ -49,23 +49,23 @@ class Target:
 
 
 def transfer(
-    walk: Walk, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, method: str, call: CallSite
+    interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, method: str, call: CallSite
 ) -> Value:
     """The result of a transfer call, and what it does to the receiver."""
-    target = _target(walk, method, receiver, call)
-    fate = walk.take_fate(node)
-    result = _moved(walk, node, receiver, receiver_node, method, call, target)
-    walk.emit(
+    target = _target(interp, method, receiver, call)
+    fate = interp.take_fate(node)
+    result = _moved(interp, node, receiver, receiver_node, method, call, target)
+    interp.emit(
         Moved(
-            node, walk.scope, method, receiver, receiver_node, result, target.device, call,
-            target.moves is not False, target.named, fate, code_of(receiver_node), walk.arms, walk.under_device_guard,
+            node, interp.scope, method, receiver, receiver_node, result, target.device, call,
+            target.moves is not False, target.named, fate, code_of(receiver_node), interp.arms, interp.under_device_guard,
         )
     )  # fmt: skip
-    _note(walk, node, receiver, receiver_node, target, fate)
+    _note(interp, node, receiver, receiver_node, target, fate)
     return result
 
 
-def _target(walk: Walk, method: str, receiver: Value, call: CallSite) -> Target:
+def _target(interp: Interpreter, method: str, receiver: Value, call: CallSite) -> Target:
     if method == "cpu":
         return Target(CPU, True)
     if method == "pin_memory":
@@ -73,10 +73,10 @@ def _target(walk: Walk, method: str, receiver: Value, call: CallSite) -> Target:
     if method in ACCELERATOR_METHODS:
         argument = call.argument("device", 0)
         if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
-            return Target(resolve_current(walk, Known(method)), not call.unpacks or None)
+            return Target(resolve_current(interp, Known(method)), not call.unpacks or None)
         if isinstance(argument.value, Constant) and isinstance(argument.value.value, bool):
-            return Target(resolve_current(walk, Known(method)), True)
-        device = resolve_device(walk, argument.value, argument.node, Sink.TRANSFER, call)
+            return Target(resolve_current(interp, Known(method)), True)
+        device = resolve_device(interp, argument.value, argument.node, Sink.TRANSFER, call)
         return Target(device, True, argument)
     if method == "type_as":
         argument = call.argument("other", 0)
@@ -85,7 +85,7 @@ def _target(walk: Walk, method: str, receiver: Value, call: CallSite) -> Target:
         argument = call.argument("dtype", 0)
         spelled = argument.value.value if argument and isinstance(argument.value, Constant) else ""
         return Target(Known("cuda"), True) if "cuda" in str(spelled) else Target(_own(receiver), False)
-    return _target_of_to(walk, receiver, call)
+    return _target_of_to(interp, receiver, call)
 
 
 def _own(receiver: Value) -> Device:
@@ -93,11 +93,11 @@ def _own(receiver: Value) -> Device:
     return device if not isinstance(receiver, Instance) else UNKNOWN
 
 
-def _target_of_to(walk: Walk, receiver: Value, call: CallSite) -> Target:
+def _target_of_to(interp: Interpreter, receiver: Value, call: CallSite) -> Target:
     named = call.keyword("device") or call.keyword("other")
     if named is None and call.positional:
         named = call.positional[0]
-        if is_dtype(named.value, named.node) or _chooses_dtype(walk, named):
+        if is_dtype(named.value, named.node) or _chooses_dtype(interp, named):
             second = call.positional[1] if len(call.positional) > 1 else None
             if second is None or not isinstance(second.value, DeviceName):
                 return Target(_own(receiver), False)
@@ -110,21 +110,21 @@ def _target_of_to(walk: Walk, receiver: Value, call: CallSite) -> Target:
         return Target(_own(receiver), False)
     if isinstance(named.value, (UnknownValue, Opaque)) and "dtype" in code_of(named.node).lower():
         return Target(_own(receiver), False)
-    device = resolve_current(walk, resolve_device(walk, named.value, named.node, Sink.TRANSFER, call))
+    device = resolve_current(interp, resolve_device(interp, named.value, named.node, Sink.TRANSFER, call))
     return Target(device, True, named)
 
 
-def _chooses_dtype(walk: Walk, named: Argument) -> bool:
+def _chooses_dtype(interp: Interpreter, named: Argument) -> bool:
     """``t.to(torch.float32 if on_mps else torch.float64)``."""
     node = named.node
     if not isinstance(node, cst.IfExp) or not isinstance(named.value, UnknownValue):
         return False
     arms = (node.body, node.orelse)
-    return all(isinstance(arm, cst.Attribute) and is_dtype(walk.evaluate_quietly(arm), arm) for arm in arms)
+    return all(isinstance(arm, cst.Attribute) and is_dtype(interp.evaluate_quietly(arm), arm) for arm in arms)
 
 
 def _moved(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.Call,
     receiver: Value,
     receiver_node: cst.BaseExpression,
@@ -133,36 +133,36 @@ def _moved(
     target: Target,
 ) -> Value:
     if isinstance(receiver, Tensor):
-        return _moved_tensor(walk, node, receiver, receiver_node, method, call, target)
+        return _moved_tensor(interp, node, receiver, receiver_node, method, call, target)
     if isinstance(receiver, Opaque):
         if target.moves is False:
             return receiver
         if target.device == CPU and is_accelerator(receiver.device) and is_asynchronous(call):
             # Nobody queues the copy of a module and reads that: followed as the tensor it must be.
             tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
-            return _moved_tensor(walk, node, tensor, receiver_node, method, call, target)
-        origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
-        stream, epoch = walk.state.streams.current, walk.state.streams.epoch
+            return _moved_tensor(interp, node, tensor, receiver_node, method, call, target)
+        origin = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
+        stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         sure = target.moves is True and method != "pin_memory"
         return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch, moved=sure)
     if isinstance(receiver, Module):
         if target.moves is False:
             return receiver
-        origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
+        origin = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
         moved = replace(receiver, device=target.device, origin=origin)
-        _store_back(walk, receiver_node, moved)
+        _store_back(interp, receiver_node, moved)
         return moved
     if isinstance(receiver, (Self, Instance, Container)):
         return receiver
     if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
-        origin = walk.step(StepKind.MOVED, node, target.device, f".{method}()")
-        streams = walk.state.streams
+        origin = interp.step(StepKind.MOVED, node, target.device, f".{method}()")
+        streams = interp.state.streams
         return Opaque(target.device, origin, stream=streams.current, computed_at=streams.epoch, moved=True)
     return NOTHING
 
 
 def _moved_tensor(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.Call,
     receiver: Tensor,
     receiver_node: cst.BaseExpression,
@@ -182,16 +182,16 @@ def _moved_tensor(
     to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A copy that blocks ends after every copy that was queued before it.
-        walk.state.streams = walk.state.streams.copies_arrived()
+        interp.state.streams = interp.state.streams.copies_arrived()
     return replace(
         receiver,
         device=target.device,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
-        origin=walk.step(step_kind, node, target.device, f".{method}()", receiver.origin),
+        origin=interp.step(step_kind, node, target.device, f".{method}()", receiver.origin),
         pinned=False,
-        copied_at=walk.state.streams.copies if to_host else None,
-        stream=walk.state.streams.current,
-        computed_at=walk.state.streams.epoch,
+        copied_at=interp.state.streams.copies if to_host else None,
+        stream=interp.state.streams.current,
+        computed_at=interp.state.streams.epoch,
     )
 
 
@@ -201,26 +201,26 @@ def is_asynchronous(call: CallSite) -> bool:
     return non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
 
 
-def _store_back(walk: Walk, node: cst.BaseExpression, module: Module) -> None:
+def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module) -> None:
     """A Module moves in place: what it is known by is moved."""
     path = path_of(node)
-    if path is not None and not walk.in_cpu_world:
-        walk.state.store(path, module)
+    if path is not None and not interp.in_cpu_world:
+        interp.state.store(path, module)
 
 
 def _note(
-    walk: Walk, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target, fate: str
+    interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target, fate: str
 ) -> None:
     """What the move says of the receiver that stays behind, and of its siblings."""
     if not target.moves:
         return
     if fate != Fate.USED:
-        _mark_discarded(walk, node, receiver, receiver_node, target)
+        _mark_discarded(interp, node, receiver, receiver_node, target)
         return
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
         if comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
-            walk.state.moved_groups[symbol.key] = target.device
+            interp.state.moved_groups[symbol.key] = target.device
 
 
 def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
@@ -232,16 +232,16 @@ def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
 
 
 def _mark_discarded(
-    walk: Walk, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target
+    interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target
 ) -> None:
     path = path_of(receiver_node)
     if path is None:
         return
     if isinstance(receiver, Tensor):
-        origin = walk.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.origin)
-        walk.state.values[path] = replace(receiver, origin=origin)
+        origin = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.origin)
+        interp.state.values[path] = replace(receiver, origin=origin)
     elif isinstance(receiver, Opaque):
         # Of unknown type: it may well have moved in place.
-        walk.state.values[path] = replace(receiver, device=UNKNOWN)
+        interp.state.values[path] = replace(receiver, device=UNKNOWN)
     elif isinstance(receiver, UnknownValue) and not is_accelerator(target.device):
-        walk.state.values[path] = NOTHING
+        interp.state.values[path] = NOTHING

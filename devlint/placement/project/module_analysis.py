@@ -29,7 +29,7 @@ from devlint.placement.domain.events import ClassWalked, Event, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.evaluation.handlers import HANDLERS
-from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.interpreter.memo import LocalMemo, MemoTable
 from devlint.placement.interpreter.program import Program
 from devlint.placement.project.linkage import ModuleLinkage
@@ -128,14 +128,14 @@ class ModuleAnalysis:
             )
 
     def _events_of(self, function: FunctionInfo, loaded: dict[str, dict[str, set[str]]]) -> Iterator[Event]:
-        walk = self._walked(function)
-        if walk is None:
+        interp = self._walked(function)
+        if interp is None:
             return
-        for event in walk.events:
+        for event in interp.events:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            judged = self.callers.judged(event, walk.scope) if self.callers is not None else event
+            judged = self.callers.judged(event, interp.scope) if self.callers is not None else event
             if judged is not None:
                 yield judged
 
@@ -156,33 +156,33 @@ class ModuleAnalysis:
     def _walk_module(self) -> _ModuleLevel:
         self.linkage.depends_on(MODULE)
         self._globals, self._default = {}, CPU
-        walk = Walk(self, HANDLERS, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
-        walk.run(iter(list(body_of(self.tree))))
-        names = dict(walk.env.values) if walk.env is not None else self._globals
+        interp = Interpreter(self, HANDLERS, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+        interp.run(iter(list(body_of(self.tree))))
+        names = dict(interp.env.values) if interp.env is not None else self._globals
         # Set inside some function: when it has run is not known here.
         default = UNKNOWN if self._default == CPU and self._sets_default else self._default
-        return _ModuleLevel([] if self._queried else walk.events, names, default)
+        return _ModuleLevel([] if self._queried else interp.events, names, default)
 
     @property
     def _default_device(self) -> Device:
         level = self._module_level() if self._sets_default else None
         return self._default if level is None else level.default
 
-    def _walked(self, info: FunctionInfo) -> Walk | None:
+    def _walked(self, info: FunctionInfo) -> Interpreter | None:
         """The walk of a definition; None while it runs, or too deep."""
         # What one closes over is that of the walk around it.
         return self.memo.query(_walk_of(info), partial(self._walk, info), None, True, not info.closure)
 
-    def _walk(self, info: FunctionInfo) -> Walk:
-        walk = Walk(self, HANDLERS, scope_of(info, self.path, self.role), info)
-        walk.state.default_device = self._default_device
-        bind_parameters(walk, info)
+    def _walk(self, info: FunctionInfo) -> Interpreter:
+        interp = Interpreter(self, HANDLERS, scope_of(info, self.path, self.role), info)
+        interp.state.default_device = self._default_device
+        bind_parameters(interp, info)
         if not self._queried:
-            announce(walk, info)
-        walk.run_definition(info.node)
+            announce(interp, info)
+        interp.run_definition(info.node)
         if self._queried:
-            walk.keep_results()
-        return walk
+            interp.keep_results()
+        return interp
 
     def holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
         """The module that declares a definition; None for one that only its own evaluation knows."""
@@ -216,8 +216,8 @@ class ModuleAnalysis:
             return other.summary(info)
         if info.owner is not None and self.in_progress(info.owner):
             return None
-        walk = self._walked(info)
-        return None if walk is None else walk.result()
+        interp = self._walked(info)
+        return None if interp is None else interp.result()
 
     def note_argument(self, key: str, value: Value) -> None:
         """A call gives an argument to the parameter of this symbol key."""
@@ -302,13 +302,13 @@ class ModuleAnalysis:
             add_own_facts(facts, constructor, builders)
         return facts
 
-    def _constructing(self, info: ClassInfo) -> tuple[Walk, ...]:
+    def _constructing(self, info: ClassInfo) -> tuple[Interpreter, ...]:
         """The walks of the constructor and of its parts; none while it is walked itself."""
         init = info.methods.get("__init__")
-        walk = self._walked(init) if init is not None else None
-        if walk is None:
+        interp = self._walked(init) if init is not None else None
+        if interp is None:
             return ()
-        return (walk, *(part for method in info.builders if (part := self._walked(method)) is not None))
+        return (interp, *(part for method in info.builders if (part := self._walked(method)) is not None))
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
         """Whether what a function stores on an object is what every object of the class begins with."""

@@ -13,43 +13,43 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 SETTINGS = frozenset({Setting.FORWARD, Setting.METHOD, Setting.FUNCTION})
 _HARMLESS = frozenset({"print", "len", "type", "isinstance", "repr", "str", "id", "count_parameters"})
 
 
-def built_here(walk: Walk, module: Module, node: cst.BaseExpression) -> bool:
+def built_here(interp: Interpreter, module: Module, node: cst.BaseExpression) -> bool:
     """Whether the module certainly has state, was made on the CPU by this definition, and is still there."""
-    if module.holds_state is not True or module.assumed or module.device != CPU or walk.info is None:
+    if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
         return False
     step = module.origin.step if module.origin is not None else None
-    if step is None or step.kind is not StepKind.MADE or step.scope != walk.scope or walk.in_cpu_world:
+    if step is None or step.kind is not StepKind.MADE or step.scope != interp.scope or interp.in_cpu_world:
         return False
-    if walk.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):
+    if interp.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):
         return False
     forward = module.info.method("forward") if module.info is not None else None
     if module.info is not None and (forward is None or forward.places_itself):
         # It brings its inputs over, or what it does with them is not in sight.
         return False
     path = path_of(node)
-    return path is None or not (_has_parts_elsewhere(walk, path) or _is_handed_on(walk, path))
+    return path is None or not (_has_parts_elsewhere(interp, path) or _is_handed_on(interp, path))
 
 
 def _stays(child: object) -> bool:
     return isinstance(child, Module) and (child.stateless or child.device == CPU)
 
 
-def _has_parts_elsewhere(walk: Walk, path: str) -> bool:
+def _has_parts_elsewhere(interp: Interpreter, path: str) -> bool:
     """`conv.weight.data = kernel`: the state was replaced by what may be anywhere."""
-    parts = (value for key, value in walk.state.values.items() if key.startswith((f"{path}.", f"{path}[")))
+    parts = (value for key, value in interp.state.values.items() if key.startswith((f"{path}.", f"{path}[")))
     return any(getattr(value, "device", None) != CPU for value in parts)
 
 
-def _is_handed_on(walk: Walk, path: str) -> bool:
+def _is_handed_on(interp: Interpreter, path: str) -> bool:
     """What gets the module may move it in place."""
-    assert walk.info is not None
-    for child in descend(walk.info.node):
+    assert interp.info is not None
+    for child in descend(interp.info.node):
         if not isinstance(child, cst.Call) or (dotted(child.func) or "") in _HARMLESS:
             continue
         if any(isinstance(a.value, (cst.Name, cst.Attribute)) and code_of(a.value) == path for a in child.args):

@@ -29,7 +29,7 @@ from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of, st
 
 if TYPE_CHECKING:
     from devlint.placement.domain.abstract_state import Environment
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,39 +67,39 @@ class Condition:
                 state.values[narrowing.path] = narrowing.value
 
 
-def test(walk: Walk, node: cst.BaseExpression) -> Condition:
+def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
     """Evaluates a condition, its walrus bindings and calls included."""
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
-        return test(walk, node.expression).flipped()
+        return test(interp, node.expression).flipped()
     if isinstance(node, cst.BooleanOperation):
-        return _connective(walk, node)
+        return _connective(interp, node)
     if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
-        return _comparison(walk, node)
-    value = walk.evaluate(node)
-    walk.emit(Tested(node, walk.scope, value))
+        return _comparison(interp, node)
+    value = interp.evaluate(node)
+    interp.emit(Tested(node, interp.scope, value))
     if isinstance(node, cst.Call):
-        known = _known_of_tensor(walk, node)
+        known = _known_of_tensor(interp, node)
         if known is not None:
             return Condition(known)
-        narrowings = _type_test(walk, node)
+        narrowings = _type_test(interp, node)
         if narrowings:
-            return replace(_of_type(_guarded(walk, node), walk, node), narrowings=narrowings)
+            return replace(_of_type(_guarded(interp, node), interp, node), narrowings=narrowings)
     if isinstance(value, Truth):
         if value.known is not None:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
-        return _guarded(walk, node, about_device=value.about_device)
+        return _guarded(interp, node, about_device=value.about_device)
     if isinstance(value, Constant):
         return Condition(bool(value.value))
-    return _guarded(walk, node)
+    return _guarded(interp, node)
 
 
-def _connective(walk: Walk, node: cst.BooleanOperation) -> Condition:
-    left = test(walk, node.left)
+def _connective(interp: Interpreter, node: cst.BooleanOperation) -> Condition:
+    left = test(interp, node.left)
     is_and = isinstance(node.operator, cst.And)
     if left.known is (not is_and):
         # The right side is not evaluated in this world.
         return left
-    right = test(walk, node.right)
+    right = test(interp, node.right)
     if left.known is is_and:
         return replace(right, cpu_when=right.cpu_when if right.cpu_when is not None else left.cpu_when)
     if right.known is is_and:
@@ -109,25 +109,25 @@ def _connective(walk: Walk, node: cst.BooleanOperation) -> Condition:
     narrowings = tuple(n for c in (left, right) for n in c.narrowings if n.when is is_and)
     # One side of an "and" that holds only on the CPU is enough; so is one side of an "or" that fails only there.
     sides = [c.cpu_when for c in (left, right) if c.cpu_when is is_and]
-    guarded = _guarded(walk, node, about_device=about)
+    guarded = _guarded(interp, node, about_device=about)
     return replace(guarded, cpu_when=sides[0] if sides else guarded.cpu_when, narrowings=narrowings)
 
 
-def _comparison(walk: Walk, node: cst.Comparison) -> Condition:
+def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
     target = node.comparisons[0]
     operator = target.operator
-    value = walk.evaluate(node)
+    value = interp.evaluate(node)
     if isinstance(operator, (cst.Is, cst.IsNot)) and _is_none(target.comparator):
-        condition = _none_test(walk, node.left, walk.evaluate_quietly(node.left))
+        condition = _none_test(interp, node.left, interp.evaluate_quietly(node.left))
         return condition if isinstance(operator, cst.Is) else condition.flipped()
     if isinstance(value, Truth):
         if value.known is not None:
             return Condition(value.known)
         if value.about_device:
-            guard = _guarded(walk, node, about_device=True)
+            guard = _guarded(interp, node, about_device=True)
             outcome = _cpu_outcome(node, operator)
-            return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(walk, node.left, outcome))
-    return _guarded(walk, node)
+            return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(interp, node.left, outcome))
+    return _guarded(interp, node)
 
 
 def _cpu_outcome(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
@@ -145,7 +145,7 @@ def _is_none(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
 
-def _none_test(walk: Walk, node: cst.BaseExpression, value: Value) -> Condition:
+def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> Condition:
     if isinstance(value, Constant) and not _set_by_somebody_later(node, value):
         return Condition(value.value is None)
     if isinstance(value, Container):
@@ -158,7 +158,7 @@ def _none_test(walk: Walk, node: cst.BaseExpression, value: Value) -> Condition:
     if key is not None and not isinstance(node, cst.Name):
         key = None
     text = f"{code_of(node)} is None"
-    return Condition(guard=Guard(key or _versioned(walk, node, text), text, GuardKind.IS_NONE, subject))
+    return Condition(guard=Guard(key or _versioned(interp, node, text), text, GuardKind.IS_NONE, subject))
 
 
 def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:
@@ -169,20 +169,20 @@ def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:
 _ABOUT_DEVICES = ("cuda", "gpu", "device", "accelerator", ".is_cpu", "xpu", "npu", "mps", "hpu", "mlu", "musa", "xla")
 
 
-def _guarded(walk: Walk, node: cst.BaseExpression, *, about_device: bool = False) -> Condition:
+def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: bool = False) -> Condition:
     text = code_of(node)
     if len(text) > 200:
         return Condition()
-    subject = _accelerator_subject(walk, node)
+    subject = _accelerator_subject(interp, node)
     # An object that is called an accelerator has attributes of all sorts: `accelerator.is_main_process`.
     lowered = text.lower().replace("accelerator.", "")
     about = about_device or any(word in lowered for word in _ABOUT_DEVICES)
     kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
     cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
-    return Condition(guard=Guard(_versioned(walk, node, text), text, kind, subject), cpu_when=cpu_when)
+    return Condition(guard=Guard(_versioned(interp, node, text), text, kind, subject), cpu_when=cpu_when)
 
 
-def _on_the_cpu(walk: Walk, left: cst.BaseExpression, outcome: bool | None) -> tuple[Narrowing, ...]:
+def _on_the_cpu(interp: Interpreter, left: cst.BaseExpression, outcome: bool | None) -> tuple[Narrowing, ...]:
     """``x.device == torch.device("cpu")``: where it holds, that is where x is."""
     if outcome is None or not isinstance(left, cst.Attribute):
         return ()
@@ -190,7 +190,7 @@ def _on_the_cpu(walk: Walk, left: cst.BaseExpression, outcome: bool | None) -> t
         # ``x.device.type``
         left = left.value
     path = path_of(left.value) if isinstance(left, cst.Attribute) else None
-    value = walk.evaluate_quietly(left.value) if isinstance(left, cst.Attribute) and path is not None else None
+    value = interp.evaluate_quietly(left.value) if isinstance(left, cst.Attribute) and path is not None else None
     if path is None or not isinstance(value, (Tensor, Opaque)):
         return ()
     return (Narrowing(path, replace(value, device=CPU), outcome),)
@@ -199,12 +199,12 @@ def _on_the_cpu(walk: Walk, left: cst.BaseExpression, outcome: bool | None) -> t
 _NO_TENSORS = frozenset({"numpy.ndarray", "str", "int", "float", "list", "tuple", "dict"})
 
 
-def _known_of_tensor(walk: Walk, node: cst.Call) -> bool | None:
+def _known_of_tensor(interp: Interpreter, node: cst.Call) -> bool | None:
     """What a test of the type or of a method says of a value that is a tensor."""
-    name = walk.index.qualified(dotted(node.func))
+    name = interp.index.qualified(dotted(node.func))
     if name not in ("isinstance", "hasattr") or len(node.args) != 2:
         return None
-    value = walk.evaluate_quietly(node.args[0].value)
+    value = interp.evaluate_quietly(node.args[0].value)
     if not isinstance(value, Tensor):
         return None
     asked = node.args[1].value
@@ -214,28 +214,28 @@ def _known_of_tensor(walk: Walk, node: cst.Call) -> bool | None:
     if value.origin is not None and isinstance(value.origin.step.node, cst.Param):
         # An argument may be what its annotation does not say; that is why the code asks.
         return None
-    return False if _classes(walk, asked) <= _NO_TENSORS else None
+    return False if _classes(interp, asked) <= _NO_TENSORS else None
 
 
-def _classes(walk: Walk, tested: cst.BaseExpression) -> set[str]:
+def _classes(interp: Interpreter, tested: cst.BaseExpression) -> set[str]:
     """The qualified names of what ``isinstance`` asks for: one class or a tuple of them."""
     parts = [e.value for e in tested.elements] if isinstance(tested, cst.Tuple) else [tested]
-    return {walk.index.qualified(dotted(part)) for part in parts}
+    return {interp.index.qualified(dotted(part)) for part in parts}
 
 
-def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:
+def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
     """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: what x is where it holds and where it does not."""
-    name = walk.index.qualified(dotted(node.func))
+    name = interp.index.qualified(dotted(node.func))
     path = path_of(node.args[0].value) if node.args else None
     if path is None or name not in ("isinstance", "torch.is_tensor"):
         return ()
-    value = walk.evaluate_quietly(node.args[0].value)
+    value = interp.evaluate_quietly(node.args[0].value)
     if not isinstance(value, (Tensor, Opaque)):
         return ()
     if name == "torch.is_tensor":
         classes = {"torch.Tensor"}
     elif len(node.args) == 2:
-        classes = _classes(walk, node.args[1].value)
+        classes = _classes(interp, node.args[1].value)
     else:
         return ()
     tensors = {c for c in classes if c.rsplit(".", 1)[-1] in ("Tensor", "Parameter", "FloatTensor", "LongTensor")}
@@ -248,23 +248,23 @@ def _type_test(walk: Walk, node: cst.Call) -> tuple[Narrowing, ...]:
     return (Narrowing(path, Opaque(value.device, value.origin), True),)
 
 
-def _of_type(condition: Condition, walk: Walk, node: cst.Call) -> Condition:
+def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condition:
     """A test of an argument's type, with what decides it at each call."""
-    value = walk.evaluate_quietly(node.args[0].value)
+    value = interp.evaluate_quietly(node.args[0].value)
     device = value.device if isinstance(value, (Tensor, Opaque)) else None
     if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
         return condition
-    classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(walk, node.args[1].value)
+    classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(interp, node.args[1].value)
     kind = GuardKind.IS_TENSOR if classes == {"torch.Tensor"} else GuardKind.PLAIN
     if classes <= _NO_TENSORS:
         kind = GuardKind.IS_NO_TENSOR
     return replace(condition, guard=replace(condition.guard, kind=kind, subject=device.symbol))
 
 
-def _accelerator_subject(walk: Walk, node: cst.BaseExpression) -> Symbol | None:
+def _accelerator_subject(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
     """The symbol ``x`` of ``x.is_cuda``."""
     if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda":
-        device = getattr(walk.evaluate_quietly(node.value), "device", None)
+        device = getattr(interp.evaluate_quietly(node.value), "device", None)
         return device.symbol if isinstance(device, SameAs) else None
     return None
 
@@ -278,9 +278,9 @@ def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
     )
 
 
-def _versioned(walk: Walk, node: cst.BaseExpression, text: str) -> str:
+def _versioned(interp: Interpreter, node: cst.BaseExpression, text: str) -> str:
     """The text with the versions of the names in it, so that a rebound name makes another condition."""
-    versions = walk.state.versions
+    versions = interp.state.versions
     names = sorted({n.value for n in descend(node) if type(n) is cst.Name}) if versions else ()
     marks = ",".join(f"{name}{versions[name]}" for name in names if name in versions)
-    return f"{walk.scope.qualname}:{text}@{marks}"
+    return f"{interp.scope.qualname}:{text}@{marks}"

@@ -17,7 +17,7 @@ from devlint.placement.syntax.nodes import dotted
 from devlint.semantics.library_models import is_unplaced_context, places_factories
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 Leave = Callable[[Environment], None]
 
@@ -26,10 +26,10 @@ def _nothing(_: Environment) -> None:
     return None
 
 
-def enter(walk: Walk, node: cst.BaseExpression, value: Value) -> Leave:
+def enter(interp: Interpreter, node: cst.BaseExpression, value: Value) -> Leave:
     """Applies what entering ``value`` does; the result undoes it."""
-    walk.emit(Entered(node, walk.scope, value))
-    state = walk.state
+    interp.emit(Entered(node, interp.scope, value))
+    state = interp.state
     if isinstance(value, DeviceName):
         return _context_device(state, value.device)
     if isinstance(value, Instance):
@@ -42,14 +42,14 @@ def enter(walk: Walk, node: cst.BaseExpression, value: Value) -> Leave:
         if is_unplaced_context(value.type_name):
             return _context_device(state, UNKNOWN)
         return _nothing
-    return _context_device(state, UNKNOWN) if _is_given_device(walk, node) else _nothing
+    return _context_device(state, UNKNOWN) if _is_given_device(interp, node) else _nothing
 
 
-def _is_given_device(walk: Walk, node: cst.BaseExpression) -> bool:
+def _is_given_device(interp: Interpreter, node: cst.BaseExpression) -> bool:
     """A context of the project's own that is handed a device: it may well make that the default."""
-    if not isinstance(node, cst.Call) or walk.index.qualified(dotted(node.func)).startswith("torch."):
+    if not isinstance(node, cst.Call) or interp.index.qualified(dotted(node.func)).startswith("torch."):
         return False
-    values = [walk.evaluate_quietly(argument.value) for argument in node.args]
+    values = [interp.evaluate_quietly(argument.value) for argument in node.args]
     return any(isinstance(value, DeviceName) and not value.is_type for value in values)
 
 
@@ -94,16 +94,16 @@ def target_value(value: Value) -> Value:
 # -- settings ----------------------------------------------------------------------------------------------------
 
 
-def set_default_device(walk: Walk, call: CallSite) -> Value:
+def set_default_device(interp: Interpreter, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
-        walk.state.default_device = resolve_device(walk, argument.value, argument.node, Sink.CONTEXT, call)
-        if walk.info is None:
-            walk.program.note_default(walk.state.default_device)
+        interp.state.default_device = resolve_device(interp, argument.value, argument.node, Sink.CONTEXT, call)
+        if interp.info is None:
+            interp.program.note_default(interp.state.default_device)
     return NOTHING
 
 
-def set_default_tensor_type(walk: Walk, call: CallSite) -> Value:
+def set_default_tensor_type(interp: Interpreter, call: CallSite) -> Value:
     argument = call.argument("t", 0)
     if argument is not None:
         name = ""
@@ -112,19 +112,19 @@ def set_default_tensor_type(walk: Walk, call: CallSite) -> Value:
         elif isinstance(argument.value, Reference):
             name = argument.value.name
         if "cuda" in name:
-            walk.state.default_device = Known("cuda")
+            interp.state.default_device = Known("cuda")
         elif isinstance(argument.value, (Constant, Reference)):
-            walk.state.default_device = Known("cpu")
+            interp.state.default_device = Known("cpu")
         else:
-            walk.state.default_device = UNKNOWN
-        if walk.info is None:
-            walk.program.note_default(walk.state.default_device)
+            interp.state.default_device = UNKNOWN
+        if interp.info is None:
+            interp.program.note_default(interp.state.default_device)
     return NOTHING
 
 
-def set_device(walk: Walk, call: CallSite) -> Value:
+def set_device(interp: Interpreter, call: CallSite) -> Value:
     argument = call.argument("device", 0)
     if argument is not None:
-        device = resolve_device(walk, argument.value, argument.node, Sink.SET_DEVICE, call)
-        walk.state.current_index = device.index if isinstance(device, Known) else SOME_INDEX
+        device = resolve_device(interp, argument.value, argument.node, Sink.SET_DEVICE, call)
+        interp.state.current_index = device.index if isinstance(device, Known) else SOME_INDEX
     return Host()

@@ -24,73 +24,73 @@ from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, Known, Sam
 from devlint.placement.syntax.nodes import code_of
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 ACCELERATOR_METHODS = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "ipu"})
 """Tensor and Module methods named after the device they move to."""
 
 
 def resolve_device(
-    walk: Walk, value: Value, node: cst.BaseExpression, sink: str | None = None, call: CallSite | None = None
+    interp: Interpreter, value: Value, node: cst.BaseExpression, sink: str | None = None, call: CallSite | None = None
 ) -> Device:
     """The device an argument means where torch takes a device; names a literal spells are reported as such."""
     if isinstance(value, DeviceName):
         if sink is not None:
-            _name_literal(walk, value, sink, call)
+            _name_literal(interp, value, sink, call)
         return value.device
     if isinstance(value, Constant):
-        return _device_of_literal(walk, value, node, sink, call)
+        return _device_of_literal(interp, value, node, sink, call)
     if isinstance(value, (Tensor, Opaque)):
         # ``t.to(other)``; an argument of unknown type in a device's place is a device the caller decides.
         return value.device
     if isinstance(value, (Module, Reference)):
         return UNKNOWN
-    return expression_device(walk, node)
+    return expression_device(interp, node)
 
 
-def expression_device(walk: Walk, node: cst.BaseExpression) -> Device:
+def expression_device(interp: Interpreter, node: cst.BaseExpression) -> Device:
     """A device whose value is not followed: equal expressions over equal names are equal devices."""
     text = code_of(node)
     if len(text) > 100 or isinstance(node, cst.Call):
         return UNKNOWN
     root = text.split(".", 1)[0].split("[", 1)[0]
-    version = walk.state.versions.get(root, 0)
-    return SameAs(Symbol(Anchor.EXPRESSION, text, f"{walk.scope.qualname}:{text}@{version}"))
+    version = interp.state.versions.get(root, 0)
+    return SameAs(Symbol(Anchor.EXPRESSION, text, f"{interp.scope.qualname}:{text}@{version}"))
 
 
 def _device_of_literal(
-    walk: Walk, value: Constant, node: cst.BaseExpression, sink: str | None, call: CallSite | None
+    interp: Interpreter, value: Constant, node: cst.BaseExpression, sink: str | None, call: CallSite | None
 ) -> Device:
     if isinstance(value.value, bool) or value.value is None:
-        return walk.state.factory_device if value.value is None else UNKNOWN
+        return interp.state.factory_device if value.value is None else UNKNOWN
     if isinstance(value.value, int):
-        _emit(walk, value.node or node, str(value.value), sink, None, call)
+        _emit(interp, value.node or node, str(value.value), sink, None, call)
         return Known("cuda", value.value)
     if isinstance(value.value, str):
         named = name_of_constant(value)
-        _emit(walk, value.node or node, value.value, sink, named, call)
+        _emit(interp, value.node or node, value.value, sink, named, call)
         return named.device if named is not None else UNKNOWN
     return UNKNOWN
 
 
-def name_default(walk: Walk, value: Value, node: cst.BaseExpression) -> None:
+def name_default(interp: Interpreter, value: Value, node: cst.BaseExpression) -> None:
     """A string that names a device as the default of a field."""
     if isinstance(value, Constant) and isinstance(value.value, str):
-        resolve_device(walk, value, node, Sink.DEFAULT)
+        resolve_device(interp, value, node, Sink.DEFAULT)
 
 
-def _name_literal(walk: Walk, value: DeviceName, sink: str, call: CallSite | None) -> None:
+def _name_literal(interp: Interpreter, value: DeviceName, sink: str, call: CallSite | None) -> None:
     """A name that went through a variable is reported where it is spelled, once it reaches torch."""
     if value.node is None or not value.text or not isinstance(value.node, (cst.SimpleString, cst.Integer)):
         return
     if isinstance(value.device, SameAs):
         # An argument: the literal is its default.
         sink = Sink.DEFAULT
-    _emit(walk, value.node, value.text, sink, value, call, value.chosen_by_probe)
+    _emit(interp, value.node, value.text, sink, value, call, value.chosen_by_probe)
 
 
 def _emit(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.CSTNode,
     text: str,
     sink: str | None,
@@ -99,13 +99,15 @@ def _emit(
     guarded: bool = False,
 ) -> None:
     if sink is not None:
-        walk.emit(DeviceNamed(node, walk.scope, text, sink, name, call, guarded or walk.under_device_guard, walk.arms))
+        interp.emit(
+            DeviceNamed(node, interp.scope, text, sink, name, call, guarded or interp.under_device_guard, interp.arms)
+        )
 
 
-def resolve_current(walk: Walk, device: Device) -> Device:
+def resolve_current(interp: Interpreter, device: Device) -> Device:
     """``cuda`` without an index is the current device, where a path has set that."""
     if isinstance(device, Known) and device.type == "cuda" and device.index is None:
-        return Known("cuda", walk.state.current_index)
+        return Known("cuda", interp.state.current_index)
     return device
 
 

@@ -14,27 +14,27 @@ from devlint.semantics import library_models
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 ITEMS = "[]"
 """Stands for whatever is kept under a string key."""
 
 
-def tensor_fields(walk: Walk, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
+def tensor_fields(interp: Interpreter, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
     """Names of the fields that the annotated class declares as tensors, and the class if it is the project's."""
     if parameter.annotation is None:
         return frozenset(), None
     node = _class_of(parameter.annotation.annotation)
     if isinstance(node, cst.SimpleString):
         text = str(string_value(node.value))
-        value = walk.lookup(text) if text.isidentifier() else None
+        value = interp.lookup(text) if text.isidentifier() else None
     else:
-        value = walk.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
+        value = interp.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
     if isinstance(value, Reference):
         row = library_models.row(value.name)
         return row.fields if row is not None else frozenset(), None
     if isinstance(value, ClassValue) and not value.info.is_module:
-        return declared(walk, value.info), value.info
+        return declared(interp, value.info), value.info
     return frozenset(), None
 
 
@@ -48,11 +48,11 @@ def _class_of(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def declared(walk: Walk, info: ClassInfo) -> frozenset[str]:
+def declared(interp: Interpreter, info: ClassInfo) -> frozenset[str]:
     """The fields of a dataclass, a NamedTuple or a class like them that are annotated as one tensor."""
     return frozenset(
         name
         for one in info.order
         for name, text in annotated_fields(one.node)
-        if annotated(text, one.linkage.imports if one.linkage is not None else walk.index.imports) is Role.TENSOR
+        if annotated(text, one.linkage.imports if one.linkage is not None else interp.index.imports) is Role.TENSOR
     )

@@ -18,11 +18,11 @@ from devlint.placement.domain.lattice import (
 )
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
 def host_read(
-    walk: Walk,
+    interp: Interpreter,
     node: cst.CSTNode,
     reader: str,
     value: Value,
@@ -34,9 +34,9 @@ def host_read(
     if not isinstance(value, (Tensor, Opaque)):
         return
     copied = value.copied_at if isinstance(value, Tensor) else None
-    in_flight = copied is not None and copied == walk.state.streams.copies
+    in_flight = copied is not None and copied == interp.state.streams.copies
     place = expression if isinstance(expression, cst.BaseExpression) else None
-    walk.emit(HostRead(node, walk.scope, reader, value, wants_cpu, in_flight, place, walk.arms))
+    interp.emit(HostRead(node, interp.scope, reader, value, wants_cpu, in_flight, place, interp.arms))
     if CPU not in leaves(value.device):
         # Reading it from there waits for what was queued before: `.item()` synchronises.
-        walk.state.streams = walk.state.streams.copies_arrived()
+        interp.state.streams = interp.state.streams.copies_arrived()

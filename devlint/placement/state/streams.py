@@ -15,7 +15,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.semantics import Operation, Result
 
 if TYPE_CHECKING:
-    from devlint.placement.interpreter.interpreter import Walk
+    from devlint.placement.interpreter.interpreter import Interpreter
 
 
 def reads_data(operation: Operation) -> bool:
@@ -28,30 +28,30 @@ def reads_data(operation: Operation) -> bool:
     return operation.result is not Result.HOST or operation.synchronises
 
 
-def note_use(walk: Walk, node: cst.CSTNode, value: Value, expression: cst.CSTNode) -> None:
+def note_use(interp: Interpreter, node: cst.CSTNode, value: Value, expression: cst.CSTNode) -> None:
     """A tensor is used on the current stream."""
     if not isinstance(value, Tensor):
         return
-    streams = walk.state.streams
-    if value.stream is None or value.stream == streams.current or not _made_here(walk, value):
+    streams = interp.state.streams
+    if value.stream is None or value.stream == streams.current or not _made_here(interp, value):
         return
     if not streams.orders(value.stream, value.computed_at):
-        walk.emit(StreamCrossed(expression, walk.scope, value, value.stream, streams.current))
+        interp.emit(StreamCrossed(expression, interp.scope, value, value.stream, streams.current))
 
 
-def _made_here(walk: Walk, value: Tensor) -> bool:
+def _made_here(interp: Interpreter, value: Tensor) -> bool:
     """Both streams must be seen in one definition; a tensor from outside may be ordered there."""
     if value.origin is None:
         return False
     made = value.origin.find(StepKind.MADE, StepKind.COMPUTED, StepKind.MOVED)
-    return made is not None and made.scope == walk.scope
+    return made is not None and made.scope == interp.scope
 
 
-def wait(walk: Walk, waiting: str, awaited: str) -> None:
+def wait(interp: Interpreter, waiting: str, awaited: str) -> None:
     """``waiting.wait_stream(awaited)``."""
-    walk.state.streams = walk.state.streams.waited(waiting, awaited)
+    interp.state.streams = interp.state.streams.waited(waiting, awaited)
 
 
-def synchronise(walk: Walk) -> None:
+def synchronise(interp: Interpreter) -> None:
     """The host waits for everything: all orders are certain, all copies have arrived."""
-    walk.state.streams = walk.state.streams.synchronised()
+    interp.state.streams = interp.state.streams.synchronised()
