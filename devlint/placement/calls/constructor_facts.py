@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo
-from devlint.placement.domain.abstract_state import Environment, join
+from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import Module, Self, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.syntax.nodes import parameters_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequence[Interpreter]) -> None:
     """What the class itself stores, given the walks of ``__init__`` and of the methods that are parts of it."""
     info = facts.info
-    end: Environment | None = constructor.env
+    end: AbstractState | None = constructor.env
     for state in constructor.exits.states:
         end = join(None, end, state)
     me, assigned_later = _self_name(constructor), info.assigned_outside_init

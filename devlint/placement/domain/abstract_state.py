@@ -31,7 +31,7 @@ def root_of(path: str) -> str:
 
 
 @dataclass(slots=True)
-class Environment:
+class AbstractState:
     """Values by the path they are stored at (``x``, ``self.w``, ``batch['x']``), and the process-wide settings."""
 
     values: dict[str, Value] = field(default_factory=dict)
@@ -52,9 +52,9 @@ class Environment:
     on_accelerator: bool = False
     """Reached only where an accelerator is in use."""
 
-    def copy(self) -> Environment:
+    def copy(self) -> AbstractState:
         # dataclasses.replace takes four times as long, and each branch copies a state.
-        made = Environment(*_fields_of(self))
+        made = AbstractState(*_fields_of(self))
         made.values = dict(self.values)
         made.moved_groups = dict(self.moved_groups)
         made.versions = dict(self.versions)
@@ -77,7 +77,7 @@ class Environment:
     def factory_device(self) -> Device:
         return self.default_device if self.context_device is None else self.context_device
 
-    def narrowed(self, guard: Guard, holds: bool) -> Environment:
+    def narrowed(self, guard: Guard, holds: bool) -> AbstractState:
         """This state inside the branch where ``guard`` is decided."""
         inside = self.copy()
         for path, value in inside.values.items():
@@ -87,10 +87,10 @@ class Environment:
         return inside
 
 
-_fields_of = attrgetter(*(field.name for field in fields(Environment)))
+_fields_of = attrgetter(*(field.name for field in fields(AbstractState)))
 
 
-def join(guard: Guard | None, then: Environment | None, otherwise: Environment | None) -> Environment | None:
+def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractState | None) -> AbstractState | None:
     """The state after a branch; None stands for an arm that does not get there."""
     if then is None or otherwise is None:
         return then if otherwise is None else otherwise

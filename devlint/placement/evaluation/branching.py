@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from devlint.placement.domain.abstract_state import Environment, join
+from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.state.conditions import Condition
 
@@ -25,8 +25,8 @@ def branch(interp: Interpreter, condition: Condition, then: Callable[[], None], 
 
 
 def _arm(
-    interp: Interpreter, condition: Condition, outcome: bool, before: Environment, run: Callable[[], None]
-) -> Environment | None:
+    interp: Interpreter, condition: Condition, outcome: bool, before: AbstractState, run: Callable[[], None]
+) -> AbstractState | None:
     guard = condition.guard
     holds = outcome is not condition.negated
     interp.env = before.narrowed(guard, holds) if guard is not None else before.copy()

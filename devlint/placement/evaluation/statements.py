@@ -7,7 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from devlint.placement.calls.bindings import assign, bind_loop_target, delete, reads_of
-from devlint.placement.domain.abstract_state import Environment, join
+from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, NOTHING
 from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returned
 from devlint.placement.domain.lattice import Guard, GuardKind
@@ -148,13 +148,13 @@ def _loop(
 
 
 def _round(
-    interp: Interpreter, start: Environment, enter: Callable[[], None], body: cst.BaseSuite
-) -> Environment | None:
+    interp: Interpreter, start: AbstractState, enter: Callable[[], None], body: cst.BaseSuite
+) -> AbstractState | None:
     interp.env = start
     with interp.in_loop() as loop:
         enter()
         interp.run(body_of(body))
-    end: Environment | None = interp.env
+    end: AbstractState | None = interp.env
     for state in (*loop.continues, *loop.breaks):
         end = join(None, end, state) if end is not None else state
     return end
@@ -166,7 +166,7 @@ def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
     after = interp.env
     if node.orelse is not None:
         interp.run(body_of(node.orelse.body))
-    ends: list[Environment | None] = [interp.env]
+    ends: list[AbstractState | None] = [interp.env]
     for handler in node.handlers:
         if handler.type is not None:
             interp.env = before.copy()
@@ -176,7 +176,7 @@ def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
             interp.state.store(handler.name.name.value, NOTHING)
         interp.run(body_of(handler.body))
         ends.append(interp.env)
-    end: Environment | None = None
+    end: AbstractState | None = None
     for state in ends:
         end = join(None, end, state)
     interp.env = end
@@ -204,7 +204,7 @@ def with_statement(interp: Interpreter, node: cst.With) -> None:
 def match_statement(interp: Interpreter, node: cst.Match) -> None:
     interp.evaluate(node.subject)
     before = interp.state
-    end: Environment | None = None if _takes_all(node.cases[-1]) else before.copy()
+    end: AbstractState | None = None if _takes_all(node.cases[-1]) else before.copy()
     for case in node.cases:
         interp.env = before.copy()
         for name in _captured(case.pattern):

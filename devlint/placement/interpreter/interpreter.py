@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from devlint.placement.declarations.parameter_evidence import NameUses
-from devlint.placement.domain.abstract_state import Environment
+from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import Noted
 from devlint.placement.domain.events import Event, Fate
@@ -56,8 +56,8 @@ class Handlers:
 class Loop:
     """States that leave a loop body early."""
 
-    breaks: list[Environment] = field(default_factory=list)
-    continues: list[Environment] = field(default_factory=list)
+    breaks: list[AbstractState] = field(default_factory=list)
+    continues: list[AbstractState] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Exits:
 
     returned: list[tuple[Value, tuple[Decided, ...]]] = field(default_factory=list)
     """The values, each with the conditions it stands under."""
-    states: list[Environment] = field(default_factory=list)
+    states: list[AbstractState] = field(default_factory=list)
 
     def count(self) -> tuple[int, int]:
         """How many there are, for :meth:`keep`."""
@@ -92,7 +92,7 @@ class Interpreter:
         self.info = info
         self.depth = depth
         self.closure: dict[str, Value] = info.closure if info is not None else {}
-        self.env: Environment | None = Environment()
+        self.env: AbstractState | None = AbstractState()
         """The state at the current point; None where that cannot be reached."""
         self.uses = NameUses()
         """What the definition shows of its names. Set once, when its parameters are bound."""
@@ -150,7 +150,7 @@ class Interpreter:
             self.exits.returned.append((NONE, ()))
 
     @property
-    def state(self) -> Environment:
+    def state(self) -> AbstractState:
         """The state at a reachable point."""
         assert self.env is not None
         return self.env

@@ -28,7 +28,7 @@ from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKi
 from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of, string_value
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.abstract_state import Environment
+    from devlint.placement.domain.abstract_state import AbstractState
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
@@ -60,7 +60,7 @@ class Condition:
             tuple(replace(narrowing, when=not narrowing.when) for narrowing in self.narrowings),
         )
 
-    def narrow(self, state: Environment, outcome: bool) -> None:
+    def narrow(self, state: AbstractState, outcome: bool) -> None:
         """Applies what the outcome says of the types of names."""
         for narrowing in self.narrowings:
             if narrowing.when is outcome:

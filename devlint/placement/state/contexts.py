@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.domain.abstract_state import Environment
+from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NOTHING, Constant, DeviceName, Host, Instance, Reference, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Entered, Sink
@@ -19,10 +19,10 @@ from devlint.semantics.library_models import is_unplaced_context, places_factori
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
-Leave = Callable[[Environment], None]
+Leave = Callable[[AbstractState], None]
 
 
-def _nothing(_: Environment) -> None:
+def _nothing(_: AbstractState) -> None:
     return None
 
 
@@ -53,34 +53,34 @@ def _is_given_device(interp: Interpreter, node: cst.BaseExpression) -> bool:
     return any(isinstance(value, DeviceName) and not value.is_type for value in values)
 
 
-def _context_device(state: Environment, device: object) -> Leave:
+def _context_device(state: AbstractState, device: object) -> Leave:
     before = state.context_device
     state.context_device = device  # type: ignore[assignment]
 
-    def leave(after: Environment) -> None:
+    def leave(after: AbstractState) -> None:
         after.context_device = before
 
     return leave
 
 
-def _current_index(state: Environment, value: Instance) -> Leave:
+def _current_index(state: AbstractState, value: Instance) -> Leave:
     before = state.current_index
     device = value.device
     state.current_index = device.index if isinstance(device, Known) else SOME_INDEX
 
-    def leave(after: Environment) -> None:
+    def leave(after: AbstractState) -> None:
         after.current_index = before
 
     return leave
 
 
-def _stream(state: Environment, value: Instance) -> Leave:
+def _stream(state: AbstractState, value: Instance) -> Leave:
     before = state.streams.current
     named = dict(value.details).get("stream")
     if isinstance(named, Reference):
         state.streams = state.streams.on(named.name)
 
-    def leave(after: Environment) -> None:
+    def leave(after: AbstractState) -> None:
         after.streams = after.streams.on(before)
 
     return leave

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain.abstract_state import Environment, join
+from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -112,7 +112,7 @@ def test_a_part_replaced_in_one_arm_only_is_uncertain() -> None:
 
 
 def test_storing_a_name_forgets_its_parts() -> None:
-    state = Environment()
+    state = AbstractState()
     state.store("box.w", ON_CPU)
     state.store("box['k']", ON_CPU)
     state.store("boxes", ON_CPU)
@@ -121,7 +121,7 @@ def test_storing_a_name_forgets_its_parts() -> None:
 
 
 def test_a_copy_of_a_state_is_its_own() -> None:
-    state = Environment()
+    state = AbstractState()
     other = state.copy()
     other.store("x", ON_CPU)
     other.streams = other.streams.waited("a", "b")
@@ -129,7 +129,7 @@ def test_a_copy_of_a_state_is_its_own() -> None:
 
 
 def test_narrowing_decides_the_choices_under_that_guard() -> None:
-    state = Environment()
+    state = AbstractState()
     state.store("x", join_values(FLAG, ON_CUDA, ON_CPU))
     assert state.narrowed(FLAG, True).values["x"] == ON_CUDA
     assert state.narrowed(FLAG, False).values["x"] == ON_CPU
@@ -137,14 +137,14 @@ def test_narrowing_decides_the_choices_under_that_guard() -> None:
 
 
 def test_an_arm_that_never_ends_has_no_part_in_the_join() -> None:
-    state = Environment()
+    state = AbstractState()
     assert join(FLAG, state, None) is state
     assert join(FLAG, None, state) is state
     assert join(FLAG, None, None) is None
 
 
 def test_settings_join_like_values() -> None:
-    then, otherwise = Environment(default_device=Known("cuda")), Environment()
+    then, otherwise = AbstractState(default_device=Known("cuda")), AbstractState()
     then.context_device = otherwise.context_device = CPU
     then.current_index, otherwise.current_index = 0, 1
     then.streams = StreamOrder(waits={("a", "b"): 4, ("a", "c"): 4}, ordered_until=3)
