@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import DraftStep
 from devlint.placement.domain.abstract_values import Value
 from devlint.placement.domain.lattice import describe
-from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.domain.provenance import Provenance, Step, StepKind
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Met, MetOperand
@@ -26,15 +26,15 @@ _STEP_MESSAGES = {
 }
 
 
-def origin_of(value: Value) -> Origin | None:
+def provenance_of(value: Value) -> Provenance | None:
     """The provenance of a value, latest step first; None for a value without one, such as a number."""
-    return getattr(value, "origin", None)
+    return getattr(value, "provenance", None)
 
 
 def steps_of(operand: MetOperand) -> tuple[Step, ...]:
     """The provenance of an operand, first step to latest; empty if it has none."""
-    origin = origin_of(operand.value)
-    return tuple(reversed(tuple(origin))) if origin is not None else ()
+    provenance = provenance_of(operand.value)
+    return tuple(reversed(tuple(provenance))) if provenance is not None else ()
 
 
 def trace_of(event: Met) -> tuple[DraftStep, ...]:

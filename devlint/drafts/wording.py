@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_accelerator, leaves
-from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.domain.provenance import Provenance, Step, StepKind
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -58,8 +58,10 @@ def describe_operand(operand: MetOperand) -> str:
     """The operand as the reader knows it: its code, or what made it where the code is long."""
     if is_module(operand):
         return quoted(operand.node, "the module")
-    origin = origin_of(operand.value)
-    made = f"the result of `{origin.step.name}`" if origin is not None and origin.step.name else "an operand"
+    provenance = provenance_of(operand.value)
+    made = (
+        f"the result of `{provenance.step.name}`" if provenance is not None and provenance.step.name else "an operand"
+    )
     return quoted(operand.node, made)
 
 
@@ -150,18 +152,20 @@ def device_expression_of(operand: MetOperand) -> str:
 
 def bare_creation(value: Value) -> Step | None:
     """The creation without ``device=`` that put a value on the CPU; None if a later transfer decided its device."""
-    return _bare_creation_in(origin_of(value))
+    return _bare_creation_in(provenance_of(value))
 
 
 def other_creations(value: Value) -> list[Step]:
     """The creations without ``device=`` that give the value in the other arms of a branch."""
-    origin = origin_of(value)
-    found = [_bare_creation_in(alternative) for alternative in origin.alternatives] if origin is not None else []
+    provenance = provenance_of(value)
+    found = (
+        [_bare_creation_in(alternative) for alternative in provenance.alternatives] if provenance is not None else []
+    )
     return [step for step in found if step is not None]
 
 
-def _bare_creation_in(origin: Origin | None) -> Step | None:
-    for step in origin or ():
+def _bare_creation_in(provenance: Provenance | None) -> Step | None:
+    for step in provenance or ():
         if step.kind is StepKind.MADE:
             return step if step.bare else None
         if step.kind is StepKind.MOVED and step.device == CPU:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import keywords_of, suffixed, with_argument
 from devlint.drafts.draft import Repair
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, device_expression_of, device_of, quoted
 from devlint.finding import Applicability
 from devlint.placement.domain.abstract_values import DeviceName, Evidence, Opaque, Tensor, Value
@@ -87,7 +87,7 @@ class Definitions:
         """The name of the device the same definition put the other operand on, if bound before ``step``; else empty."""
         import libcst as cst
 
-        for link in origin_of(theirs.value) or ():
+        for link in provenance_of(theirs.value) or ():
             if link.kind not in (StepKind.MADE, StepKind.MOVED):
                 continue
             given = link.node.args if link.scope == step.scope and isinstance(link.node, cst.Call) else ()
@@ -277,7 +277,7 @@ def _may_be_tensor(value: Value | None) -> bool:
 
 def _given_before(step: Step, theirs: MetOperand) -> Step | None:
     """The parameter of the creating function that the other operand comes from; None if a transfer comes in between."""
-    for link in origin_of(theirs.value) or ():
+    for link in provenance_of(theirs.value) or ():
         if link.kind is StepKind.MOVED:
             return None
         named = link.name.isidentifier() and link.name != "self"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace, TransferTo
 from devlint.drafts.draft import Draft
-from devlint.drafts.trace import origin_of, trace_of
+from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import code_of
 from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
-from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class LosesTheDevice(Rule):
 
     def claim(self, event: Met) -> Iterable[Draft]:
         for operand in (event.stray, event.other):
-            for step in origin_of(operand.value) or ():
+            for step in provenance_of(operand.value) or ():
                 draft = self._pending.pop(id(step.node), None)
                 if draft is not None:
                     yield replace(draft, trace=trace_of(event))
@@ -87,11 +87,11 @@ def round_trip(event: Moved) -> RoundTrip | None:
 
     if not goes_to_current(event) or getattr(event.receiver, "device", UNKNOWN) != CPU:
         return None
-    origin = _sent_to_cpu(origin_of(event.receiver))
-    if origin is None or origin.step.scope != event.scope:
+    provenance = _sent_to_cpu(provenance_of(event.receiver))
+    if provenance is None or provenance.step.scope != event.scope:
         return None
-    before = origin.previous.step.device if origin.previous is not None else UNKNOWN
-    node = origin.step.node
+    before = provenance.previous.step.device if provenance.previous is not None else UNKNOWN
+    node = provenance.step.node
     if not _may_be_elsewhere(before) or not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return None
     in_one_chain = any(child is node for child in descend(event.receiver_node))
@@ -99,12 +99,12 @@ def round_trip(event: Moved) -> RoundTrip | None:
         # What was moved is unknown, so it need not have come from an accelerator.
         return None
     tensor = isinstance(event.receiver, Tensor) and event.receiver.evidence is Evidence.CERTAIN
-    return RoundTrip(origin.step, node.func.value, in_one_chain, tensor and before != UNKNOWN)
+    return RoundTrip(provenance.step, node.func.value, in_one_chain, tensor and before != UNKNOWN)
 
 
-def _sent_to_cpu(origin: Origin | None) -> Origin | None:
+def _sent_to_cpu(provenance: Provenance | None) -> Provenance | None:
     """The link of the latest transfer if that went to the CPU, else None."""
-    link = origin
+    link = provenance
     while link is not None:
         if link.step.kind in (StepKind.MOVED, StepKind.UNWRAPPED):
             return link if link.step.device == CPU else None

@@ -35,7 +35,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Known, SameAs
-from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -146,7 +146,7 @@ _PLAIN = frozenset(
 
 def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
     if name in owner.fields:
-        return Tensor(owner.device, evidence=Evidence.LIKELY, origin=owner.origin)
+        return Tensor(owner.device, evidence=Evidence.LIKELY, provenance=owner.provenance)
     if name == "device":
         return DeviceName(owner.device, node, code_of(node), of_tensor=owner.tensorlike)
     if name in ("is_cuda", "is_cpu"):
@@ -156,17 +156,17 @@ def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
     if name in TENSOR_ONLY:
         return NOTHING
     if name in library_models.anywhere().tensor_attributes:
-        return Opaque(owner.device, owner.origin, tensorlike=True)
-    return Opaque(owner.device, owner.origin, owner.tensorlike and name in ("T", "data", "grad", "mT"))
+        return Opaque(owner.device, owner.provenance, tensorlike=True)
+    return Opaque(owner.device, owner.provenance, owner.tensorlike and name in ("T", "data", "grad", "mT"))
 
 
 def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribute) -> Value:
     if owner.assumed:
         return NOTHING
     if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"):
-        origin = interp.step(StepKind.GIVEN, node, owner.device, code_of(node))
+        provenance = interp.step(StepKind.GIVEN, node, owner.device, code_of(node))
         kind = Kind.BUFFER if name.startswith("running") else Kind.PARAMETER
-        return Tensor(owner.device, kind=kind, evidence=Evidence.LIKELY, origin=origin)
+        return Tensor(owner.device, kind=kind, evidence=Evidence.LIKELY, provenance=provenance)
     if name == "device":
         return DeviceName(owner.device, node, code_of(node))
     if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim", "dtype"):
@@ -244,7 +244,7 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
         return value
     device = SameAs(module_symbol(info))
     step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}")
-    return replace(value, device=device, origin=Origin(step))
+    return replace(value, device=device, provenance=Provenance(step))
 
 
 def _plain_tensor(info: ClassInfo, value: Tensor, stores: int) -> Value:

@@ -57,7 +57,7 @@ def _as_tensor(value: Opaque) -> Tensor:
     """What a loader yields has a batch dimension."""
     from_batch = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.BATCH
     dim = Dim.NONZERO if from_batch else Dim.UNKNOWN
-    return Tensor(value.device, dim, evidence=Evidence.LIKELY, origin=value.origin)
+    return Tensor(value.device, dim, evidence=Evidence.LIKELY, provenance=value.provenance)
 
 
 def _assign_attribute(
@@ -77,7 +77,7 @@ def _assign_attribute(
     base = path_of(target.value)
     if name == "data" and base is not None and isinstance(owner, Tensor) and isinstance(value, (Tensor, Opaque)):
         # ``t.data = t.data.to(device)`` moves t itself.
-        interp.state.store(base, replace(owner, device=value.device, origin=value.origin))
+        interp.state.store(base, replace(owner, device=value.device, provenance=value.provenance))
 
 
 def _assign_item(
@@ -181,9 +181,9 @@ def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
     if isinstance(value, Module):
         if value.children and isinstance(key, int) and -len(value.children) <= key < len(value.children):
             return _child(value, value.children[key])
-        return Module(value.device, origin=value.origin)
+        return Module(value.device, provenance=value.provenance)
     if isinstance(value, Host):
-        return Host(numpy=value.numpy, origin=value.origin)
+        return Host(numpy=value.numpy, provenance=value.provenance)
     return NOTHING
 
 

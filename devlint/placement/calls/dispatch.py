@@ -138,8 +138,8 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
     if known is not None:
         return perform(interp, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
     if "." in name and _may_be_submodule(interp, name):
-        origin = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
-        return Module(CPU, name, origin=origin, assumed=True)
+        provenance = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+        return Module(CPU, name, provenance=provenance, assumed=True)
     return library.call_by_prefix(interp, node, name, site)
 
 
@@ -167,8 +167,8 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Function():
             return call_function(interp, node, callee, site)
         case ClassValue() if callee.info.kind is ClassKind.UNKNOWN and _may_be_submodule(interp, callee.info.name):
-            origin = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
-            return Module(CPU, callee.info.name, origin=origin, assumed=True)
+            provenance = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
+            return Module(CPU, callee.info.name, provenance=provenance, assumed=True)
         case ClassValue():
             return construct(interp, node, callee, site)
         case Module():
@@ -199,7 +199,7 @@ def _call_opaque(interp: Interpreter, callee: Opaque, site: CallSite) -> Value:
     placed = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque))]
     if len(placed) == 1 and not isinstance(placed[0], UnknownValue):
         value = placed[0]
-        return Opaque(value.device, value.origin)
+        return Opaque(value.device, value.provenance)
     return NOTHING
 
 

@@ -27,7 +27,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Met
 from devlint.placement.domain.lattice import may_be_cpu
-from devlint.placement.domain.provenance import Origin, Step, StepKind
+from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.syntax.nodes import parameters_of
 
@@ -95,7 +95,7 @@ def _as_self(receiver: Value, usual: Value) -> Value:
 def _as_used(value: Value, usual: Value | None) -> Value:
     """What the caller does not know the type of is what the callee takes it for."""
     if isinstance(value, Opaque) and isinstance(usual, Tensor):
-        return Tensor(value.device, evidence=Evidence.LIKELY, origin=value.origin)
+        return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
     return value
 
 
@@ -105,13 +105,13 @@ def _made_on_cpu(value: Value) -> Iterator[Step]:
         for item in (*value.items, *((value.rest,) if value.rest is not None else ())):
             yield from _made_on_cpu(item)
     elif isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device):
-        made = _creation(value.origin)
+        made = _creation(value.provenance)
         if made is not None:
             yield made
 
 
-def _creation(origin: Origin | None) -> Step | None:
-    for step in origin or ():
+def _creation(provenance: Provenance | None) -> Step | None:
+    for step in provenance or ():
         if step.kind in (StepKind.MADE, StepKind.STORED):
             return step if step.bare or step.kind is StepKind.STORED else None
         if step.kind is StepKind.MOVED:
@@ -123,4 +123,4 @@ def _is_about(event: Met, handed: list[Step]) -> bool:
     """Whether a side of the clash is, or was computed from, what was handed in."""
     values = [operand.value for operand in (event.stray, event.other)]
     placed = [value for value in values if isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device)]
-    return any(step is given for value in placed for step in value.origin or () for given in handed)
+    return any(step is given for value in placed for step in value.provenance or () for given in handed)

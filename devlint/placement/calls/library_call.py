@@ -95,8 +95,8 @@ def one_value(word: str, device: Device, tensor: Tensor) -> Value:
         case "tensor":
             return tensor
         case "batch":
-            return Opaque(device, tensor.origin)
+            return Opaque(device, tensor.provenance)
         case "module":
-            return Module(device, origin=tensor.origin)
+            return Module(device, provenance=tensor.provenance)
         case _:
             return Host()

@@ -60,8 +60,10 @@ def _made(call: LibraryCall) -> Value:
         device = UNKNOWN if call.site.unpacks else call.interp.state.factory_device if call.effect.default else CPU
     # Bare is what the call itself could have put elsewhere: a file that is read, a text that is encoded it could not.
     bare = told is None and device == CPU and (call.effect.default or bool(call.effect.device))
-    origin = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
-    return given_back(call, lambda word: one_value(word, device, replace(_TENSOR, device=device, origin=origin)))
+    provenance = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
+    return given_back(
+        call, lambda word: one_value(word, device, replace(_TENSOR, device=device, provenance=provenance))
+    )
 
 
 def _beside(call: LibraryCall) -> Value:
@@ -112,8 +114,8 @@ def _module(call: LibraryCall) -> Value:
     if told is None:
         told = UNKNOWN if call.is_unknown() else call.interp.state.factory_device
     device = told
-    origin = call.interp.step(StepKind.MADE, call.node, device, call.name)
-    return Module(device, type_name, None, origin, holds_state=call.effect.state)
+    provenance = call.interp.step(StepKind.MADE, call.node, device, call.name)
+    return Module(device, type_name, None, provenance, holds_state=call.effect.state)
 
 
 def _placed(call: LibraryCall) -> Value:
@@ -136,10 +138,12 @@ def _placed(call: LibraryCall) -> Value:
 def _brought(call: LibraryCall, value: Value, device: Device) -> Value:
     if not isinstance(value, (Module, Opaque, Tensor, UnknownValue)):
         return value
-    origin = call.interp.step(StepKind.MOVED, call.node, device, f"{call.code}()", getattr(value, "origin", None))
+    provenance = call.interp.step(
+        StepKind.MOVED, call.node, device, f"{call.code}()", getattr(value, "provenance", None)
+    )
     if isinstance(value, (Module, Tensor)):
-        return replace(value, device=device, origin=origin)
-    return Opaque(device, origin)
+        return replace(value, device=device, provenance=provenance)
+    return Opaque(device, provenance)
 
 
 def _moved(call: LibraryCall) -> Value:

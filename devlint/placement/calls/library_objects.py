@@ -77,12 +77,12 @@ def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
     if found is not None:
         dims = [v.dim for v in values if isinstance(v, Tensor)]
         dim = Dim.NONZERO if Dim.NONZERO in dims else Dim.ZERO if set(dims) == {Dim.ZERO} else Dim.UNKNOWN
-        return Tensor(found.device, dim, origin=found.origin)
+        return Tensor(found.device, dim, provenance=found.provenance)
     device = call.interp.state.factory_device
     if call.site.unpacks or not values or not all(map(_is_number, values)):
         device = UNKNOWN
-    origin = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, device == CPU)
-    return Tensor(device, Dim.ZERO, origin=origin)
+    provenance = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, device == CPU)
+    return Tensor(device, Dim.ZERO, provenance=provenance)
 
 
 def _is_number(value: Value) -> bool:
@@ -131,7 +131,9 @@ def _meet_parts(call: LibraryCall) -> None:
 def tensor_of(value: Value | None) -> Tensor:
     """What stands for the tensors of an object."""
     placed = dict(value.details).get("placed") if isinstance(value, Instance) else None
-    return placed if isinstance(placed, Tensor) else Tensor(place_of(value), origin=getattr(value, "origin", None))
+    return (
+        placed if isinstance(placed, Tensor) else Tensor(place_of(value), provenance=getattr(value, "provenance", None))
+    )
 
 
 def field(owner: Instance, name: str) -> Value:

@@ -53,7 +53,7 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     name = function.attr.value
     if name == "numpy" or name == "__array__":
         host_read(interp, node, ".numpy()", receiver, wants_cpu=True, expression=function.value)
-        return Host(numpy=True, origin=receiver.origin)
+        return Host(numpy=True, provenance=receiver.provenance)
     if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
         return Host(number=True)
     if name == "data_ptr" or (name == "backward" and not site.arguments):
@@ -81,8 +81,8 @@ def _filled(interp: Interpreter, node: cst.Call, receiver: Tensor, path: str, si
     if not (receiver.pinned and receiver.device == CPU and transfers.is_asynchronous(site)):
         return
     if isinstance(source, (Tensor, Opaque)) and is_accelerator(source.device):
-        origin = interp.step(StepKind.MOVED, node, CPU, ".copy_()", receiver.origin)
-        interp.state.values[path] = replace(receiver, copied_at=interp.state.streams.copies, origin=origin)
+        provenance = interp.step(StepKind.MOVED, node, CPU, ".copy_()", receiver.provenance)
+        interp.state.values[path] = replace(receiver, copied_at=interp.state.streams.copies, provenance=provenance)
 
 
 _CERTAIN = TENSOR_ONLY | {"view", "size", "numpy", "item", "tolist"}
@@ -98,23 +98,23 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
         if name == "get" and ITEMS in receiver.fields:
-            return Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
+            return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
     if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
         tensor = Tensor(
             receiver.device,
             evidence=Evidence.LIKELY,
-            origin=receiver.origin,
+            provenance=receiver.provenance,
             stream=receiver.stream,
             computed_at=receiver.computed_at,
         )
         return of_tensor(interp, node, tensor, function, site)
     if name in ("parameters", "buffers"):
-        tensor = Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.LIKELY, origin=receiver.origin)
+        tensor = Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Container((), None, tensor)
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
         return receiver
-    return Opaque(receiver.device, receiver.origin)
+    return Opaque(receiver.device, receiver.provenance)
 
 
 def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
@@ -122,17 +122,17 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     if name in ("eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "share_memory"):
         return receiver
     if name in ("parameters", "buffers"):
-        origin = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.origin)
+        provenance = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.provenance)
         return Container(
-            (), None, Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.CERTAIN, origin=origin)
+            (), None, Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.CERTAIN, provenance=provenance)
         )
     if name in ("named_parameters", "named_buffers"):
         tensor = Tensor(receiver.device, kind=Kind.PARAMETER)
         return Container((), None, Container((Host(), tensor), None, None, "tuple"))
     if name == "state_dict":
-        return Opaque(receiver.device, receiver.origin)
+        return Opaque(receiver.device, receiver.provenance)
     if name in ("children", "modules"):
-        return Container((), None, Module(receiver.device, origin=receiver.origin))
+        return Container((), None, Module(receiver.device, provenance=receiver.provenance))
     if name == "forward":
         return call_module(interp, node, receiver, function.value, site)
     told = library_dispatch.call_method(interp, node, receiver, receiver.type_name, name, site)
@@ -143,7 +143,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         if method is not None:
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         return NOTHING
-    return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.origin)
+    return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
 
 
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
@@ -163,8 +163,8 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
         from devlint.placement.domain.symbols import module_symbol
 
         device = SameAs(module_symbol(receiver.info))
-        origin = interp.step(StepKind.GIVEN, node, device, code_of(node))
-        return Container((), None, Tensor(device, kind=Kind.PARAMETER, origin=origin))
+        provenance = interp.step(StepKind.GIVEN, node, device, code_of(node))
+        return Container((), None, Tensor(device, kind=Kind.PARAMETER, provenance=provenance))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
         interp.take_fate(node)
         return receiver
@@ -201,8 +201,8 @@ def _state_list(interp: Interpreter, receiver: Self, node: cst.Call) -> Value:
     from devlint.placement.domain.symbols import module_symbol
 
     device = SameAs(module_symbol(receiver.info))
-    origin = interp.step(StepKind.REGISTERED, node, device, code_of(node.func))
-    return Container((), None, Tensor(device, kind=Kind.BUFFER, evidence=Evidence.LIKELY, origin=origin))
+    provenance = interp.step(StepKind.REGISTERED, node, device, code_of(node.func))
+    return Container((), None, Tensor(device, kind=Kind.BUFFER, evidence=Evidence.LIKELY, provenance=provenance))
 
 
 def of_container(interp: Interpreter, receiver: Container, function: cst.Attribute, site: CallSite) -> Value:

@@ -50,7 +50,7 @@ def wrap(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Valu
         inner = replace(inner, device=resolve_device(interp, placed.value, placed.node, Sink.ARGUMENT, site))
     if first is not None and interp.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):
         _report_wrapper(interp, node, site, inner, first)
-    return Module(inner.device, "torch.nn.DataParallel", None, inner.origin, (inner,))
+    return Module(inner.device, "torch.nn.DataParallel", None, inner.provenance, (inner,))
 
 
 def _first_device(interp: Interpreter, value: Value, node: cst.BaseExpression, site: CallSite) -> Device | None:
@@ -88,10 +88,10 @@ WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="da
 
 def _report_wrapper(interp: Interpreter, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
     """The module must sit on ``device_ids[0]``."""
-    module = MetOperand("module", Tensor(inner.device, origin=inner.origin), site.positional[0].node)
+    module = MetOperand("module", Tensor(inner.device, provenance=inner.provenance), site.positional[0].node)
     ids = site.argument("device_ids", 1)
     assert ids is not None
-    wanted = MetOperand("device_ids", Tensor(first, origin=interp.step(StepKind.GIVEN, ids.node, first)), ids.node)
+    wanted = MetOperand("device_ids", Tensor(first, provenance=interp.step(StepKind.GIVEN, ids.node, first)), ids.node)
     clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
     interp.emit(
         Met(

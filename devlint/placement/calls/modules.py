@@ -65,8 +65,8 @@ def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: Call
     weight = site.keyword("weight") or site.keyword("pos_weight")
     if weight is not None and isinstance(weight.value, Tensor):
         device, holds_state = weight.value.device, True
-    origin = interp.step(StepKind.MADE, node, device, name)
-    return Module(device, name, None, origin, children, holds_state)
+    provenance = interp.step(StepKind.MADE, node, device, name)
+    return Module(device, name, None, provenance, children, holds_state)
 
 
 def _state_by_arguments(info: ModuleInfo, site: CallSite) -> bool | None:
@@ -109,10 +109,12 @@ def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSit
     kind = Kind.BUFFER if name.endswith("Buffer") else Kind.PARAMETER
     if isinstance(value, Tensor):
         return replace(
-            value, kind=kind, origin=interp.step(StepKind.WRAPPED, node, value.device, "nn.Parameter", value.origin)
+            value,
+            kind=kind,
+            provenance=interp.step(StepKind.WRAPPED, node, value.device, "nn.Parameter", value.provenance),
         )
     device: Device = value.device if isinstance(value, Opaque) else UNKNOWN
-    return Tensor(device, kind=kind, origin=interp.step(StepKind.WRAPPED, node, device, "nn.Parameter"))
+    return Tensor(device, kind=kind, provenance=interp.step(StepKind.WRAPPED, node, device, "nn.Parameter"))
 
 
 # -- calls --------------------------------------------------------------------------------------------------------
@@ -148,19 +150,19 @@ def call_module(
     device = _output_device(interp, module, [a.value for a in inputs])
     if module.assumed and not any(operands.device_of_value(a.value) == device for a in inputs):
         return NOTHING
-    previous = module.origin if isinstance(device, Known) else None
+    previous = module.provenance if isinstance(device, Known) else None
     if previous is None:
         previous = next(
-            (operands.origin_of(a.value) for a in inputs if operands.device_of_value(a.value) == device), None
+            (operands.provenance_of(a.value) for a in inputs if operands.device_of_value(a.value) == device), None
         )
     name = code_of(module_node)
-    origin = interp.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
+    provenance = interp.step(StepKind.COMPUTED, node, device, name if len(name) < 60 else "", previous)
     if info is not None and info.returns == "tensor" and not info.container:
         dim = Dim.UNKNOWN if info.loss else Dim.NONZERO
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
-        return Tensor(device, dim, evidence=Evidence.LIKELY, origin=origin, stream=stream, computed_at=epoch)
+        return Tensor(device, dim, evidence=Evidence.LIKELY, provenance=provenance, stream=stream, computed_at=epoch)
     streams = interp.state.streams
-    return Opaque(device, origin, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
+    return Opaque(device, provenance, tensorlike=True, stream=streams.current, computed_at=streams.epoch)
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
@@ -212,7 +214,7 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
     row = library_models.row(module.type_name) if module.type_name else None
     pretrained = row is not None and row.takes_encodings
     return [
-        Bound("input", Tensor(CPU, Dim.NONZERO, origin=a.value.origin), a.node, strict=True)
+        Bound("input", Tensor(CPU, Dim.NONZERO, provenance=a.value.provenance), a.node, strict=True)
         for a in site.arguments
         if a.star == "**" or (pretrained and not a.star)
         if isinstance(a.value, Opaque) and a.value.device == CPU and not a.value.tensorlike
@@ -224,7 +226,7 @@ def _looks_like_data(site: CallSite) -> bool:
     values = [argument.value for argument in site.arguments]
     if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
         return False
-    made = values[0].origin.first.factory if values[0].origin is not None else None
+    made = values[0].provenance.first.factory if values[0].provenance is not None else None
     return made is not None and made.dtype is DType.OTHER
 
 
@@ -232,7 +234,7 @@ def _meet_module(
     interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
 ) -> None:
     """A clash of the module's own place with an input that is certainly elsewhere."""
-    own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, origin=module.origin)
+    own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=module.provenance)
     if not _placed_on_purpose(module):
         return
     for b in bound:
@@ -275,7 +277,7 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
 
 
 def _moved(value: Tensor | Opaque) -> bool:
-    return value.origin is not None and value.origin.find(StepKind.MOVED) is not None
+    return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
 
 
 def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:

@@ -130,25 +130,27 @@ def _value(
     device = SameAs(with_module or symbol)
     match holds:
         case Holds.TENSOR:
-            return Tensor(device, origin=interp.step(StepKind.GIVEN, parameter, device, symbol.name))
+            return Tensor(device, provenance=interp.step(StepKind.GIVEN, parameter, device, symbol.name))
         case Holds.PLACED if with_module is None:
-            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
-            return Tensor(device, evidence=Evidence.LIKELY, origin=origin)
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Tensor(device, evidence=Evidence.LIKELY, provenance=provenance)
         case Holds.TENSORS:
-            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
-            return Container((), None, Tensor(device, evidence=Evidence.LIKELY, origin=origin), "list")
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Container((), None, Tensor(device, evidence=Evidence.LIKELY, provenance=provenance), "list")
         case Holds.TENSORS_BY_NAME:
-            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
-            return Container((), (), Tensor(device, evidence=Evidence.LIKELY, origin=origin), "dict")
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Container((), (), Tensor(device, evidence=Evidence.LIKELY, provenance=provenance), "dict")
         case Holds.MODULE:
             own = SameAs(symbol)
             annotation = parameter.annotation
             type_name = (
                 module_class(code_of(annotation.annotation), interp.index.imports) if annotation is not None else ""
             )
-            origin = interp.step(StepKind.GIVEN, parameter, own, symbol.name)
+            provenance = interp.step(StepKind.GIVEN, parameter, own, symbol.name)
             info = semantics.module(type_name) if type_name else None
-            return Module(own, type_name, origin=origin, holds_state=info.holds_state if info is not None else None)
+            return Module(
+                own, type_name, provenance=provenance, holds_state=info.holds_state if info is not None else None
+            )
         case Holds.DEVICE:
             default = parameter.default
             if isinstance(default, cst.Integer) and symbol.name == "device":
@@ -159,7 +161,7 @@ def _value(
         case Holds.HOST:
             return Host()
         case _:
-            origin = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             annotation = parameter.annotation
             class_name = interp.index.qualified(code_of(annotation.annotation)) if annotation is not None else ""
             told = library_objects.given(interp, parameter, class_name, symbol.name)
@@ -167,4 +169,4 @@ def _value(
                 return told
             fields, declared = tensor_fields(interp, parameter)
             tensorlike = with_module is not None and not fields and declared is None
-            return Opaque(device, origin, tensorlike=tensorlike, fields=fields, info=declared)
+            return Opaque(device, provenance, tensorlike=tensorlike, fields=fields, info=declared)

@@ -101,9 +101,9 @@ def returned(
 
 def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:
     """The value of a call in the caller's eyes: its way leads through the call."""
-    if isinstance(value, (Tensor, Opaque)) and value.origin is not None:
-        origin = interp.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.origin)
-        return replace(value, origin=origin)
+    if isinstance(value, (Tensor, Opaque)) and value.provenance is not None:
+        provenance = interp.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.provenance)
+        return replace(value, provenance=provenance)
     return value
 
 
@@ -111,7 +111,7 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
     """``value`` with the caller's values put for the symbols of the definition."""
     if isinstance(value, Tensor) and isinstance(value.device, SameAs):
         given = substitution.get(value.device.symbol.key)
-        came_in = value.origin is not None and value.origin.first.kind is StepKind.GIVEN
+        came_in = value.provenance is not None and value.provenance.first.kind is StepKind.GIVEN
         if came_in and isinstance(given, Constant):
             # Computed from an argument that is no tensor in this call.
             return NOTHING

@@ -49,9 +49,9 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
 
 def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:
     """An item of a batch that a helper moved: its siblings stay behind, as with a transfer written out."""
-    if not isinstance(result, (Tensor, Opaque)) or result.device in (CPU, UNKNOWN) or result.origin is None:
+    if not isinstance(result, (Tensor, Opaque)) or result.device in (CPU, UNKNOWN) or result.provenance is None:
         return
-    if result.origin.find(StepKind.MOVED) is None:
+    if result.provenance.find(StepKind.MOVED) is None:
         return
     for argument in site.positional[:1]:
         device = getattr(argument.value, "device", UNKNOWN)
@@ -79,8 +79,8 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         if device == CPU and init is not None and (init.places_itself or _follows_arguments(interp, info, init, site)):
             device = UNKNOWN
         holds_state = _holds_state(interp, callee)
-        origin = interp.step(StepKind.MADE, node, device, code_of(node.func))
-        return Module(device, "", info, origin, holds_state=holds_state)
+        provenance = interp.step(StepKind.MADE, node, device, code_of(node.func))
+        return Module(device, "", info, provenance, holds_state=holds_state)
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node)

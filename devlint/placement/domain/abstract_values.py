@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.lattice import UNKNOWN, Device
-from devlint.placement.domain.provenance import Origin
+from devlint.placement.domain.provenance import Provenance
 from devlint.semantics import Dim, DType, Elements
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Tensor:
     dtype: DType = DType.UNKNOWN
     kind: Kind = Kind.PLAIN
     evidence: Evidence = Evidence.CERTAIN
-    origin: Origin | None = field(default=None, compare=False)
+    provenance: Provenance | None = field(default=None, compare=False)
     pinned: bool = False
     copied_at: int | None = None
     """Synchronisation epoch of a ``non_blocking=True`` copy to the host that made this value."""
@@ -63,7 +63,7 @@ class Opaque:
     """
 
     device: Device
-    origin: Origin | None = field(default=None, compare=False)
+    provenance: Provenance | None = field(default=None, compare=False)
     tensorlike: bool = False
     """Seen used as a tensor somewhere in the function."""
     stream: str | None = field(default=None, compare=False)
@@ -84,7 +84,7 @@ class Module:
     device: Device
     type_name: str = ""
     info: ClassInfo | None = field(default=None, compare=False)
-    origin: Origin | None = field(default=None, compare=False)
+    provenance: Provenance | None = field(default=None, compare=False)
     children: tuple[Value, ...] = field(default=(), compare=False)
     """For containers and wrappers: the modules handed in."""
     holds_state: bool | None = None
@@ -126,7 +126,7 @@ class Host:
 
     numpy: bool = False
     number: bool = False
-    origin: Origin | None = field(default=None, compare=False)
+    provenance: Provenance | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +243,8 @@ Value = (
 
 def array_of(*values: Value) -> Host:
     """An array that is computed of these values. Its way is that of the first tensor, or array of one, among them."""
-    origins = (value.origin for value in values if isinstance(value, (Tensor, Opaque, Host)))
-    return Host(numpy=True, origin=next((origin for origin in origins if origin is not None), None))
+    provenances = (value.provenance for value in values if isinstance(value, (Tensor, Opaque, Host)))
+    return Host(numpy=True, provenance=next((provenance for provenance in provenances if provenance is not None), None))
 
 
 NOTHING = UnknownValue()

@@ -104,5 +104,5 @@ def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
         return kept(value, name, node, scope)
     if isinstance(value, (Tensor, Module)):
         step = Step(StepKind.STORED, node, scope, value.device, f"self.{name}")
-        return replace(value, origin=extend(value.origin, step))
+        return replace(value, provenance=extend(value.provenance, step))
     return value

@@ -59,25 +59,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Origin:
+class Provenance:
     step: Step
-    previous: Origin | None = None
+    previous: Provenance | None = None
     length: int = 1
-    others: tuple[Origin, ...] = ()
+    others: tuple[Provenance, ...] = ()
     """Where a branch ends: the ways by which the value came in the other arms, if they begin elsewhere."""
 
     def __iter__(self) -> Iterator[Step]:
         """Steps from the latest to the first."""
-        link: Origin | None = self
+        link: Provenance | None = self
         while link is not None:
             yield link.step
             link = link.previous
 
     @property
-    def alternatives(self) -> tuple[Origin, ...]:
+    def alternatives(self) -> tuple[Provenance, ...]:
         """The other ways that joined this one anywhere."""
-        link: Origin | None = self
-        found: tuple[Origin, ...] = ()
+        link: Provenance | None = self
+        found: tuple[Provenance, ...] = ()
         while link is not None:
             found += link.others
             link = link.previous
@@ -95,22 +95,22 @@ class Origin:
 MAX_STEPS = 12
 
 
-def extend(origin: Origin | None, step: Step) -> Origin:
+def extend(provenance: Provenance | None, step: Step) -> Provenance:
     """One step more; a chain at its bound keeps its start, for the start is where the repair goes."""
-    if origin is None:
-        return Origin(step)
-    if origin.length >= MAX_STEPS:
-        return origin
-    return Origin(step, origin, origin.length + 1)
+    if provenance is None:
+        return Provenance(step)
+    if provenance.length >= MAX_STEPS:
+        return provenance
+    return Provenance(step, provenance, provenance.length + 1)
 
 
-def beside(origin: Origin, other: Origin) -> Origin:
+def beside(provenance: Provenance, other: Provenance) -> Provenance:
     """The way of a value that came by another one in the other arm of a branch."""
     first = other.first
-    known = [origin.first, *(alternative.first for alternative in origin.alternatives)]
+    known = [provenance.first, *(alternative.first for alternative in provenance.alternatives)]
     if any(first is step for step in known) or len(known) > MAX_ALTERNATIVES:
-        return origin
-    return replace(origin, others=(*origin.others, other))
+        return provenance
+    return replace(provenance, others=(*provenance.others, other))
 
 
 MAX_ALTERNATIVES = 4

@@ -35,7 +35,7 @@ from devlint.placement.domain.lattice import (
     choose,
     leaves,
 )
-from devlint.placement.domain.provenance import Origin, StepKind, beside
+from devlint.placement.domain.provenance import Provenance, StepKind, beside
 from devlint.semantics import Dim, DType, Elements
 from devlint.semantics.sampling import GENERATOR
 
@@ -43,8 +43,8 @@ from devlint.semantics.sampling import GENERATOR
 def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     """What a name holds that got ``a`` in one arm and ``b`` in the other."""
     if a == b:
-        if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.origin is not b.origin:
-            return replace(a, origin=_telling_origin(a, b))
+        if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.provenance is not b.provenance:
+            return replace(a, provenance=_telling_provenance(a, b))
         return a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
@@ -101,7 +101,7 @@ def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
         choose(_by_arms(guard, a.device, b.device), a.device, b.device),
         a.type_name if same else "",
         a.info if same else None,
-        a.origin or b.origin,
+        a.provenance or b.provenance,
         a.children if a.children == b.children else (),
         True if True in states else None if None in states else False,
     )
@@ -128,9 +128,9 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
             return b
         if _is_placeholder(b) and not _is_placeholder(a):
             return a
-    decided = _guard_of_move(guard, a.origin, b.origin)
+    decided = _guard_of_move(guard, a.provenance, b.provenance)
     device = choose(decided, a.device, b.device)
-    origin = _telling_origin(a, b)
+    provenance = _telling_provenance(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return Tensor(
             device,
@@ -139,13 +139,13 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
             a.dtype if a.dtype == b.dtype else DType.UNKNOWN,
             _join_kinds(a.kind, b.kind),
             a.evidence if a.evidence == b.evidence else Evidence.LIKELY,
-            origin,
+            provenance,
             a.pinned and b.pinned,
         )
     tensor = a if isinstance(a, Tensor) else b
     if isinstance(tensor, Tensor):
-        return replace(tensor, device=device, origin=origin, evidence=Evidence.LIKELY)
-    return Opaque(device, origin, getattr(a, "tensorlike", False) and getattr(b, "tensorlike", False))
+        return replace(tensor, device=device, provenance=provenance, evidence=Evidence.LIKELY)
+    return Opaque(device, provenance, getattr(a, "tensorlike", False) and getattr(b, "tensorlike", False))
 
 
 def _join_kinds(a: Kind, b: Kind) -> Kind:
@@ -173,12 +173,12 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     )
 
 
-def _guard_of_move(guard: Guard | None, a: Origin | None, b: Origin | None) -> Guard | None:
+def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | None) -> Guard | None:
     """``if cond: x = x.to(d)``: the condition was written to hold exactly when the move is needed."""
     if guard is None or a is None or b is None or guard.kind is GuardKind.FIRST_ITERATION:
         return guard
     for longer, shorter in ((a, b), (b, a)):
-        link: Origin | None = longer
+        link: Provenance | None = longer
         moved = False
         while link is not None and link is not shorter:
             moved = moved or link.step.kind is StepKind.MOVED
@@ -190,9 +190,13 @@ def _guard_of_move(guard: Guard | None, a: Origin | None, b: Origin | None) -> G
 
 def _is_placeholder(value: Tensor | Opaque) -> bool:
     """``torch.empty(0)``, ``torch.tensor([])``: made only so that the name exists."""
-    if value.origin is None or value.origin.previous is not None or value.origin.step.kind is not StepKind.MADE:
+    if (
+        value.provenance is None
+        or value.provenance.previous is not None
+        or value.provenance.step.kind is not StepKind.MADE
+    ):
         return False
-    node = value.origin.step.node
+    node = value.provenance.step.node
     arguments = [a.value for a in node.args if a.keyword is None] if isinstance(node, cst.Call) else []
     if len(arguments) != 1:
         return False
@@ -208,11 +212,11 @@ def _telling_dim(a: Tensor, b: Tensor) -> Dim:
     return on_cpu[0] if len(on_cpu) == 1 else Dim.UNKNOWN
 
 
-def _telling_origin(a: Tensor | Opaque, b: Tensor | Opaque) -> Origin | None:
+def _telling_provenance(a: Tensor | Opaque, b: Tensor | Opaque) -> Provenance | None:
     """The way of the arm that may be on the CPU: that is the one a report is about. Both, where both may be."""
-    on_cpu = [value.origin for value in (a, b) if CPU in leaves(value.device) and value.origin is not None]
+    on_cpu = [value.provenance for value in (a, b) if CPU in leaves(value.device) and value.provenance is not None]
     if len(on_cpu) == 2:
         return beside(*on_cpu)
     if on_cpu:
         return on_cpu[0]
-    return a.origin or b.origin
+    return a.provenance or b.provenance

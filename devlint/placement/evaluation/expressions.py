@@ -269,7 +269,7 @@ def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> 
     key = _constant_key(node)
     item: Value = value if key is not None else read_item(interp, node, value)
     if isinstance(key, str) and ITEMS in value.fields:
-        return Tensor(value.device, evidence=Evidence.LIKELY, origin=value.origin)
+        return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
     if not isinstance(item, Opaque):
         return item
     if isinstance(key, str):

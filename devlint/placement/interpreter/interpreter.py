@@ -19,7 +19,7 @@ from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import Noted
 from devlint.placement.domain.events import Event, Fate
 from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, relate
-from devlint.placement.domain.provenance import Origin, Step, StepKind, extend
+from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.syntax.nodes import FunctionNode, body_of
@@ -309,10 +309,10 @@ class Interpreter:
         node: cst.CSTNode,
         device: Device,
         name: str = "",
-        previous: Origin | None = None,
+        previous: Provenance | None = None,
         factory: Factory | None = None,
         bare: bool = False,
-    ) -> Origin:
+    ) -> Provenance:
         return extend(previous, Step(kind, node, self.scope, device, name, factory, bare))
 
     # -- results --------------------------------------------------------------------------------------------------

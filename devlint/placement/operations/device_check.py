@@ -34,7 +34,7 @@ from devlint.placement.domain.lattice import (
     is_device_choice,
     leaves,
 )
-from devlint.placement.domain.provenance import Origin, StepKind
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state.host_reads import host_read
@@ -44,7 +44,7 @@ from devlint.semantics import Clash, Dim, Operand, Operation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-from devlint.placement.operations.operands import Bound, device_of_value, left_behind, origin_of, same_or_apart
+from devlint.placement.operations.operands import Bound, device_of_value, left_behind, provenance_of, same_or_apart
 from devlint.placement.operations.results import result_of, shares_memory
 
 
@@ -98,7 +98,7 @@ def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Va
     # The whole batch may be handed in beside what was computed from a part of it.
     stayed = [a.value for a in given if left_behind(interp, a.value) and not _is_whole(a)]
     if not isinstance(operation, Operation) or len(stayed) != 1:
-        return Opaque(device_of_value(values[0]), origin_of(values[0])) if values[0] not in stayed else NOTHING
+        return Opaque(device_of_value(values[0]), provenance_of(values[0])) if values[0] not in stayed else NOTHING
     bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
     return perform(interp, node, operation, bound, callee="loss", callee_node=node.func, call=site)
 
@@ -247,14 +247,14 @@ def _on_the_host_by_contract(clash: Clash[Device], operands: Sequence[Bound], de
         device = devices[two]
         if devices[one] != CPU or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
             continue
-        origin = origin_of(operands[one].value)
-        if origin is not None and _placed_on_purpose(origin):
-            return not any(step.device == device for step in origin)
+        provenance = provenance_of(operands[one].value)
+        if provenance is not None and _placed_on_purpose(provenance):
+            return not any(step.device == device for step in provenance)
     return False
 
 
-def _placed_on_purpose(origin: Origin) -> bool:
-    for step in origin:
+def _placed_on_purpose(provenance: Provenance) -> bool:
+    for step in provenance:
         if step.kind is StepKind.MOVED:
             return True
         if step.kind is StepKind.MADE:

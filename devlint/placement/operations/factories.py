@@ -23,7 +23,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Created, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
-from devlint.placement.domain.provenance import Origin, StepKind
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.state.devices import resolve_device
 from devlint.semantics import Dim, DType, Elements, Factory, Shape
@@ -49,7 +49,7 @@ def create(
     if named is not None and isinstance(named.value, Constant) and named.value.value is None:
         # An attribute that the constructor left at None is set by somebody later.
         named = replace(named, value=UNSET) if isinstance(named.node, cst.Attribute) else None
-    previous: Origin | None = None
+    previous: Provenance | None = None
     bare = False
     if named is not None:
         device = resolve_device(interp, named.value, named.node, Sink.ARGUMENT, call)
@@ -59,16 +59,16 @@ def create(
         if not bare and device == CPU and call_hides_device(call):
             device = UNKNOWN
     if previous is not None and device != UNKNOWN:
-        origin = previous
+        provenance = previous
     else:
-        origin = interp.step(StepKind.MADE, node, device, factory.name, None, factory, bare)
+        provenance = interp.step(StepKind.MADE, node, device, factory.name, None, factory, bare)
     value = Tensor(
         device,
         _dim(factory, call),
         _elements(factory, call),
         _dtype(factory, call),
         evidence=Evidence.CERTAIN,
-        origin=origin,
+        provenance=provenance,
         pinned=_is_true(call.keyword("pin_memory")),
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
@@ -95,7 +95,7 @@ def _device_argument(factory: Factory, call: CallSite) -> Argument | None:
 
 def _default(
     interp: Interpreter, factory: Factory, call: CallSite, receiver: Value | None
-) -> tuple[Device, Origin | None]:
+) -> tuple[Device, Provenance | None]:
     """Where the tensor is made without ``device=``, and whose way it goes on when it follows another value."""
     match factory.default:
         case "default_device":
@@ -124,16 +124,16 @@ def _data(call: CallSite) -> Value | None:
     return call.positional[0].value if call.positional else None
 
 
-def _follow(value: Value | None) -> tuple[Device, Origin | None]:
+def _follow(value: Value | None) -> tuple[Device, Provenance | None]:
     if isinstance(value, (Tensor, Opaque)):
-        return value.device, value.origin
+        return value.device, value.provenance
     return UNKNOWN, None
 
 
-def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tuple[Device, Origin | None]:
+def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tuple[Device, Provenance | None]:
     """Tensor data keeps its device; lists, numbers and arrays go to the default device."""
     if isinstance(value, Tensor):
-        return value.device, value.origin
+        return value.device, value.provenance
     if isinstance(value, Opaque) and (value.tensorlike or factory.name != "torch.tensor"):
         return UNKNOWN, None
     if isinstance(value, UnknownValue) and factory.name != "torch.tensor":

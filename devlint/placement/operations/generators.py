@@ -50,8 +50,11 @@ def default_of_cpu(interp: Interpreter, node: cst.Call, site: CallSite) -> Value
 
 
 def _generator(interp: Interpreter, node: cst.CSTNode, device: Device, name: str, *, bare: bool = False) -> Instance:
-    origin = interp.step(StepKind.MADE, node, device, name, bare=bare)
-    details: tuple[tuple[str, Value], ...] = (("device", DeviceName(device)), ("placed", Tensor(device, origin=origin)))
+    provenance = interp.step(StepKind.MADE, node, device, name, bare=bare)
+    details: tuple[tuple[str, Value], ...] = (
+        ("device", DeviceName(device)),
+        ("placed", Tensor(device, provenance=provenance)),
+    )
     return Instance(GENERATOR, device=device, node=node, details=details)
 
 
@@ -108,7 +111,7 @@ def _placed(interp: Interpreter, argument: Argument) -> Tensor | None:
     """Where the generator is; None where that is not known, or where another method may have put another one."""
     value = argument.value
     if isinstance(value, Reference) and value.name == "torch.default_generator":
-        return Tensor(CPU, origin=interp.step(StepKind.GIVEN, argument.node, CPU, value.name))
+        return Tensor(CPU, provenance=interp.step(StepKind.GIVEN, argument.node, CPU, value.name))
     if not isinstance(value, Instance) or value.type_name != GENERATOR:
         return None
     placed = dict(value.details)["placed"]

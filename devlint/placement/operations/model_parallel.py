@@ -17,7 +17,7 @@ from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.events import MetOperand, SplitOperands
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.operations.operands import Bound, dim_of, origin_of, same_or_apart
+from devlint.placement.operations.operands import Bound, dim_of, provenance_of, same_or_apart
 from devlint.semantics import Clash, Operand, Operation
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ def _clash_apart(operation: Operation, operands: Sequence[Bound], own: Bound) ->
 
 def _latest(bound: Bound) -> StepKind | None:
     """What last decided the operand's place."""
-    origin = origin_of(bound.value)
-    step = origin.find(StepKind.MOVED, StepKind.COMPUTED, StepKind.REGISTERED, StepKind.RETURNED) if origin else None
+    provenance = provenance_of(bound.value)
+    step = (
+        provenance.find(StepKind.MOVED, StepKind.COMPUTED, StepKind.REGISTERED, StepKind.RETURNED)
+        if provenance
+        else None
+    )
     return step.kind if step is not None else None

@@ -19,7 +19,7 @@ from devlint.placement.domain.lattice import (
     Device,
     SameAs,
 )
-from devlint.placement.domain.provenance import Origin
+from devlint.placement.domain.provenance import Provenance
 from devlint.semantics import Dim, Operation, Relation, library_models
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def left_behind(interp: Interpreter, value: Value) -> bool:
     return isinstance(device, SameAs) and device.symbol.key in interp.state.moved_groups
 
 
-def origin_of(value: Value) -> Origin | None:
-    return value.origin if isinstance(value, (Tensor, Opaque)) else None
+def provenance_of(value: Value) -> Provenance | None:
+    return value.provenance if isinstance(value, (Tensor, Opaque)) else None
 
 
 def dim_of(value: Value) -> Dim:

@@ -34,8 +34,8 @@ def unpack(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     result = _performed(interp, node, site, _UNPACK)
     padded = result.rest if isinstance(result, Container) else result
     data = replace(padded, kind=Kind.PLAIN) if isinstance(padded, Tensor) else NOTHING
-    origin = interp.step(StepKind.COMPUTED, node, CPU, _UNPACK)
-    lengths = Tensor(CPU, Dim.NONZERO, dtype=DType.INT, origin=origin)
+    provenance = interp.step(StepKind.COMPUTED, node, CPU, _UNPACK)
+    lengths = Tensor(CPU, Dim.NONZERO, dtype=DType.INT, provenance=provenance)
     return Container((data, lengths), None, None, "tuple")
 
 

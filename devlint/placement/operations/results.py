@@ -32,7 +32,7 @@ from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Sh
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, origin_of
+from devlint.placement.operations.operands import Bound, device_of_value, dim_of, left_behind, provenance_of
 from devlint.placement.state.host_reads import host_read
 
 
@@ -111,7 +111,7 @@ def _placed_result(
         operation.result_dtype if operation.result_dtype is not DType.UNKNOWN else _dtype(operands),
         kind,
         Evidence.LIKELY if likely else Evidence.CERTAIN,
-        origin_of(value),
+        provenance_of(value),
         copied_at=_copied_at(operation, value),
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,

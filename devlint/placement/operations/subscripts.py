@@ -110,7 +110,7 @@ def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
     """An argument as it was given, but for its dtype: nothing keeps a caller from giving several indexes."""
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _CASTS:
         node = node.func.value
-    given = value.origin.step.node if value.origin is not None else None
+    given = value.provenance.step.node if value.provenance is not None else None
     return isinstance(node, cst.Name) and isinstance(given, cst.Param) and given.name.value == node.value
 
 

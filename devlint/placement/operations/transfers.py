@@ -139,25 +139,27 @@ def _moved(
             return receiver
         if target.device == CPU and is_accelerator(receiver.device) and is_asynchronous(call):
             # Nobody queues the copy of a module and reads that: followed as the tensor it must be.
-            tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, origin=receiver.origin)
+            tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
             return _moved_tensor(interp, node, tensor, receiver_node, method, call, target)
-        origin = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
+        provenance = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.provenance)
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         sure = target.moves is True and method != "pin_memory"
-        return replace(receiver, device=target.device, origin=origin, stream=stream, computed_at=epoch, moved=sure)
+        return replace(
+            receiver, device=target.device, provenance=provenance, stream=stream, computed_at=epoch, moved=sure
+        )
     if isinstance(receiver, Module):
         if target.moves is False:
             return receiver
-        origin = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.origin)
-        moved = replace(receiver, device=target.device, origin=origin)
+        provenance = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.provenance)
+        moved = replace(receiver, device=target.device, provenance=provenance)
         _store_back(interp, receiver_node, moved)
         return moved
     if isinstance(receiver, (Self, Instance, Container)):
         return receiver
     if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
-        origin = interp.step(StepKind.MOVED, node, target.device, f".{method}()")
+        provenance = interp.step(StepKind.MOVED, node, target.device, f".{method}()")
         streams = interp.state.streams
-        return Opaque(target.device, origin, stream=streams.current, computed_at=streams.epoch, moved=True)
+        return Opaque(target.device, provenance, stream=streams.current, computed_at=streams.epoch, moved=True)
     return NOTHING
 
 
@@ -187,7 +189,7 @@ def _moved_tensor(
         receiver,
         device=target.device,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
-        origin=interp.step(step_kind, node, target.device, f".{method}()", receiver.origin),
+        provenance=interp.step(step_kind, node, target.device, f".{method}()", receiver.provenance),
         pinned=False,
         copied_at=interp.state.streams.copies if to_host else None,
         stream=interp.state.streams.current,
@@ -238,8 +240,8 @@ def _mark_discarded(
     if path is None:
         return
     if isinstance(receiver, Tensor):
-        origin = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.origin)
-        interp.state.values[path] = replace(receiver, origin=origin)
+        provenance = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.provenance)
+        interp.state.values[path] = replace(receiver, provenance=provenance)
     elif isinstance(receiver, Opaque):
         # Of unknown type: it may well have moved in place.
         interp.state.values[path] = replace(receiver, device=UNKNOWN)

@@ -23,7 +23,7 @@ def built_here(interp: Interpreter, module: Module, node: cst.BaseExpression) ->
     """Whether the module certainly has state, was made on the CPU by this definition, and is still there."""
     if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
         return False
-    step = module.origin.step if module.origin is not None else None
+    step = module.provenance.step if module.provenance is not None else None
     if step is None or step.kind is not StepKind.MADE or step.scope != interp.scope or interp.in_cpu_world:
         return False
     if interp.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):

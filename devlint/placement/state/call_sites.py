@@ -79,7 +79,7 @@ def _stays_on_cpu(value: Value) -> bool:
         return bool(items) and all(_stays_on_cpu(item) for item in items)
     if isinstance(value, (Tensor, Opaque)):
         # Made without a device and then mixed with what cannot be placed, it is most likely still there.
-        made_bare = isinstance(value, Tensor) and value.origin is not None and value.origin.first.bare
+        made_bare = isinstance(value, Tensor) and value.provenance is not None and value.provenance.first.bare
         places = set(leaves(value.device))
         return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
     return isinstance(value, (Constant, Host))

@@ -211,7 +211,7 @@ def _known_of_tensor(interp: Interpreter, node: cst.Call) -> bool | None:
     if name == "hasattr":
         known = isinstance(asked, cst.SimpleString) and semantics.method(str(string_value(asked.value))) is not None
         return True if known else None
-    if value.origin is not None and isinstance(value.origin.step.node, cst.Param):
+    if value.provenance is not None and isinstance(value.provenance.step.node, cst.Param):
         # An argument may be what its annotation does not say; that is why the code asks.
         return None
     return False if _classes(interp, asked) <= _NO_TENSORS else None
@@ -239,13 +239,13 @@ def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
     else:
         return ()
     tensors = {c for c in classes if c.rsplit(".", 1)[-1] in ("Tensor", "Parameter", "FloatTensor", "LongTensor")}
-    is_tensor = value if isinstance(value, Tensor) else Tensor(value.device, origin=value.origin)
+    is_tensor = value if isinstance(value, Tensor) else Tensor(value.device, provenance=value.provenance)
     if tensors:
         sure = is_tensor if tensors == classes else value
         return (Narrowing(path, sure, True), Narrowing(path, NOTHING, False))
     if "numpy.ndarray" in classes:
         return (Narrowing(path, Host(numpy=True), True),)
-    return (Narrowing(path, Opaque(value.device, value.origin), True),)
+    return (Narrowing(path, Opaque(value.device, value.provenance), True),)
 
 
 def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condition:

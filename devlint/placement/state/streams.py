@@ -41,9 +41,9 @@ def note_use(interp: Interpreter, node: cst.CSTNode, value: Value, expression: c
 
 def _made_here(interp: Interpreter, value: Tensor) -> bool:
     """Both streams must be seen in one definition; a tensor from outside may be ordered there."""
-    if value.origin is None:
+    if value.provenance is None:
         return False
-    made = value.origin.find(StepKind.MADE, StepKind.COMPUTED, StepKind.MOVED)
+    made = value.provenance.find(StepKind.MADE, StepKind.COMPUTED, StepKind.MOVED)
     return made is not None and made.scope == interp.scope
 
 

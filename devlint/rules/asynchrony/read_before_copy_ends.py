@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import DropArgument
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Severity
 from devlint.placement.domain.provenance import StepKind
@@ -86,8 +86,8 @@ class ReadBeforeCopyEnds(Rule):
     def host_read(self, event: HostRead) -> Iterable[Draft]:
         if not event.in_flight:
             return
-        origin = origin_of(event.value)
-        copy = origin.find(StepKind.MOVED, StepKind.UNWRAPPED) if origin is not None else None
+        provenance = provenance_of(event.value)
+        copy = provenance.find(StepKind.MOVED, StepKind.UNWRAPPED) if provenance is not None else None
         read = DraftStep(event.node, event.scope, f"`{event.reader}` reads it here", "cpu")
         tensor = quoted(event.expression, "the copy") if event.expression is not None else "the copy"
         node, scope = (event.node, event.scope) if copy is None else (copy.node, copy.scope)

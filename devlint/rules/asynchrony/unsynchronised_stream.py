@@ -71,7 +71,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import InsertBefore
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, origin_of
+from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Severity
 from devlint.placement.domain.lattice import CPU, describe
@@ -103,12 +103,17 @@ class UnsynchronisedStream(Rule):
             return
         made, read = _between(event)
         tensor = quoted(event.node, "the tensor")
-        origin = origin_of(event.value)
-        key = (event.scope.qualname, event.made_on, event.read_on, id(origin.step.node) if origin is not None else 0)
+        provenance = provenance_of(event.value)
+        key = (
+            event.scope.qualname,
+            event.made_on,
+            event.read_on,
+            id(provenance.step.node) if provenance is not None else 0,
+        )
         if key in self._reported:
             return
         self._reported.add(key)
-        steps = tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
+        steps = tuple(draft_step(step) for step in reversed(tuple(provenance))) if provenance is not None else ()
         used = DraftStep(event.node, event.scope, f"used here on {read}", describe(event.value.device))
         yield Draft(
             node=event.node,
@@ -121,8 +126,8 @@ class UnsynchronisedStream(Rule):
 
     def _repair(self, event: StreamCrossed) -> Repair:
         begun = self._begun.get(event.scope)
-        origin = origin_of(event.value)
-        made = origin.step.node if origin is not None and origin.step.scope == event.scope else None
+        provenance = provenance_of(event.value)
+        made = provenance.step.node if provenance is not None and provenance.step.scope == event.scope else None
         reading = stream_around(event.node, begun) if event.read_on else None
         writing = stream_around(made, begun) if event.made_on and made is not None else None
         if event.read_on:

@@ -113,9 +113,9 @@ class CreateThenMove(Rule):
     def _just_created(self, event: Moved) -> Step | None:
         """The bare creation the transferred tensor comes from, with nothing in between."""
         receiver = event.receiver
-        if not isinstance(receiver, Tensor) or receiver.origin is None or receiver.pinned:
+        if not isinstance(receiver, Tensor) or receiver.provenance is None or receiver.pinned:
             return None
-        step, factory = receiver.origin.step, receiver.origin.step.factory
+        step, factory = receiver.provenance.step, receiver.provenance.step.factory
         written = event.receiver_node, self._bound.get((event.scope.qualname, event.receiver_text))
         if step.kind is not StepKind.MADE or not step.bare or not any(node is step.node for node in written):
             return None

@@ -64,7 +64,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, Tensor, Value
@@ -106,10 +106,10 @@ class HostDataEachCall(Rule):
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
-        origin = origin_of(event.receiver)
-        if event.scope.setting is not Setting.FORWARD or origin is None or not event.moves:
+        provenance = provenance_of(event.receiver)
+        if event.scope.setting is not Setting.FORWARD or provenance is None or not event.moves:
             return ()
-        kept = origin.step.kind is StepKind.STORED and origin.step.scope.setting is Setting.CONSTRUCTION
+        kept = provenance.step.kind is StepKind.STORED and provenance.step.scope.setting is Setting.CONSTRUCTION
         if kept and device_of(event.receiver) == CPU and _leaves_host(event.target):
             self._copy(event, "is copied from a plain attribute")
         return ()

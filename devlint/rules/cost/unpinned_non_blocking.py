@@ -79,9 +79,9 @@ class UnpinnedNonBlocking(Rule):
         flag = event.call.keyword("non_blocking")
         if flag is None or not isinstance(flag.value, Constant) or flag.value.value is not True:
             return
-        if not isinstance(receiver, Tensor) or receiver.device != CPU or receiver.pinned or receiver.origin is None:
+        if not isinstance(receiver, Tensor) or receiver.device != CPU or receiver.pinned or receiver.provenance is None:
             return
-        made = receiver.origin.find(StepKind.MADE)
+        made = receiver.provenance.find(StepKind.MADE)
         if made is None or CPU in leaves(event.target):
             return
         source = quoted(event.receiver_node, "its source")

@@ -86,7 +86,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace, SetArgument, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, origin_of, steps_of
+from devlint.drafts.trace import draft_step, provenance_of, steps_of
 from devlint.drafts.wording import code_of, device_of, failure_condition, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
@@ -208,8 +208,8 @@ def _draws(base: str) -> bool:
 
 
 def _made(value: Value) -> Step | None:
-    origin = origin_of(value)
-    return origin.step if origin is not None else None
+    provenance = provenance_of(value)
+    return provenance.step if provenance is not None else None
 
 
 def _bare_generator(value: Value) -> Step | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import stands_for_forward
@@ -75,7 +75,7 @@ class HandedOut:
             step = bare_creation(value)
             if step is None or not isinstance(value, Tensor) or value.device != CPU or _may_be_scalar(value, step):
                 continue
-            if value.origin is not None and value.origin.find(StepKind.STORED):
+            if value.provenance is not None and value.provenance.find(StepKind.STORED):
                 continue
             name = quoted(step.node, f"`{step.name}`")
             draft = Draft(
@@ -121,7 +121,7 @@ def _may_be_scalar(value: Tensor, step: Step) -> bool:
 
 def _came_home(value: Value) -> bool:
     """Whether the caller's tensor was moved to the CPU, and is there now."""
-    origin = origin_of(value)
-    moved = origin.find(StepKind.MOVED) if origin is not None else None
-    given = origin is not None and origin.find(StepKind.GIVEN) is not None
+    provenance = provenance_of(value)
+    moved = provenance.find(StepKind.MOVED) if provenance is not None else None
+    given = provenance is not None and provenance.find(StepKind.GIVEN) is not None
     return given and moved is not None and moved.device == CPU == getattr(value, "device", None)

@@ -70,7 +70,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.trace import origin_of, trace_of
+from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
     code_of,
     describe_operand,
@@ -169,8 +169,8 @@ def _is_certain(place: object) -> bool:
 
 def _built_here(event: Met, mine: MetOperand) -> Step | None:
     """The construction in this very definition, with no move since."""
-    origin = origin_of(mine.value)
-    step = origin.step if origin is not None else None
+    provenance = provenance_of(mine.value)
+    step = provenance.step if provenance is not None else None
     if mine.role != MODULE_CALL or step is None or step.kind is not StepKind.MADE or step.scope != event.scope:
         return None
     on_cpu = device_of(mine.value) == Known("cpu")

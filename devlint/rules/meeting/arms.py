@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, device_of
 from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves
@@ -42,15 +42,15 @@ def made_here(event: Event, value: Value) -> Step | None:
     step = bare_creation(value)
     if step is None or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO or step.scope != event.scope:
         return None
-    origin = origin_of(value)
-    kept = origin is not None and origin.find(StepKind.STORED, StepKind.WRAPPED) is not None
+    provenance = provenance_of(value)
+    kept = provenance is not None and provenance.find(StepKind.STORED, StepKind.WRAPPED) is not None
     return None if kept else step
 
 
 def creation_of(value: Value) -> Step | None:
     """The factory call that gave the value; None if anything was done to it since."""
-    origin = origin_of(value)
-    return origin.step if origin is not None and origin.step.kind is StepKind.MADE else None
+    provenance = provenance_of(value)
+    return provenance.step if provenance is not None and provenance.step.kind is StepKind.MADE else None
 
 
 def reads_host_data(step: Step) -> bool:

@@ -69,7 +69,7 @@ from typing import TYPE_CHECKING
 from devlint import semantics
 from devlint.drafts.changes import suffixed, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
@@ -116,7 +116,7 @@ class ArmsOnDifferentDevices(Rule):
 
     def met(self, event: Met) -> Iterable[Draft]:
         for operand in (event.stray, event.other):
-            self._clashed.update(id(step.node) for step in origin_of(operand.value) or ())
+            self._clashed.update(id(step.node) for step in provenance_of(operand.value) or ())
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:

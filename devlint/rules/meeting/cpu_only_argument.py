@@ -76,7 +76,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.trace import origin_of, trace_of
+from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
     code_of,
     code_with,
@@ -131,8 +131,8 @@ def _reason(event: Met, offending: MetOperand) -> str:
 
 def _source_or_placement(offending: MetOperand) -> str:
     """Where the operand is; where it was computed from an argument, from which one."""
-    origin = origin_of(offending.value)
-    given = origin.first if origin is not None else None
+    provenance = provenance_of(offending.value)
+    given = provenance.first if provenance is not None else None
     if given is None or given.kind is not StepKind.GIVEN or not _derived(offending):
         return describe_placement(offending)
     return f"is computed where `{given.name}` is"
@@ -155,18 +155,18 @@ def _confidence(event: Met, offending: MetOperand) -> Confidence:
 
 def _derived(offending: MetOperand) -> bool:
     """Whether it was computed from data (`mask.sum(1)`), which is on the accelerator, and not from given lengths."""
-    origin = origin_of(offending.value)
-    if origin is None:
+    provenance = provenance_of(offending.value)
+    if provenance is None:
         return False
-    given = origin.first
+    given = provenance.first
     as_it_is = given.name == code_of(offending.node) or _is_item(offending)
     return not (given.kind is StepKind.GIVEN and (as_it_is or "len" in given.name.lower()))
 
 
 def _is_item(offending: MetOperand) -> bool:
     """An item of an argument, handed in like the argument itself and placed apart from others: `batch["lengths"]`."""
-    origin, code = origin_of(offending.value), code_of(offending.node)
-    return origin is not None and code.startswith(f"{origin.first.name}[") and "(" not in code
+    provenance, code = provenance_of(offending.value), code_of(offending.node)
+    return provenance is not None and code.startswith(f"{provenance.first.name}[") and "(" not in code
 
 
 def _shares_source(event: Met, offending: MetOperand) -> bool:
@@ -178,5 +178,5 @@ def _shares_source(event: Met, offending: MetOperand) -> bool:
 
 
 def _first(operand: MetOperand) -> object | None:
-    origin = origin_of(operand.value)
-    return origin.first.node if origin is not None else None
+    provenance = provenance_of(operand.value)
+    return provenance.first.node if provenance is not None else None

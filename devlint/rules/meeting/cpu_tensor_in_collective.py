@@ -71,7 +71,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, Instance, Tensor
@@ -159,7 +159,7 @@ class CpuTensorInCollective(Rule):
                     self._sent.append(_Sent(step, event, event, grouped))
                 device = device_of(value)
                 if isinstance(value, Tensor) and isinstance(device, SameAs):
-                    given = origin_of(value)
+                    given = provenance_of(value)
                     name = given.first.name if given is not None and given.first.kind is StepKind.GIVEN else ""
                     position = keys.get(f"{device.symbol.key}:{name}")
                     if position is not None:
@@ -235,16 +235,16 @@ def _parts(value: Value) -> tuple[Value, ...]:
 
 def _on_cpu(value: Value) -> Step | None:
     """Where a tensor was made or put that is on the CPU for certain."""
-    if not isinstance(value, Tensor) or value.device != CPU or value.origin is None:
+    if not isinstance(value, Tensor) or value.device != CPU or value.provenance is None:
         return None
     step = bare_creation(value)
     # Read from an attribute, it may have been replaced since.
-    return step if step is not None and value.origin.find(StepKind.STORED) is None else _placed(value)
+    return step if step is not None and value.provenance.find(StepKind.STORED) is None else _placed(value)
 
 
 def _placed(value: Tensor) -> Step | None:
     """The creation with `device="cpu"`, or the move to the CPU."""
-    for step in origin_of(value) or ():
+    for step in provenance_of(value) or ():
         if step.kind is StepKind.STORED:
             return None
         if step.kind in (StepKind.MOVED, StepKind.MADE):

@@ -69,7 +69,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep
-from devlint.drafts.trace import draft_step, origin_of
+from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import describe_operand, quoted
 from devlint.finding import Confidence, Severity
 from devlint.placement.domain.provenance import Step, StepKind
@@ -124,5 +124,5 @@ class MixedDeviceOperation(Rule):
 
 
 def _step(operand: MetOperand, kind: StepKind) -> Step | None:
-    origin = origin_of(operand.value)
-    return origin.find(kind) if origin is not None else None
+    provenance = provenance_of(operand.value)
+    return provenance.find(kind) if provenance is not None else None

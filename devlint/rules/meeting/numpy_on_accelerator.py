@@ -65,12 +65,12 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, origin_of
+from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
 from devlint.placement.domain.lattice import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
-from devlint.placement.domain.provenance import Origin
+from devlint.placement.domain.provenance import Provenance
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -99,7 +99,7 @@ class NumpyOnAccelerator(Rule):
         """By definition: a transfer to the CPU of a tensor that the caller placed."""
         self._of_module: set[str] = set()
         """Methods of a Module that are called once it is where it works."""
-        self._comes_back: list[tuple[Origin, Created]] = []
+        self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
@@ -110,8 +110,8 @@ class NumpyOnAccelerator(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         data = event.call.positional[0].value if event.call.positional else None
-        if isinstance(data, Host) and data.origin is not None and event.scope.qualname in self._of_module:
-            self._comes_back.append((data.origin, event))
+        if isinstance(data, Host) and data.provenance is not None and event.scope.qualname in self._of_module:
+            self._comes_back.append((data.provenance, event))
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
@@ -136,7 +136,7 @@ class NumpyOnAccelerator(Rule):
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:
             scope = event.scope
-            reentries = (back for origin, back in self._comes_back if origin is event.value.origin)
+            reentries = (back for provenance, back in self._comes_back if provenance is event.value.provenance)
             back = next((back for back in reentries if back.scope == scope), None)
             if back is not None:
                 step = DraftStep(back.node, back.scope, "made a tensor again here", "cpu")
@@ -169,8 +169,8 @@ def _draft(
     event: HostRead, severity: Severity, confidence: Confidence, where: str, also: tuple[DraftStep, ...] = ()
 ) -> Draft:
     node = event.expression if event.expression is not None else event.node
-    origin = origin_of(event.value)
-    steps = tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
+    provenance = provenance_of(event.value)
+    steps = tuple(draft_step(step) for step in reversed(tuple(provenance))) if provenance is not None else ()
     copied = ".cpu().numpy()" if event.reader in REDUCTIONS else ".cpu()"
     return Draft(
         node=event.node,

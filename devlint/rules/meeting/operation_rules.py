@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.trace import origin_of, trace_of
+from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
     code_with,
     describe_operand,
@@ -84,14 +84,16 @@ def confidence(event: Met) -> Confidence:
 
 def _of_one_source(event: Met) -> bool:
     """Whether both operands come from one argument: then no caller can make them agree."""
-    first = [origin.first.node for operand in (event.stray, event.other) if (origin := origin_of(operand.value))]
+    first = [
+        provenance.first.node for operand in (event.stray, event.other) if (provenance := provenance_of(operand.value))
+    ]
     return len(first) == 2 and first[0] is first[1]
 
 
 def _made_here(event: Met) -> bool:
     """Whether the definition made both operands: the caller says at most where one of them goes."""
-    origins = [origin_of(operand.value) for operand in (event.stray, event.other)]
-    firsts = [origin.first for origin in origins if origin is not None]
+    provenances = [provenance_of(operand.value) for operand in (event.stray, event.other)]
+    firsts = [provenance.first for provenance in provenances if provenance is not None]
     return len(firsts) == 2 and all(step.kind is StepKind.MADE and step.scope == event.scope for step in firsts)
 
 

@@ -72,7 +72,7 @@ from typing import TYPE_CHECKING
 from devlint import semantics
 from devlint.drafts.changes import AssignResult
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     code_of,
     describe_operand,
@@ -208,7 +208,7 @@ def _is_a_tensor_by_its_device_alone(value: Tensor) -> bool:
     """An argument without annotation whose `.device` is read: models have one too (fixture `unknown_receiver`)."""
     import libcst as cst
 
-    step = value.origin.step if value.origin is not None else None
+    step = value.provenance.step if value.provenance is not None else None
     return step is not None and isinstance(step.node, cst.Param) and step.node.annotation is None
 
 
@@ -239,8 +239,12 @@ def _message(event: Moved) -> str:
 
 
 def _trace(event: Moved) -> tuple[DraftStep, ...]:
-    origin = origin_of(event.receiver)
-    steps = tuple(draft_step(step) for step in reversed(tuple(origin)) if step.node is not event.node) if origin else ()
+    provenance = provenance_of(event.receiver)
+    steps = (
+        tuple(draft_step(step) for step in reversed(tuple(provenance)) if step.node is not event.node)
+        if provenance
+        else ()
+    )
     goes = describe(event.target) if event.target != UNKNOWN else None
     return (*steps, DraftStep(event.node, event.scope, "this copy has no reader", goes))
 
@@ -257,8 +261,8 @@ def _repair(call: cst.CSTNode, receiver: cst.CSTNode, name: str) -> Repair:
 
 def _discarded(value: Value) -> Step | None:
     """The lost transfer, unless a later one was kept."""
-    origin = origin_of(value)
-    step = origin.find(StepKind.DISCARDED, StepKind.MOVED) if origin is not None else None
+    provenance = provenance_of(value)
+    step = provenance.find(StepKind.DISCARDED, StepKind.MOVED) if provenance is not None else None
     return step if step is not None and step.kind is StepKind.DISCARDED else None
 
 

@@ -70,7 +70,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import DropCall, Suffix
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     code_of,
     describe_operand,
@@ -179,7 +179,7 @@ def _unwrapping(value: Value) -> Step | None:
     A copy of a parameter that something else registered is only a copy (fixture `copies`).
     """
     found = None
-    for step in origin_of(value) or ():
+    for step in provenance_of(value) or ():
         if step.kind is StepKind.UNWRAPPED and found is None:
             found = step
         elif step.kind is StepKind.WRAPPED:
@@ -191,10 +191,10 @@ def _unwrapping(value: Value) -> Step | None:
 
 def _is_kept(value: Value) -> bool:
     """Only what was stored on an object can be expected among its parameters."""
-    origin = origin_of(value)
-    return origin is not None and origin.find(StepKind.STORED) is not None
+    provenance = provenance_of(value)
+    return provenance is not None and provenance.find(StepKind.STORED) is not None
 
 
 def _steps(value: Value) -> tuple[DraftStep, ...]:
-    origin = origin_of(value)
-    return tuple(draft_step(step) for step in reversed(tuple(origin))) if origin is not None else ()
+    provenance = provenance_of(value)
+    return tuple(draft_step(step) for step in reversed(tuple(provenance))) if provenance is not None else ()

@@ -64,7 +64,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import code_of, failing_code, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Self, Tensor, Value
@@ -231,8 +231,8 @@ class SubmoduleAfterMove(Rule):
 
 
 def _made(value: Value) -> Step | None:
-    origin = origin_of(value)
-    return origin.find(StepKind.MADE, StepKind.MOVED) if origin is not None else None
+    provenance = provenance_of(value)
+    return provenance.find(StepKind.MADE, StepKind.MOVED) if provenance is not None else None
 
 
 def _left_on_the_cpu(value: Value) -> Step | None:

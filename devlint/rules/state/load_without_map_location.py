@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import with_argument
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Value
@@ -118,9 +118,9 @@ class LoadWithoutMapLocation(Rule):
         return ()
 
     def _note(self, value: Value) -> None:
-        origin = origin_of(value)
-        if origin is not None and origin.first.name == "torch.load":
-            self._states.add(id(origin.first.node))
+        provenance = provenance_of(value)
+        if provenance is not None and provenance.first.name == "torch.load":
+            self._states.add(id(provenance.first.node))
 
     def called(self, event: Called) -> Iterable[Draft]:
         if _sounds_like_state(event.name.rsplit(".", 1)[-1]):

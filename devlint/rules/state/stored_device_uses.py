@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.drafts.trace import origin_of
+from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, device_of
 from devlint.placement.domain.abstract_values import Argument, Container, DeviceName, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import Anchor, SameAs
@@ -78,7 +78,7 @@ class StoredDeviceUses:
         """The use of a stored device that decided where the value is; None if something else did."""
         if not isinstance(value, (Tensor, Opaque)):
             return None
-        for step in origin_of(value) or ():
+        for step in provenance_of(value) or ():
             if step.kind in (StepKind.MADE, StepKind.MOVED, StepKind.UNWRAPPED):
                 return self._by_call.get(id(step.node))
         return None

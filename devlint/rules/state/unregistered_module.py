@@ -134,9 +134,9 @@ class UnregisteredModule(Rule):
         return ()
 
     def _fill(self, event: Event, attribute: str, value: Value) -> None:
-        made = isinstance(value, Module) and value.holds_state and value.origin is not None
+        made = isinstance(value, Module) and value.holds_state and value.provenance is not None
         if made and event.scope.class_name is not None and not event.scope.qualname.endswith(f".{CONSTRUCTOR}"):
-            first = value.origin.first if isinstance(value, Module) and value.origin is not None else None
+            first = value.provenance.first if isinstance(value, Module) and value.provenance is not None else None
             # A module kept elsewhere as well, a compiled one say, is registered there.
             if first is not None and first.kind is StepKind.MADE and first.scope == event.scope:
                 self._filled.setdefault((event.scope.class_name, attribute), event)

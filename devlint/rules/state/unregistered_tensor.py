@@ -71,7 +71,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import RegisterBuffer
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import draft_step, origin_of, trace_of
+from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
@@ -156,7 +156,7 @@ def stored_step(value: Value, reader: Scope) -> Step | None:
     device = device_of(value)
     if device is None or not may_be_cpu(device):
         return None
-    for step in origin_of(value) or ():
+    for step in provenance_of(value) or ():
         if step.kind is StepKind.MOVED:
             return None
         # A cache that one call of `forward` makes and reads is a creation's matter, not registration's.
@@ -175,8 +175,8 @@ def _attribute(step: Step) -> str:
 
 
 def _confidence(value: Value, device: Device | None) -> Confidence:
-    origin = origin_of(value)
-    if origin is not None and origin.find(StepKind.WRAPPED) is not None:
+    provenance = provenance_of(value)
+    if provenance is not None and provenance.find(StepKind.WRAPPED) is not None:
         # A parameter in the other arm of the constructor: what reads it tests which of the two it is, by other means
         # (fixture `parameter_or_tensor`).
         return Confidence.LOW

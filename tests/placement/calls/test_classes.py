@@ -61,9 +61,9 @@ def test_facts_tell_which_methods_read_an_attribute() -> None:
 def test_the_way_of_a_plain_tensor_leads_through_the_store() -> None:
     table = facts(KINDS)["table"].value
     assert isinstance(table, Tensor)
-    assert table.origin is not None
-    assert [step.kind for step in table.origin] == [StepKind.STORED, StepKind.MADE]
-    assert table.origin.step.name == "self.table"
+    assert table.provenance is not None
+    assert [step.kind for step in table.provenance] == [StepKind.STORED, StepKind.MADE]
+    assert table.provenance.step.name == "self.table"
 
 
 def test_the_way_of_what_a_plain_list_holds_leads_through_the_store() -> None:
@@ -82,7 +82,7 @@ def test_the_way_of_what_a_plain_list_holds_leads_through_the_store() -> None:
         assert isinstance(container, Container)
         held = container.items[0] if container.items else container.rest
         assert held is not None
-        assert held.origin.step.kind is StepKind.STORED  # type: ignore[union-attr]
+        assert held.provenance.step.kind is StepKind.STORED  # type: ignore[union-attr]
 
 
 def test_a_class_that_is_no_module_keeps_its_tensors_as_they_are() -> None:
@@ -93,8 +93,8 @@ def test_a_class_that_is_no_module_keeps_its_tensors_as_they_are() -> None:
     """
     table = facts(program)["table"].value
     assert isinstance(table, Tensor)
-    assert table.origin is not None
-    assert table.origin.step.kind is StepKind.MADE
+    assert table.provenance is not None
+    assert table.provenance.step.kind is StepKind.MADE
 
 
 def test_the_last_value_in_the_constructor_counts() -> None:

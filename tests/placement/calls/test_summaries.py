@@ -42,9 +42,9 @@ def test_the_way_of_a_result_leads_through_the_function() -> None:
     """
     value = stored(program, "y")
     assert isinstance(value, Tensor)
-    assert value.origin is not None
-    assert [step.kind for step in value.origin] == [StepKind.RETURNED, StepKind.MADE]
-    assert value.origin.step.name == "mask()"
+    assert value.provenance is not None
+    assert [step.kind for step in value.provenance] == [StepKind.RETURNED, StepKind.MADE]
+    assert value.provenance.step.name == "mask()"
 
 
 def test_a_device_handed_in_is_where_the_result_is() -> None:

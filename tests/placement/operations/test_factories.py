@@ -21,8 +21,8 @@ def made(call: str, before: str = "pass") -> Tensor:
 def test_a_bare_factory_makes_its_tensor_on_the_cpu(call: str) -> None:
     value = made(call)
     assert place(value) == "cpu"
-    assert value.origin is not None
-    assert value.origin.step.bare
+    assert value.provenance is not None
+    assert value.provenance.step.bare
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,9 @@ def test_pinning_leaves_the_tensor_on_the_host() -> None:
 def test_the_way_of_a_tensor_tells_its_moves() -> None:
     value = stored("y = torch.ones(3).cuda().cpu()", "y")
     assert isinstance(value, Tensor)
-    assert value.origin is not None
-    assert [step.kind for step in value.origin] == [StepKind.MOVED, StepKind.MOVED, StepKind.MADE]
-    assert value.origin.first.name == "torch.ones"
+    assert value.provenance is not None
+    assert [step.kind for step in value.provenance] == [StepKind.MOVED, StepKind.MOVED, StepKind.MADE]
+    assert value.provenance.first.name == "torch.ones"
 
 
 def test_a_parameter_that_is_moved_is_no_parameter_any_more() -> None:
@@ -94,8 +94,8 @@ def test_a_discarded_transfer_is_remembered_on_what_stayed_behind() -> None:
     assert clashes(program) == ["x + w"]
     kept = stored(program.replace("return x + w", "kept = w"), "kept")
     assert isinstance(kept, Tensor)
-    assert kept.origin is not None
-    assert kept.origin.step.kind is StepKind.DISCARDED
+    assert kept.provenance is not None
+    assert kept.provenance.step.kind is StepKind.DISCARDED
 
 
 def test_a_discarded_transfer_of_an_unnamed_place_is_only_told() -> None:
