@@ -10,7 +10,7 @@ from devlint.placement.domain.lattice import describe
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Met, MetOperand
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 
 _STEP_MESSAGES = {
     StepKind.MADE: "made here",
@@ -31,15 +31,15 @@ def provenance_of(value: Value) -> Provenance | None:
     return getattr(value, "provenance", None)
 
 
-def steps_of(operand: MetOperand) -> tuple[Step, ...]:
+def steps_of(operand: MismatchOperand) -> tuple[Step, ...]:
     """The provenance of an operand, first step to latest; empty if it has none."""
     provenance = provenance_of(operand.value)
     return tuple(reversed(tuple(provenance))) if provenance is not None else ()
 
 
-def trace_of(event: Met) -> tuple[DraftStep, ...]:
+def trace_of(event: DeviceMismatch) -> tuple[DraftStep, ...]:
     """The trace of a device mismatch: the provenance of both operands, then the operation."""
-    steps = [draft_step(step) for operand in (event.stray, event.other) for step in steps_of(operand)]
+    steps = [draft_step(step) for operand in (event.offending, event.other) for step in steps_of(operand)]
     return (*steps, DraftStep(event.node, event.scope, "they meet here"))
 
 

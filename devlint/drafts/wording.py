@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.domain.events import Met, MetOperand
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 
 MAX_QUOTED_LENGTH = 60
 """Longer code is left out of a sentence: the name of its operation says more."""
@@ -54,7 +54,7 @@ def device_of(value: Value) -> Device | None:
     return getattr(value, "device", None)
 
 
-def describe_operand(operand: MetOperand) -> str:
+def describe_operand(operand: MismatchOperand) -> str:
     """The operand as the reader knows it: its code, or what made it where the code is long."""
     if is_module(operand):
         return quoted(operand.node, "the module")
@@ -65,7 +65,7 @@ def describe_operand(operand: MetOperand) -> str:
     return quoted(operand.node, made)
 
 
-def describe_placement(operand: MetOperand) -> str:
+def describe_placement(operand: MismatchOperand) -> str:
     """Where the operand is, as the predicate of a sentence about it: "is on cuda:1", "comes from the caller"."""
     device = device_of(operand.value)
     if device is None:
@@ -91,17 +91,17 @@ def describe_placement(operand: MetOperand) -> str:
     return "may be on the CPU" if CPU in leaves(device) else "is elsewhere"
 
 
-def operand_and_placement(operand: MetOperand) -> str:
+def operand_and_placement(operand: MismatchOperand) -> str:
     """A sentence without its full stop: "`x` is on cuda:1"."""
     return f"{describe_operand(operand)} {describe_placement(operand)}"
 
 
-def _is_own(operand: MetOperand) -> bool:
+def _is_own(operand: MismatchOperand) -> bool:
     """Whether the operand is reached through the module itself and not through its inputs."""
     return is_module(operand) or code_of(operand.node).startswith("self.")
 
 
-def is_module(operand: MetOperand) -> bool:
+def is_module(operand: MismatchOperand) -> bool:
     """Whether the operand stands for a module's parameters: the walk meets them under the role "module"."""
     return isinstance(operand.value, Module) or operand.role == "module"
 
@@ -123,7 +123,7 @@ def failure_condition(device: Device | None) -> str:
     return " when an accelerator is used"
 
 
-def failing_code(event: Met) -> str:
+def failing_code(event: DeviceMismatch) -> str:
     """The code of what fails: the module or function that is called, or the operator's expression."""
     import libcst as cst
 
@@ -134,12 +134,12 @@ def failing_code(event: Met) -> str:
     return quoted(event.node, "the expression")
 
 
-def failure(event: Met, operand: MetOperand) -> str:
+def failure(event: DeviceMismatch, operand: MismatchOperand) -> str:
     """What fails, and under which placement of the operand: "`self.rnn` fails when the model is on an accelerator"."""
     return f"{failing_code(event)} fails{failure_condition(device_of(operand.value))}"
 
 
-def device_expression_of(operand: MetOperand) -> str:
+def device_expression_of(operand: MismatchOperand) -> str:
     """An expression for the operand's device, valid where the operand is in scope; empty if there is none."""
     code = code_of(operand.node)
     if is_module(operand):

@@ -18,7 +18,7 @@ from devlint.placement.domain.scope import Setting
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, MetOperand, ParameterIgnored
+    from devlint.placement.domain.events import Begun, MismatchOperand, ParameterIgnored
     from devlint.placement.domain.scope import Scope
 
 
@@ -50,7 +50,7 @@ class Definitions:
     def note_ignored(self, event: ParameterIgnored) -> None:
         self._ignoring.add(event.scope)
 
-    def for_operand(self, step: Step, theirs: MetOperand) -> DeviceExpression | None:
+    def for_operand(self, step: Step, theirs: MismatchOperand) -> DeviceExpression | None:
         """The device of another operand, queried where ``step`` makes a tensor."""
         given = _given_before(step, theirs)
         if given is not None:
@@ -83,7 +83,7 @@ class Definitions:
         is_tensors = not target.startswith("next(") and step.scope not in self._ignoring
         return DeviceExpression(target, Applicability.UNSAFE if is_tensors else Applicability.SUGGESTION)
 
-    def _named_for(self, step: Step, theirs: MetOperand) -> str:
+    def _named_for(self, step: Step, theirs: MismatchOperand) -> str:
         """The name of the device the same definition put the other operand on, if bound before ``step``; else empty."""
         import libcst as cst
 
@@ -98,7 +98,7 @@ class Definitions:
             return ""
         return ""
 
-    def _in_the_same_place(self, step: Step, theirs: MetOperand) -> DeviceExpression | None:
+    def _in_the_same_place(self, step: Step, theirs: MismatchOperand) -> DeviceExpression | None:
         """The device of an argument that is a tensor on the other operand's device."""
         begun = self._begun.get(step.scope)
         device = device_of(theirs.value)
@@ -275,7 +275,7 @@ def _may_be_tensor(value: Value | None) -> bool:
     return isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)
 
 
-def _given_before(step: Step, theirs: MetOperand) -> Step | None:
+def _given_before(step: Step, theirs: MismatchOperand) -> Step | None:
     """The parameter of the creating function that the other operand comes from; None if a transfer comes in between."""
     for link in provenance_of(theirs.value) or ():
         if link.kind is StepKind.MOVED:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Met, Moved
+    from devlint.placement.domain.events import DeviceMismatch, Moved
 
 
 class LosesTheDevice(Rule):
@@ -35,8 +35,8 @@ class LosesTheDevice(Rule):
     def _report_later(self, draft: Draft) -> None:
         self._pending[id(draft.node)] = draft
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for operand in (event.stray, event.other):
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for operand in (event.offending, event.other):
             for step in provenance_of(operand.value) or ():
                 draft = self._pending.pop(id(step.node), None)
                 if draft is not None:

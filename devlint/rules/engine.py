@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.finding import Applicability, Finding, Fix, TraceStep
-from devlint.placement.domain.events import Event, Met
+from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
 from devlint.rules.registry import precedence, rule_classes
@@ -88,14 +88,14 @@ def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
         for rule, handler in handlers.get(type(event), ()):
             for draft in handler(event):
                 yield rule, draft
-        if isinstance(event, Met):
+        if isinstance(event, DeviceMismatch):
             yield from _claimed(event, claimants)
     for rule in rules:
         for draft in rule.finish():
             yield rule, draft
 
 
-def _claimed(event: Met, claimants: list[Rule]) -> list[tuple[Rule, Draft]]:
+def _claimed(event: DeviceMismatch, claimants: list[Rule]) -> list[tuple[Rule, Draft]]:
     """The drafts of the first rule that claims a device mismatch."""
     for rule in claimants:
         drafts = list(rule.claim(event))

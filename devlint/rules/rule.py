@@ -10,7 +10,7 @@ from devlint.rules.handlers import handlers_of
 
 if TYPE_CHECKING:
     from devlint.drafts.draft import Draft
-    from devlint.placement.domain.events import Event, Met
+    from devlint.placement.domain.events import DeviceMismatch, Event
 
 
 class Rule:
@@ -20,7 +20,7 @@ class Rule:
     drafts (:mod:`devlint.rules.handlers`). The only others are ``claim`` and ``finish``; helpers begin with an
     underscore.
 
-    A device mismatch (the event ``Met``) is reported by one rule. The rules that define ``claim`` are offered it one
+    A device mismatch (the event ``DeviceMismatch``) is reported by one rule. The rules that define ``claim`` are offered it one
     after the other, and the first that yields a draft has claimed it. ``claims_before`` and ``claims_after`` say where
     a rule stands in that order; they have to place every such rule, and :mod:`devlint.rules.precedence` checks that.
     """
@@ -48,7 +48,7 @@ class Rule:
         super().__init_subclass__()
         cls.handlers = handlers_of(cls, Rule)
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         """The drafts of a device mismatch that is this rule's to report; nothing where it is another rule's."""
         return ()
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import Value
-from devlint.placement.domain.events import Event, Met, Returned, Stored
+from devlint.placement.domain.events import DeviceMismatch, Event, Returned, Stored
 from devlint.placement.domain.lattice import describe
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.nodes import code_of
@@ -35,7 +35,7 @@ def events_of(kind: type[E], program: str, imports: str = IMPORTS) -> list[E]:
 
 def clashes(program: str, imports: str = IMPORTS) -> list[str]:
     """The expressions whose operands cannot meet."""
-    return [code_of(event.node) for event in events_of(Met, program, imports)]
+    return [code_of(event.node) for event in events_of(DeviceMismatch, program, imports)]
 
 
 def stored(program: str, target: str, imports: str = IMPORTS) -> Value:

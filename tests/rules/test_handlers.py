@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from devlint.placement.domain.events import Created, DeviceNamed, Met, Moved
+from devlint.placement.domain.events import Created, DeviceMismatch, DeviceNamed, Moved
 from devlint.rules.handlers import EVENT_OF_HANDLER
 from devlint.rules.registry import precedence, rule_classes
 from tests.rules.temporary_rules import HEADER, rule_file, rules_beside
@@ -127,8 +127,8 @@ ACCEPTED = {
         {Moved: "moved"},
     ),
     "another name of the parameter": (
-        "def met(self, mismatch: Met) -> Iterable[Draft]:\n    return ()",
-        {Met: "met"},
+        "def device_mismatch(self, mismatch: Met) -> Iterable[Draft]:\n    return ()",
+        {DeviceMismatch: "met"},
     ),
     "helpers with an underscore": (
         "LIMIT: int\n\ndef _is_certain(self, draft: Draft) -> bool:\n    return True".replace("LIMIT", "_limit"),
@@ -183,5 +183,5 @@ def test_every_rule_that_looks_at_programs_handles_something() -> None:
 
 def test_events_are_known_by_their_names_in_snake_case() -> None:
     assert EVENT_OF_HANDLER["device_named"] is DeviceNamed
-    assert EVENT_OF_HANDLER["met"] is Met
+    assert EVENT_OF_HANDLER["met"] is DeviceMismatch
     assert "event" not in EVENT_OF_HANDLER

@@ -25,7 +25,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import Met
+from devlint.placement.domain.events import DeviceMismatch
 from devlint.placement.domain.lattice import may_be_cpu
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.interpreter.interpreter import Interpreter
@@ -54,7 +54,7 @@ def call_with_values(
         return None
     inner = _walk(interp, program, info, definition, site, receiver)
     for event in inner.events:
-        if isinstance(event, Met) and _is_about(event, handed):
+        if isinstance(event, DeviceMismatch) and _is_about(event, handed):
             interp.emit(event)
     return inner.result()
 
@@ -119,8 +119,8 @@ def _creation(provenance: Provenance | None) -> Step | None:
     return None
 
 
-def _is_about(event: Met, handed: list[Step]) -> bool:
+def _is_about(event: DeviceMismatch, handed: list[Step]) -> bool:
     """Whether a side of the clash is, or was computed from, what was handed in."""
-    values = [operand.value for operand in (event.stray, event.other)]
+    values = [operand.value for operand in (event.offending, event.other)]
     placed = [value for value in values if isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device)]
     return any(step is given for value in placed for step in value.provenance or () for given in handed)

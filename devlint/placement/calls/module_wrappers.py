@@ -9,7 +9,7 @@ import libcst as cst
 
 from devlint.placement.domain.abstract_values import NOTHING, Constant, Container, DeviceName, Module, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceNamed, Met, MetOperand, Sink
+from devlint.placement.domain.events import DeviceMismatch, DeviceNamed, MismatchOperand, Sink
 from devlint.placement.domain.lattice import UNKNOWN, Device, Known, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import resolve_device
@@ -88,13 +88,15 @@ WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="da
 
 def _report_wrapper(interp: Interpreter, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
     """The module must sit on ``device_ids[0]``."""
-    module = MetOperand("module", Tensor(inner.device, provenance=inner.provenance), site.positional[0].node)
+    module = MismatchOperand("module", Tensor(inner.device, provenance=inner.provenance), site.positional[0].node)
     ids = site.argument("device_ids", 1)
     assert ids is not None
-    wanted = MetOperand("device_ids", Tensor(first, provenance=interp.step(StepKind.GIVEN, ids.node, first)), ids.node)
+    wanted = MismatchOperand(
+        "device_ids", Tensor(first, provenance=interp.step(StepKind.GIVEN, ids.node, first)), ids.node
+    )
     clash: Clash[Device] = Clash("data_parallel", 0, 1, "")
     interp.emit(
-        Met(
+        DeviceMismatch(
             node,
             interp.scope,
             WRAPPER_OPERATION,

@@ -23,7 +23,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import Met, MetOperand, Sink
+from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -244,12 +244,14 @@ def _meet_module(
             items = [b]
         for item in items:
             if _input_apart(interp, module, module_node, item.value):
-                sides = (MetOperand("module", own, module_node), MetOperand(item.role, item.value, item.node))
+                sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
                 # The one left on the CPU is the one to bring over.
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
                 clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
                 apart = (sides, clash, sides[first], sides[second])
-                interp.emit(Met(node, interp.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed))
+                interp.emit(
+                    DeviceMismatch(node, interp.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed)
+                )
                 if first == 0:
                     return
 

@@ -107,7 +107,7 @@ class Moved(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MetOperand:
+class MismatchOperand:
     """One operand of a meeting: its parameter name, value and place."""
 
     role: str
@@ -116,17 +116,17 @@ class MetOperand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Met(Event):
+class DeviceMismatch(Event):
     """Operands that cannot meet: ``stray`` is the one to bring over, ``other`` what it disagrees with.
 
     ``callee`` is "operation", "module" (a Module was called) or "loss".
     """
 
     operation: Operation
-    operands: tuple[MetOperand, ...]
+    operands: tuple[MismatchOperand, ...]
     clash: Clash[Device]
-    stray: MetOperand
-    other: MetOperand
+    offending: MismatchOperand
+    other: MismatchOperand
     callee: str = "operation"
     callee_node: cst.BaseExpression | None = None
     assumed: bool = False
@@ -137,11 +137,11 @@ class Met(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MetUncertain(Event):
+class UndecidedMismatch(Event):
     """Operands of a method of a Module: some are where the module is, others where it was told, and nothing more."""
 
     operation: Operation
-    operands: tuple[MetOperand, ...]
+    operands: tuple[MismatchOperand, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,8 +149,8 @@ class SplitOperands(Event):
     """In a class that may be spread over devices: a parameter of its own meets what a submodule handed back."""
 
     operation: Operation
-    own: MetOperand
-    other: MetOperand
+    own: MismatchOperand
+    other: MismatchOperand
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +165,7 @@ class IndexedFromHost(Event):
     """A tensor is read with an index on the CPU, which PyTorch copies to the tensor's device."""
 
     value: Tensor | Opaque
-    index: MetOperand
+    index: MismatchOperand
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import Met, MetOperand, MetUncertain, ReadAnywhere
+from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, ReadAnywhere, UndecidedMismatch
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,
@@ -66,7 +66,7 @@ def perform(
     clash = _judge(interp, operation, operands, node) if len(operands) > 0 else None
     if call is not None and operands and operands[0] is bound[0]:
         first = operands[0]
-        generators.note_operation(interp, node, operation, MetOperand(first.role, first.value, first.node), call)
+        generators.note_operation(interp, node, operation, MismatchOperand(first.role, first.value, first.node), call)
     if reads_data(operation):
         for b in operands:
             note_use(interp, node, b.value, b.node)
@@ -77,8 +77,8 @@ def perform(
         if b.role in operation.free_arguments and isinstance(b.value, (Tensor, Opaque)):
             interp.emit(ReadAnywhere(node, interp.scope, b.value))
     if clash is None and _follow_module_or_name(interp, operands) and _needs_one_device(operation, operands):
-        met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
-        interp.emit(MetUncertain(node, interp.scope, operation, met))
+        met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
+        interp.emit(UndecidedMismatch(node, interp.scope, operation, met))
     if clash is None and len(operands) > 1 and may_be_split(interp):
         note_split(interp, node, operation, operands)
     if clash is not None and interp.muted and not interp.is_dead:
@@ -283,8 +283,8 @@ def _report_all(
     """Every operand that strays: PyTorch names one at a time, and each has a repair of its own."""
     found: Clash[Device] | None = clash
     while found is not None:
-        stray = _report(interp, node, operation, operands, found, callee, callee_node)
-        rest = [b for b in operands if b.node is not stray.node]
+        offending = _report(interp, node, operation, operands, found, callee, callee_node)
+        rest = [b for b in operands if b.node is not offending.node]
         found = _judge(interp, operation, rest, node) if 1 < len(rest) < len(operands) else None
         operands = rest
 
@@ -297,14 +297,16 @@ def _report(
     clash: Clash[Device],
     callee: str,
     callee_node: cst.BaseExpression | None,
-) -> MetOperand:
-    met = tuple(MetOperand(b.role, b.value, b.node) for b in operands)
-    stray, other = _sides(interp, met, clash)
-    interp.emit(Met(node, interp.scope, operation, met, clash, stray, other, callee, callee_node))
-    return stray
+) -> MismatchOperand:
+    met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
+    offending, other = _sides(interp, met, clash)
+    interp.emit(DeviceMismatch(node, interp.scope, operation, met, clash, offending, other, callee, callee_node))
+    return offending
 
 
-def _sides(interp: Interpreter, met: tuple[MetOperand, ...], clash: Clash[Device]) -> tuple[MetOperand, MetOperand]:
+def _sides(
+    interp: Interpreter, met: tuple[MismatchOperand, ...], clash: Clash[Device]
+) -> tuple[MismatchOperand, MismatchOperand]:
     """The operand to bring over, and the one it must agree with: the one made or left on the CPU strays."""
     first = met[clash.operand]
     second = met[clash.other] if clash.other is not None else first
@@ -313,7 +315,7 @@ def _sides(interp: Interpreter, met: tuple[MetOperand, ...], clash: Clash[Device
     return first, second
 
 
-def _strays(interp: Interpreter, operand: MetOperand) -> bool:
+def _strays(interp: Interpreter, operand: MismatchOperand) -> bool:
     device = device_of_value(operand.value)
     if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH:
         return True

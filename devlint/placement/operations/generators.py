@@ -22,7 +22,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import Met, MetOperand, Sink
+from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, Known, SameAs, is_accelerator, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import resolve_device
@@ -65,11 +65,11 @@ def note_factory(
     argument = site.keyword("generator")
     if argument is not None:
         role, place = ("draws on", node) if named is None else ("device", named.node)
-        _judge(interp, node, name, argument, MetOperand(role, made, place))
+        _judge(interp, node, name, argument, MismatchOperand(role, made, place))
 
 
 def note_operation(
-    interp: Interpreter, node: cst.CSTNode, operation: Operation, drawn: MetOperand, site: CallSite
+    interp: Interpreter, node: cst.CSTNode, operation: Operation, drawn: MismatchOperand, site: CallSite
 ) -> None:
     """``x.normal_(generator=g)``, ``torch.multinomial(p, n, generator=g)``: drawn where the first operand is."""
     argument = site.keyword("generator")
@@ -83,28 +83,28 @@ def note_sampling(interp: Interpreter, node: cst.Call, name: str, site: CallSite
     if known is None:
         return
     device = interp.state.factory_device if known.at_once else interp.state.default_device
-    drawn = MetOperand("draws on", Tensor(device), node)
+    drawn = MismatchOperand("draws on", Tensor(device), node)
     argument = site.argument("generator", known.position)
     if argument is not None and not _is(argument, None):
         placed = _placed(interp, argument)
         # Where no default device is set here, a generator that may be anywhere shows that a caller sets one.
         if placed is not None and (device != CPU or is_accelerator(placed.device)):
-            _report(interp, node, name, MetOperand("generator", placed, argument.node), drawn)
+            _report(interp, node, name, MismatchOperand("generator", placed, argument.node), drawn)
         return
     asked = site.argument(known.only_if, known.only_if_position) if known.only_if else None
     silent = site.unpacks or not known.makes_cpu_generator
     if not silent and (not known.only_if or (asked is not None and _is(asked, True))):
-        _report(interp, node, name, MetOperand("generator", Tensor(CPU), node), drawn)
+        _report(interp, node, name, MismatchOperand("generator", Tensor(CPU), node), drawn)
 
 
 def _is(argument: Argument, value: object) -> bool:
     return isinstance(argument.value, Constant) and argument.value.value is value
 
 
-def _judge(interp: Interpreter, node: cst.CSTNode, name: str, argument: Argument, drawn: MetOperand) -> None:
+def _judge(interp: Interpreter, node: cst.CSTNode, name: str, argument: Argument, drawn: MismatchOperand) -> None:
     placed = _placed(interp, argument)
     if placed is not None:
-        _report(interp, node, name, MetOperand("generator", placed, argument.node), drawn)
+        _report(interp, node, name, MismatchOperand("generator", placed, argument.node), drawn)
 
 
 def _placed(interp: Interpreter, argument: Argument) -> Tensor | None:
@@ -129,14 +129,16 @@ def _may_be_replaced(interp: Interpreter, node: cst.BaseExpression) -> bool:
     return info.defines("_apply", "to", "cuda") or any(name in c.assigned_outside_init for c in info.order)
 
 
-def _report(interp: Interpreter, node: cst.CSTNode, name: str, generator: MetOperand, drawn: MetOperand) -> None:
+def _report(
+    interp: Interpreter, node: cst.CSTNode, name: str, generator: MismatchOperand, drawn: MismatchOperand
+) -> None:
     assert isinstance(generator.value, Tensor)
     device = getattr(drawn.value, "device", UNKNOWN)
     if interp.is_dead or not _apart(interp, generator.value.device, device, drawn.role == "device"):
         return
     operation = Operation(name, Rule.OWN_CHECK, clash=CLASH)
     clash: Clash[Device] = Clash(CLASH, 0, 1, "")
-    interp.emit(Met(node, interp.scope, operation, (generator, drawn), clash, generator, drawn))
+    interp.emit(DeviceMismatch(node, interp.scope, operation, (generator, drawn), clash, generator, drawn))
 
 
 def _apart(interp: Interpreter, own: Device, theirs: Device, named: bool) -> bool:

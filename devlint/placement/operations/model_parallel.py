@@ -14,7 +14,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain.abstract_values import Tensor
-from devlint.placement.domain.events import MetOperand, SplitOperands
+from devlint.placement.domain.events import MismatchOperand, SplitOperands
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.operands import Bound, dim_of, provenance_of, same_or_apart
@@ -35,7 +35,7 @@ def note_split(interp: Interpreter, node: cst.CSTNode, operation: Operation, ope
     own = next((b for b in operands if isinstance(b.value, Tensor) and _latest(b) is StepKind.REGISTERED), None)
     other = next((b for b in operands if _latest(b) is StepKind.COMPUTED), None)
     if own is not None and other is not None and _clash_apart(operation, operands, own):
-        mine, theirs = (MetOperand(b.role, b.value, b.node) for b in (own, other))
+        mine, theirs = (MismatchOperand(b.role, b.value, b.node) for b in (own, other))
         interp.emit(SplitOperands(node, interp.scope, operation, mine, theirs))
 
 

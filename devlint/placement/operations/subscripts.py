@@ -14,7 +14,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import IndexedFromHost, MetOperand
+from devlint.placement.domain.events import IndexedFromHost, MismatchOperand
 from devlint.placement.domain.lattice import CPU, UNKNOWN
 from devlint.semantics import Dim, Elements
 
@@ -33,7 +33,9 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
     bound = [Bound("self", value, node.value, strict=True), *indices]
     for index in indices:
         if device_of_value(index.value) == CPU and device_of_value(value) not in (CPU, UNKNOWN):
-            interp.emit(IndexedFromHost(node, interp.scope, value, MetOperand(index.role, index.value, index.node)))
+            interp.emit(
+                IndexedFromHost(node, interp.scope, value, MismatchOperand(index.role, index.value, index.node))
+            )
     result = perform(interp, node, operation, bound)
     if isinstance(result, Tensor):
         return replace(result, dim=Dim.NONZERO if any(map(_gives_dimensions, indices)) else Dim.UNKNOWN)

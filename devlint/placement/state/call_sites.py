@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from devlint.placement.domain.abstract_values import Constant, Container, Host, Opaque, Tensor, UnknownValue, Value
-from devlint.placement.domain.events import Event, Met
+from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leaves
 from devlint.placement.domain.scope import Scope
 
@@ -37,9 +37,9 @@ class Callers:
 
         ``scope`` is the definition that was walked; the clash may stand in one that it calls.
         """
-        if not isinstance(event, Met):
+        if not isinstance(event, DeviceMismatch):
             return event
-        sides = [operand.value for operand in (event.stray, event.other)]
+        sides = [operand.value for operand in (event.offending, event.other)]
         name = scope.qualname.rsplit(".", 1)[-1]
         private = name.startswith("_") and not name.startswith("__")
         direct = (private or scope.is_nested) and name not in self._indirect

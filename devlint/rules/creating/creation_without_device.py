@@ -124,7 +124,15 @@ from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Called, HostRead, Met, MetOperand, ParameterIgnored, Returned
+    from devlint.placement.domain.events import (
+        Begun,
+        Called,
+        DeviceMismatch,
+        HostRead,
+        MismatchOperand,
+        ParameterIgnored,
+        Returned,
+    )
 
 
 class CreationWithoutDevice(Rule):
@@ -154,8 +162,8 @@ class CreationWithoutDevice(Rule):
         self._handed_out.called(event)
         return ()
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             step = bare_creation(mine.value)
             device = device_of(mine.value)
             if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):
@@ -185,7 +193,7 @@ class CreationWithoutDevice(Rule):
             yield draft
             return
 
-    def _repair(self, step: Step, theirs: MetOperand) -> Repair:
+    def _repair(self, step: Step, theirs: MismatchOperand) -> Repair:
         expression = self._definitions.for_operand(step, theirs)
         if expression is None:
             return Repair(Applicability.SUGGESTION, f"create it on the device of {describe_operand(theirs)}")
@@ -223,7 +231,7 @@ def _given(value: Value) -> frozenset[str]:
     return frozenset(leaf.symbol.key for leaf in leaves(device or CPU) if isinstance(leaf, SameAs))
 
 
-def _confidence(event: Met, step: Step, theirs: MetOperand) -> Confidence:
+def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
     if step.scope.setting in (Setting.HOST, Setting.CONSTRUCTION):
         # While an object is built nothing of it has been moved yet.
         return Confidence.LOW
@@ -261,7 +269,7 @@ def _holds_checkpoint(device: Device) -> bool:
     return isinstance(device, SameAs) and "state_dict" in device.symbol.name
 
 
-def _message(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> str:
+def _message(event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, step: Step) -> str:
     mine_name = describe_operand(mine)
     made = quoted(step.node, f"`{step.name}`")
     what = mine_name if mine_name != made else made

@@ -103,7 +103,7 @@ if TYPE_CHECKING:
 
     from devlint.drafts.changes import Change
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.domain.events import Begun, Called, Created, Met, MetOperand, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, MismatchOperand, Stored
 
 FOLLOWS_DEFAULT = "torch.Generator(device=torch.get_default_device())"
 SPEAKS_OF_DEFAULTS = ("torch.get_default_device", "torch.set_default_device", "torch.set_default_tensor_type")
@@ -131,10 +131,10 @@ class GeneratorDeviceMismatch(Rule):
         self._definitions.note(event)
         return ()
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         if event.clash.kind != CLASH:
             return
-        step = _made(event.stray.value)
+        step = _made(event.offending.value)
         yield Draft(
             node=event.node if step is None else step.node,
             scope=event.scope if step is None else step.scope,
@@ -144,8 +144,8 @@ class GeneratorDeviceMismatch(Rule):
             repair=self._repair(event, step),
         )
 
-    def _repair(self, event: Met, step: Step | None) -> Repair:
-        if event.stray.node is event.node:
+    def _repair(self, event: DeviceMismatch, step: Step | None) -> Repair:
+        if event.offending.node is event.node:
             changes = with_argument(event.node, "generator", FOLLOWS_DEFAULT) if self._says_torch else ()
             return Repair(Applicability.SUGGESTION, f"pass `generator={FOLLOWS_DEFAULT}`", changes)
         device = device_of(event.other.value)
@@ -233,18 +233,18 @@ def _default_draft(step: Step, draws: str, event: Created | Stored) -> Draft:
     )
 
 
-def _message(event: Met) -> str:
-    own, theirs = device_of(event.stray.value) or CPU, device_of(event.other.value) or CPU
+def _message(event: DeviceMismatch) -> str:
+    own, theirs = device_of(event.offending.value) or CPU, device_of(event.other.value) or CPU
     draws = f"`{event.operation.name}`"
-    if event.stray.node is event.node:
+    if event.offending.node is event.node:
         return f"{draws} draws on the default device, {describe(theirs)}, with a generator of the CPU; it raises"
-    generator = quoted(event.stray.node, "the generator")
+    generator = quoted(event.offending.node, "the generator")
     condition = failure_condition(theirs)
     return f"{generator} belongs to {describe(own)} but {draws} draws on {describe(theirs)}; it raises{condition}"
 
 
-def _confidence(event: Met, step: Step | None) -> Confidence:
-    both = (*leaves(device_of(event.stray.value) or CPU), *leaves(device_of(event.other.value) or CPU))
+def _confidence(event: DeviceMismatch, step: Step | None) -> Confidence:
+    both = (*leaves(device_of(event.offending.value) or CPU), *leaves(device_of(event.other.value) or CPU))
     if all(isinstance(leaf, Known) for leaf in both):
         return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
     if event.scope.role is Role.TEST or event.scope.setting is Setting.HOST or event.callers_on_cpu:
@@ -257,8 +257,8 @@ def _confidence(event: Met, step: Step | None) -> Confidence:
     return Confidence.MEDIUM
 
 
-def _trace(event: Met) -> tuple[DraftStep, ...]:
-    operands: tuple[MetOperand, ...] = (event.stray, event.other)
+def _trace(event: DeviceMismatch) -> tuple[DraftStep, ...]:
+    operands: tuple[MismatchOperand, ...] = (event.offending, event.other)
     steps = [draft_step(step) for operand in operands for step in steps_of(operand) if step.node is not event.node]
     return (*steps, DraftStep(event.node, event.scope, "drawn here", describe(device_of(event.other.value) or CPU)))
 

@@ -89,7 +89,7 @@ from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Called, Met, MetOperand, Stored
+    from devlint.placement.domain.events import Called, DeviceMismatch, MismatchOperand, Stored
 
 MODULE_CALL = "module"
 KEEPS = (".parameters", ".load_state_dict", ".state_dict")
@@ -125,10 +125,10 @@ class ModuleBuiltInCall(Rule):
                 self._handed_on.add((scope, code_of(argument.node)))
         return ()
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         if event.callee != MODULE_CALL:
             return
-        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             step = _built_here(event, mine)
             if step is None:
                 continue
@@ -142,7 +142,7 @@ class ModuleBuiltInCall(Rule):
             )
             return
 
-    def _message(self, event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> str:
+    def _message(self, event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, step: Step) -> str:
         built = quoted(step.node, f"a `{step.name}`")
         kept = (event.scope.qualname, code_of(mine.node)) in self._kept
         untrained = "" if kept else ", with new weights at every call"
@@ -151,7 +151,7 @@ class ModuleBuiltInCall(Rule):
             f"{failure(event, theirs)}"
         )
 
-    def _confidence(self, event: Met, mine: MetOperand, theirs: MetOperand) -> Confidence:
+    def _confidence(self, event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand) -> Confidence:
         if event.scope.setting is Setting.HOST or (event.scope.qualname, code_of(mine.node)) in self._handed_on:
             return Confidence.LOW
         places = leaves(device_of(theirs.value) or Known("cpu"))
@@ -167,7 +167,7 @@ def _is_certain(place: object) -> bool:
     return isinstance(place, Known) and not place.on_cpu
 
 
-def _built_here(event: Met, mine: MetOperand) -> Step | None:
+def _built_here(event: DeviceMismatch, mine: MismatchOperand) -> Step | None:
     """The construction in this very definition, with no move since."""
     provenance = provenance_of(mine.value)
     step = provenance.step if provenance is not None else None
@@ -177,7 +177,7 @@ def _built_here(event: Met, mine: MetOperand) -> Step | None:
     return step if on_cpu and event.scope.setting is not Setting.MODULE_LEVEL else None
 
 
-def _repair(event: Met, mine: MetOperand, theirs: MetOperand, step: Step) -> Repair:
+def _repair(event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, step: Step) -> Repair:
     if event.scope.setting is Setting.FORWARD:
         return Repair(
             Applicability.SUGGESTION, "build it once in `__init__`, so that it moves and learns with the module"

@@ -67,7 +67,7 @@ from devlint.rules.rule import Rule
 from devlint.semantics import Rule as Check
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Met
+    from devlint.placement.domain.events import DeviceMismatch
 
 
 class AcceleratorIndexIntoCpu(Rule):
@@ -76,15 +76,15 @@ class AcceleratorIndexIntoCpu(Rule):
     severity = Severity.ERROR
     claims_before = ("DEV405",)  # module-and-input-apart
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         if event.callee == "operation" and _indexes(event):
             yield clash_draft(event)
 
 
-def _indexes(event: Met) -> bool:
+def _indexes(event: DeviceMismatch) -> bool:
     """Whether one of the two operands says which elements of the other are meant."""
     if event.operation.rule in (Check.INDEX_READ, Check.INDEX_WRITE, Check.INDEX_PUT):
         return True
     if event.operation.name.rsplit(".", 1)[-1].startswith("embedding"):
         return True
-    return any(operand.role in ("index", "indices") for operand in (event.stray, event.other))
+    return any(operand.role in ("index", "indices") for operand in (event.offending, event.other))

@@ -90,7 +90,7 @@ from devlint.semantics import Dim, Operation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Called, Event, HostRead, Met, Returned
+    from devlint.placement.domain.events import Called, DeviceMismatch, Event, HostRead, Returned
 
 _COLLECTS = (".append", ".insert", ".appendleft")
 _ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)
@@ -114,8 +114,8 @@ class ArmsOnDifferentDevices(Rule):
         self._on_host: set[str] = set()
         """Definitions that hand tensors to numpy."""
 
-    def met(self, event: Met) -> Iterable[Draft]:
-        for operand in (event.stray, event.other):
+    def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for operand in (event.offending, event.other):
             self._clashed.update(id(step.node) for step in provenance_of(operand.value) or ())
         return ()
 

@@ -94,7 +94,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Met, MetOperand
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 
 
 class CpuOnlyArgument(Rule):
@@ -103,8 +103,8 @@ class CpuOnlyArgument(Rule):
     severity = Severity.ERROR
     claims_before = ("DEV402",)  # accelerator-index-into-cpu
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        offending = event.stray
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        offending = event.offending
         if event.clash.other is not None or offending.role not in event.operation.cpu_arguments:
             return
         yield Draft(
@@ -123,13 +123,13 @@ class CpuOnlyArgument(Rule):
         )
 
 
-def _reason(event: Met, offending: MetOperand) -> str:
+def _reason(event: DeviceMismatch, offending: MismatchOperand) -> str:
     if event.clash.kind == "no_cuda_kernel":
         return f"{failing_code(event)} has no CUDA kernel"
     return f"{failing_code(event)} reads its `{offending.role}` on the CPU"
 
 
-def _source_or_placement(offending: MetOperand) -> str:
+def _source_or_placement(offending: MismatchOperand) -> str:
     """Where the operand is; where it was computed from an argument, from which one."""
     provenance = provenance_of(offending.value)
     given = provenance.first if provenance is not None else None
@@ -138,7 +138,7 @@ def _source_or_placement(offending: MetOperand) -> str:
     return f"is computed where `{given.name}` is"
 
 
-def _confidence(event: Met, offending: MetOperand) -> Confidence:
+def _confidence(event: DeviceMismatch, offending: MismatchOperand) -> Confidence:
     device = device_of(offending.value)
     if device is None or event.scope.setting is Setting.HOST:
         return Confidence.LOW
@@ -153,7 +153,7 @@ def _confidence(event: Met, offending: MetOperand) -> Confidence:
     return Confidence.LOW
 
 
-def _derived(offending: MetOperand) -> bool:
+def _derived(offending: MismatchOperand) -> bool:
     """Whether it was computed from data (`mask.sum(1)`), which is on the accelerator, and not from given lengths."""
     provenance = provenance_of(offending.value)
     if provenance is None:
@@ -163,13 +163,13 @@ def _derived(offending: MetOperand) -> bool:
     return not (given.kind is StepKind.GIVEN and (as_it_is or "len" in given.name.lower()))
 
 
-def _is_item(offending: MetOperand) -> bool:
+def _is_item(offending: MismatchOperand) -> bool:
     """An item of an argument, handed in like the argument itself and placed apart from others: `batch["lengths"]`."""
     provenance, code = provenance_of(offending.value), code_of(offending.node)
     return provenance is not None and code.startswith(f"{provenance.first.name}[") and "(" not in code
 
 
-def _shares_source(event: Met, offending: MetOperand) -> bool:
+def _shares_source(event: DeviceMismatch, offending: MismatchOperand) -> bool:
     """Whether another operand of the call comes from the very same argument."""
     first = None if _is_item(offending) else _first(offending)
     return first is not None and any(
@@ -177,6 +177,6 @@ def _shares_source(event: Met, offending: MetOperand) -> bool:
     )
 
 
-def _first(operand: MetOperand) -> object | None:
+def _first(operand: MismatchOperand) -> object | None:
     provenance = provenance_of(operand.value)
     return provenance.first.node if provenance is not None else None

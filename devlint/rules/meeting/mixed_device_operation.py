@@ -77,7 +77,7 @@ from devlint.rules.meeting.operation_rules import bring_over, clash_draft
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Met, MetOperand, SplitOperands
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, SplitOperands
     from devlint.placement.domain.scope import Scope
 
 
@@ -90,7 +90,7 @@ class MixedDeviceOperation(Rule):
         self._split: set[tuple[int, Scope]] = set()
         """Parameters and results already reported to part when the model is split, by definition."""
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         yield clash_draft(event)
 
     def split_operands(self, event: SplitOperands) -> Iterable[Draft]:
@@ -123,6 +123,6 @@ class MixedDeviceOperation(Rule):
         )
 
 
-def _step(operand: MetOperand, kind: StepKind) -> Step | None:
+def _step(operand: MismatchOperand, kind: StepKind) -> Step | None:
     provenance = provenance_of(operand.value)
     return provenance.find(kind) if provenance is not None else None

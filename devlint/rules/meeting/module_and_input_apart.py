@@ -68,7 +68,7 @@ from devlint.rules.meeting.operation_rules import clash_draft
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Met
+    from devlint.placement.domain.events import DeviceMismatch
 
 WRAPPER_CLASH = "data_parallel"
 
@@ -79,16 +79,16 @@ class ModuleAndInputApart(Rule):
     severity = Severity.ERROR
     claims_before = ("DEV401",)  # mixed-device-operation
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         if event.clash.kind == WRAPPER_CLASH:
             yield _wrapped_elsewhere(event)
         elif event.callee in ("module", "loss"):
             yield clash_draft(event)
 
 
-def _wrapped_elsewhere(event: Met) -> Draft:
+def _wrapped_elsewhere(event: DeviceMismatch) -> Draft:
     """`DataParallel` checks at its first call that the module is on `device_ids[0]`."""
-    module, ids = event.stray, event.other
+    module, ids = event.offending, event.other
     wanted = device_of(ids.value)
     return Draft(
         node=event.node,

@@ -23,12 +23,12 @@ from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Met, MetOperand
+    from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 
 
-def clash_draft(event: Met, consequence: str | None = None) -> Draft:
+def clash_draft(event: DeviceMismatch, consequence: str | None = None) -> Draft:
     """The clash at its offending operand, where a `.to(...)` would go."""
-    offending, other = event.stray, event.other
+    offending, other = event.offending, event.other
     apart = failure_condition(device_of(other.value)) or failure_condition(device_of(offending.value))
     return Draft(
         node=offending.node,
@@ -41,7 +41,7 @@ def clash_draft(event: Met, consequence: str | None = None) -> Draft:
     )
 
 
-def bring_over(offending: MetOperand, other: MetOperand, is_written_to: bool = False) -> Repair:
+def bring_over(offending: MismatchOperand, other: MismatchOperand, is_written_to: bool = False) -> Repair:
     """Always to the other operand's device: `.cuda()` would pick the current one."""
     target = device_expression_of(other)
     if not target:
@@ -52,13 +52,13 @@ def bring_over(offending: MetOperand, other: MetOperand, is_written_to: bool = F
     return Repair(Applicability.SUGGESTION, f"bring it over: `{code_with(offending.node, f'.to({target})')}`", changes)
 
 
-def _is_written_to(event: Met) -> bool:
+def _is_written_to(event: DeviceMismatch) -> bool:
     """What an operation writes into has to be moved before, for `.to` gives another tensor."""
     import libcst as cst
 
     from devlint.placement.syntax.nodes import descend
 
-    written = (event.operation.in_place and event.stray.role in ("self", "input")) or event.stray.role == "out"
+    written = (event.operation.in_place and event.offending.role in ("self", "input")) or event.offending.role == "out"
     targets: list[cst.CSTNode] = []
     match event.node:
         case cst.AugAssign(target=target) | cst.AnnAssign(target=target):
@@ -67,14 +67,14 @@ def _is_written_to(event: Met) -> bool:
             targets.extend(found)
         case _:
             pass
-    return written or any(node is event.stray.node for target in targets for node in descend(target))
+    return written or any(node is event.offending.node for target in targets for node in descend(target))
 
 
-def confidence(event: Met) -> Confidence:
+def confidence(event: DeviceMismatch) -> Confidence:
     """High where both devices are known; medium where the operands share a source, or are made here; low otherwise."""
     if event.scope.setting is Setting.HOST:
         return Confidence.LOW
-    if all(_seen(device_of(operand.value)) for operand in (event.stray, event.other)):
+    if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         return Confidence.HIGH
     if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event)):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
@@ -82,17 +82,19 @@ def confidence(event: Met) -> Confidence:
     return Confidence.MEDIUM
 
 
-def _of_one_source(event: Met) -> bool:
+def _of_one_source(event: DeviceMismatch) -> bool:
     """Whether both operands come from one argument: then no caller can make them agree."""
     first = [
-        provenance.first.node for operand in (event.stray, event.other) if (provenance := provenance_of(operand.value))
+        provenance.first.node
+        for operand in (event.offending, event.other)
+        if (provenance := provenance_of(operand.value))
     ]
     return len(first) == 2 and first[0] is first[1]
 
 
-def _made_here(event: Met) -> bool:
+def _made_here(event: DeviceMismatch) -> bool:
     """Whether the definition made both operands: the caller says at most where one of them goes."""
-    provenances = [provenance_of(operand.value) for operand in (event.stray, event.other)]
+    provenances = [provenance_of(operand.value) for operand in (event.offending, event.other)]
     firsts = [provenance.first for provenance in provenances if provenance is not None]
     return len(firsts) == 2 and all(step.kind is StepKind.MADE and step.scope == event.scope for step in firsts)
 

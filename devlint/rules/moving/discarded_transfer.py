@@ -95,7 +95,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, Met, MetOperand, Moved, ReadAnywhere
+    from devlint.placement.domain.events import Begun, DeviceMismatch, MismatchOperand, Moved, ReadAnywhere
     from devlint.placement.domain.scope import Scope
 
 
@@ -139,8 +139,8 @@ class DiscardedTransfer(Rule):
             return replace(repair, applicability=Applicability.SUGGESTION)
         return repair
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             step = _discarded(mine.value)
             if step is None:
                 continue
@@ -266,7 +266,7 @@ def _discarded(value: Value) -> Step | None:
     return step if step is not None and step.kind is StepKind.DISCARDED else None
 
 
-def _from_clash(step: Step, mine: MetOperand) -> Draft:
+def _from_clash(step: Step, mine: MismatchOperand) -> Draft:
     """A receiver of unknown type that an operation then took as a tensor."""
     call = quoted(step.node, "the transfer")
     return Draft(

@@ -90,7 +90,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, Met, MetOperand, Moved
+    from devlint.placement.domain.events import Begun, DeviceMismatch, MismatchOperand, Moved
     from devlint.placement.domain.scope import Scope
 
 
@@ -117,8 +117,8 @@ class MovedOperandForgotten(Rule):
             self._moves.setdefault(batch.key, event)
         return ()
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             batch = _batch(device_of(mine.value))
             if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
@@ -151,7 +151,9 @@ def _batch(device: Device | None) -> Symbol | None:
     return None
 
 
-def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | None, batch: Symbol) -> Draft:
+def _draft(
+    event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, sibling: Moved | None, batch: Symbol
+) -> Draft:
     trace = trace_of(event)
     moved = ""
     if sibling is not None:
@@ -169,13 +171,13 @@ def _draft(event: Met, mine: MetOperand, theirs: MetOperand, sibling: Moved | No
     )
 
 
-def _confidence(event: Met, mine: MetOperand, batch: Symbol) -> Confidence:
+def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> Confidence:
     if event.scope.setting is Setting.HOST or (_may_be_a_number(event, mine) and not _is_loader(batch)):
         return Confidence.LOW
     return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
 
 
-def _may_be_a_number(event: Met, mine: MetOperand) -> bool:
+def _may_be_a_number(event: DeviceMismatch, mine: MismatchOperand) -> bool:
     """Operators take Python numbers, and items drawn from anything may be such (fixture `labels_are_numbers`)."""
     value = mine.value
     return event.operation.name.startswith("operator.") and isinstance(value, Opaque) and not value.tensorlike
@@ -186,7 +188,7 @@ def _is_loader(batch: Symbol) -> bool:
     return any(word in batch.source.lower() for word in ("loader", "batches"))
 
 
-def _repair(mine: MetOperand, sibling: Moved | None, scope: Scope, function: cst.FunctionDef | None) -> Repair:
+def _repair(mine: MismatchOperand, sibling: Moved | None, scope: Scope, function: cst.FunctionDef | None) -> Repair:
     """As its sibling was moved; never `.cuda()`, which takes the current device and not the sibling's."""
     item = code_of(mine.node)
     if sibling is None:

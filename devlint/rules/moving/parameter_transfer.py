@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Begun, Met, Stored
+    from devlint.placement.domain.events import Begun, DeviceMismatch, Stored
     from devlint.placement.domain.scope import Scope
 
 
@@ -130,9 +130,9 @@ class ParameterTransfer(Rule):
             repair=_repair(step.node, self._device_parameters.get(step.scope)),
         )
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         """The module moves and leaves this tensor behind. Two named devices are apart by their own fault."""
-        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             step = _unwrapping(mine.value)
             if step is None or not _is_kept(mine.value) or isinstance(device_of(theirs.value), Known):
                 continue

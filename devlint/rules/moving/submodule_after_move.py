@@ -76,7 +76,7 @@ from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Begun, Called, Event, Met, Moved, Stored
+    from devlint.placement.domain.events import Begun, Called, DeviceMismatch, Event, Moved, Stored
     from devlint.placement.domain.scope import Scope
 
 ADDING = {".add_module": 1, ".register_module": 1, ".register_parameter": 1, ".register_buffer": 1, ".append": 0}
@@ -211,8 +211,8 @@ class SubmoduleAfterMove(Rule):
             elif any(code_of(argument.node) == part.owner for argument in event.call.arguments):
                 part.handed_on = True
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for mine in (event.stray, event.other):
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for mine in (event.offending, event.other):
             step = _made(mine.value)
             for parts in self._added.values():
                 for part in parts:

@@ -65,7 +65,7 @@ from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Created, Met, Moved, ParameterIgnored
+    from devlint.placement.domain.events import Created, DeviceMismatch, Moved, ParameterIgnored
 
 
 class UnusedDeviceParameter(Rule):
@@ -95,9 +95,9 @@ class UnusedDeviceParameter(Rule):
             self._places.add(event.scope.qualname)
         return ()
 
-    def met(self, event: Met) -> Iterable[Draft]:
+    def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
         """A creation that clashes is DEV101's, and its repair uses the parameter (fixture `beside_a_clash`)."""
-        for operand in (event.stray, event.other):
+        for operand in (event.offending, event.other):
             step = bare_creation(operand.value)
             if step is not None:
                 self._clashing.add(step.scope.qualname)

@@ -90,7 +90,7 @@ from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Met, Stored
+    from devlint.placement.domain.events import Begun, DeviceMismatch, Stored
 
 _SIZES = (".shape", ".size(", ".numel(", ".ndim", ".dim(")
 
@@ -112,8 +112,8 @@ class OptimizerStateDevice(Rule):
             self._optimizers.add(event.scope.qualname)
         return ()
 
-    def met(self, event: Met) -> Iterable[Draft]:
-        steps = (bare_creation(operand.value) for operand in (event.stray, event.other))
+    def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
+        steps = (bare_creation(operand.value) for operand in (event.offending, event.other))
         self._clashed.update(id(step.node) for step in steps if step is not None)
         return ()
 

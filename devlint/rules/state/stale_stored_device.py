@@ -105,10 +105,10 @@ if TYPE_CHECKING:
         Called,
         ClassWalked,
         Created,
-        Met,
-        MetUncertain,
+        DeviceMismatch,
         Moved,
         Stored,
+        UndecidedMismatch,
     )
 
 _MOVES = ("to", "cuda", "cpu", "_apply")
@@ -154,7 +154,7 @@ class StaleStoredDevice(Rule):
             self._uses.note(event, event.named, makes=False)
         return ()
 
-    def met_uncertain(self, event: MetUncertain) -> Iterable[Draft]:
+    def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         self._uses.note_operation(event)
         return ()
 
@@ -166,9 +166,9 @@ class StaleStoredDevice(Rule):
         self._uses.note_call(event)
         return ()
 
-    def claim(self, event: Met) -> Iterable[Draft]:
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         """A device that is known to be the CPU clashes by itself."""
-        for operand in (event.stray, event.other):
+        for operand in (event.offending, event.other):
             use = self._uses.placing(operand.value)
             store = self._stores.get((event.scope.class_name or "", use.attribute)) if use is not None else None
             if use is not None and store is not None and device_of(operand.value) == CPU:

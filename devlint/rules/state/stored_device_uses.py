@@ -13,7 +13,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Called, Created, MetOperand, MetUncertain, Moved
+    from devlint.placement.domain.events import Called, Created, MismatchOperand, Moved, UndecidedMismatch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Meeting:
     """Where such a tensor meets what moves with the module; ``callee`` is the attribute that is called, if one is."""
 
     use: Use
-    event: MetUncertain | Called
+    event: UndecidedMismatch | Called
     callee: str = ""
 
 
@@ -53,7 +53,7 @@ class StoredDeviceUses:
             self._by_call[id(event.node)] = use
             self._by_class.setdefault(event.scope.class_name, []).append(use)
 
-    def note_operation(self, event: MetUncertain) -> None:
+    def note_operation(self, event: UndecidedMismatch) -> None:
         """An operation joins what a stored device placed and what moves with the module."""
         uses = [use for operand in event.operands if (use := self.placing(operand.value)) is not None]
         moves_with_module = any(_moves_with_module(operand) for operand in event.operands)
@@ -92,6 +92,6 @@ class StoredDeviceUses:
         return [meeting for meeting in self._meetings.get(class_name, ()) if meeting.use.attribute == attribute]
 
 
-def _moves_with_module(operand: MetOperand) -> bool:
+def _moves_with_module(operand: MismatchOperand) -> bool:
     device = device_of(operand.value)
     return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE

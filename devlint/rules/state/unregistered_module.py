@@ -84,7 +84,7 @@ from devlint.rules.state.unregistered_tensor import stored_step
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.class_facts import AttributeFact
-    from devlint.placement.domain.events import Called, ClassWalked, Event, Met, Stored
+    from devlint.placement.domain.events import Called, ClassWalked, DeviceMismatch, Event, Stored
 
 CONSTRUCTOR = "__init__"
 
@@ -95,8 +95,8 @@ class UnregisteredModule(Rule):
     severity = Severity.ERROR
     claims_before = ("DEV501",)  # unregistered-tensor
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             step = stored_step(mine.value, event.scope)
             if step is None or not _is_state(mine.value):
                 continue

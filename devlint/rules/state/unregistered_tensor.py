@@ -82,7 +82,7 @@ from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Met, Returned, Stored
+    from devlint.placement.domain.events import DeviceMismatch, Returned, Stored
     from devlint.placement.domain.scope import Scope
 
 
@@ -101,8 +101,8 @@ class UnregisteredTensor(Rule):
             self._tensors.add(id(event.node))
         return ()
 
-    def claim(self, event: Met) -> Iterable[Draft]:
-        for mine, theirs in ((event.stray, event.other), (event.other, event.stray)):
+    def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
+        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             step = stored_step(mine.value, event.scope)
             if step is None or isinstance(mine.value, Module) or _is_parameter(mine.value):
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Tensor, UnknownValue
-from devlint.placement.domain.events import DeviceNamed, Met
+from devlint.placement.domain.events import DeviceMismatch, DeviceNamed
 from devlint.semantics import Dim
 from tests.placement.walked import clashes, device, events_of, place, stored
 
@@ -67,9 +67,9 @@ def test_the_side_left_on_the_cpu_is_the_stray_one() -> None:
         model = nn.Linear(3, 3)
         model(x)
     """
-    event = events_of(Met, program)[0]
+    event = events_of(DeviceMismatch, program)[0]
     assert event.callee == "module"
-    assert event.stray.role == "module"
+    assert event.offending.role == "module"
     assert event.other.role == "input"
 
 
@@ -145,7 +145,7 @@ def test_a_loss_lets_its_input_and_target_meet() -> None:
         F.mse_loss(x, torch.zeros(3))
         nn.functional.nll_loss(x, torch.zeros(3))
     """
-    assert [event.callee for event in events_of(Met, program)] == ["loss", "loss", "loss"]
+    assert [event.callee for event in events_of(DeviceMismatch, program)] == ["loss", "loss", "loss"]
 
 
 def test_a_stateless_module_is_its_function() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devlint.placement.domain.abstract_values import Constant, Module, Tensor, UnknownValue
-from devlint.placement.domain.events import Created, Fate, Met, Moved, Returned, Stored
+from devlint.placement.domain.events import Created, DeviceMismatch, Fate, Moved, Returned, Stored
 from devlint.placement.syntax.nodes import code_of
 from tests.placement.walked import clashes, device, events, events_of, place, returned, stored
 
@@ -27,7 +27,7 @@ def test_an_augmented_assignment_is_an_operation_in_place() -> None:
         loss = torch.tensor(0.0)
         loss += x
     """
-    assert [code_of(event.node) for event in events_of(Met, program)] == ["loss += x"]
+    assert [code_of(event.node) for event in events_of(DeviceMismatch, program)] == ["loss += x"]
 
 
 def test_adding_a_zero_dim_cpu_tensor_in_place_is_legal() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from devlint.placement.domain.abstract_values import Opaque, UnknownValue
-from devlint.placement.domain.events import Met
+from devlint.placement.domain.events import DeviceMismatch
 from devlint.placement.syntax.nodes import code_of
 from tests.placement.walked import clashes, device, events_of, stored
 
 ARGUMENTS = "x: torch.Tensor, index: torch.Tensor, n: int, anything"
 
 
-def met(statement: str) -> list[str]:
+def device_mismatch(statement: str) -> list[str]:
     return clashes(f"def f({ARGUMENTS}):\n    {statement}\n")
 
 
@@ -74,14 +74,14 @@ def test_writing_through_an_index_needs_one_device() -> None:
 
 def test_the_operand_made_on_the_cpu_is_the_stray_one() -> None:
     for expression in ("x + torch.ones(3)", "torch.ones(3) + x", "torch.cat([torch.ones(3), x])"):
-        event = events_of(Met, f"def f({ARGUMENTS}):\n    {expression}\n")[0]
-        assert code_of(event.stray.node) == "torch.ones(3)"
+        event = events_of(DeviceMismatch, f"def f({ARGUMENTS}):\n    {expression}\n")[0]
+        assert code_of(event.offending.node) == "torch.ones(3)"
         assert code_of(event.other.node) == "x"
 
 
 def test_an_argument_that_must_be_on_the_cpu_clashes_alone() -> None:
-    event = events_of(Met, f"def f({ARGUMENTS}):\n    x.tensor_split(torch.ones(3, device='cuda'))\n")[0]
-    assert event.stray is event.other
+    event = events_of(DeviceMismatch, f"def f({ARGUMENTS}):\n    x.tensor_split(torch.ones(3, device='cuda'))\n")[0]
+    assert event.offending is event.other
 
 
 def test_an_operation_without_a_tensor_gives_nothing_known() -> None:

@@ -8,7 +8,7 @@ from textwrap import dedent
 import libcst as cst
 
 from devlint.placement.declarations.index import index_file
-from devlint.placement.domain.events import ClassWalked, Created, Event, Met
+from devlint.placement.domain.events import ClassWalked, Created, DeviceMismatch, Event
 from devlint.placement.domain.scope import Setting
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.nodes import code_of
@@ -213,7 +213,7 @@ def test_a_class_defined_by_a_constructor_joins_what_is_walked() -> None:
     assert [event.scope.qualname for event in found if isinstance(event, ClassWalked)] == [
         "Outer", "Second", "Outer.__init__.Inner", "Second.forward.local.Deep",
     ]  # fmt: skip
-    (clash,) = (event for event in found if isinstance(event, Met))
+    (clash,) = (event for event in found if isinstance(event, DeviceMismatch))
     assert clash.scope.qualname == "Outer.__init__.Inner.forward"
 
 

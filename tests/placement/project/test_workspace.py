@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain.events import Called, IndexedFromHost, LoopEntered, LoopLeft, MetUncertain, Returned
+from devlint.placement.domain.events import Called, IndexedFromHost, LoopEntered, LoopLeft, Returned, UndecidedMismatch
 from devlint.placement.syntax.nodes import code_of
 from tests.placement.walked import events, events_of
 
@@ -60,7 +60,7 @@ class Net(nn.Module):
 
 
 def uncertain(use: str) -> list[str]:
-    return [code_of(event.node) for event in events_of(MetUncertain, STORED_DEVICE.format(use=use))]
+    return [code_of(event.node) for event in events_of(UndecidedMismatch, STORED_DEVICE.format(use=use))]
 
 
 def test_a_tensor_of_a_stored_device_meets_a_parameter() -> None:

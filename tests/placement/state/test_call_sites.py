@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from devlint.placement.domain.events import Met
+from devlint.placement.domain.events import DeviceMismatch
 from tests.placement.walked import clashes, events_of
 
 
@@ -71,7 +71,7 @@ def test_a_private_function_of_whose_arguments_no_call_tells_is_doubted() -> Non
     def f():
         return _scaled(somewhere.fetch())
     """
-    assert [clash.callers_on_cpu for clash in events_of(Met, dedent(program))] == [True]
+    assert [clash.callers_on_cpu for clash in events_of(DeviceMismatch, dedent(program))] == [True]
     told = (
         program
         + """
@@ -79,4 +79,4 @@ def test_a_private_function_of_whose_arguments_no_call_tells_is_doubted() -> Non
         return _scaled(x)
     """
     )
-    assert [clash.callers_on_cpu for clash in events_of(Met, dedent(told))] == [False]
+    assert [clash.callers_on_cpu for clash in events_of(DeviceMismatch, dedent(told))] == [False]

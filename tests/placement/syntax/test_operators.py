@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devlint.placement.domain.abstract_values import Constant, Container, Host, Tensor, Truth, UnknownValue
-from devlint.placement.domain.events import Compared, Met
+from devlint.placement.domain.events import Compared, DeviceMismatch
 from devlint.placement.syntax.nodes import code_of
 from tests.placement.walked import clashes, device, events_of, place, stored
 
@@ -86,7 +86,7 @@ def test_identity_and_membership_are_no_operations_on_devices() -> None:
 def test_a_chain_of_three_thousand_operators_costs_no_depth() -> None:
     chain = " + ".join(["x"] * 2999)
     program = f"def f(x: torch.Tensor):\n    y = {chain} + torch.ones(3)\n    z = x\n"
-    assert len(events_of(Met, program)) == 1
+    assert len(events_of(DeviceMismatch, program)) == 1
     assert device(program, "z") == "the device of `x`"
 
 
