@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from devlint.pipeline.task import FileTask
     from devlint.placement.declarations.index import FileIndex
-    from devlint.placement.project.workspace import Project, World
+    from devlint.placement.project.workspace import Workspace, WorkspaceView
     from devlint.source.dependencies import Dependencies
     from devlint.source.library import AnyLazyParser, Library
     from devlint.source.outline import Outline
@@ -41,20 +41,20 @@ class Workspaces:
     @contextmanager
     def open(
         self, isolated: bool = False, bare: bool = True, with_findings: frozenset[str] = _NONE
-    ) -> Iterator[Project]:
+    ) -> Iterator[WorkspaceView]:
         """The project as one pass sees it. Files are ``bare`` trees, except for those ``with_findings``.
 
         An ``isolated`` workspace serves this pass alone and is dropped after it. So is one whose trees are not those
         that other files can use.
         """
-        from devlint.placement.project.workspace import Project
+        from devlint.placement.project.workspace import WorkspaceView
 
         task, tree = self._task, self._tree
         others = with_findings - {task.shown_as}
         isolated = isolated or not bare or bool(others) or tree.compared_with is not None
-        world = self._isolated(bare, with_findings) if isolated else _shared.world(task, tree)
-        project = Project(world, Path(task.path), self._note, isolated)
-        world.look_from(Path(task.path))
+        workspace = self._isolated(bare, with_findings) if isolated else _shared.workspace(task, tree)
+        project = WorkspaceView(workspace, Path(task.path), self._note, isolated)
+        workspace.look_from(Path(task.path))
         try:
             yield project
         except BaseException:
@@ -62,14 +62,14 @@ class Workspaces:
             raise
         finally:
             project.dissolve()
-            self.touches_compared_tree = self.touches_compared_tree or world.watched
+            self.touches_compared_tree = self.touches_compared_tree or workspace.watched
 
-    def _isolated(self, bare: bool, with_findings: frozenset[str]) -> World:
+    def _isolated(self, bare: bool, with_findings: frozenset[str]) -> Workspace:
         # Definitions are of one analysis, and both worlds would have the same ones.
         _shared.forget()
         base = self._task.base
         paths = frozenset(absolute(name.strip("\0"), base) for name in with_findings)
-        return _world(self._task, self._tree, partial(symbol_of, base=base), bare, paths)
+        return _workspace(self._task, self._tree, partial(symbol_of, base=base), bare, paths)
 
     def _note(self, query: str, key: Any, answer: Any) -> None:
         if self._dependencies is not None:
@@ -81,34 +81,34 @@ class _Shared(threading.local):
 
     def __init__(self) -> None:
         super().__init__()
-        self._world: World | None = None
+        self._workspace: Workspace | None = None
         self._about: tuple[Any, ...] = ()
 
-    def world(self, task: FileTask, tree: Tree) -> World:
+    def workspace(self, task: FileTask, tree: Tree) -> Workspace:
         from devlint.source.library import MAX_KEPT_CHARACTERS
 
         about = (tree, task.src, task.recorded)
-        if self._world is None or self._about != about or self._world.size > MAX_KEPT_CHARACTERS:
+        if self._workspace is None or self._about != about or self._workspace.size > MAX_KEPT_CHARACTERS:
             self.forget()
             # A finding with a place in another file is made in an isolated workspace: here any name will do.
-            self._world, self._about = _world(task, tree, "\0{}\0".format), about
-        return self._world
+            self._workspace, self._about = _workspace(task, tree, "\0{}\0".format), about
+        return self._workspace
 
     def forget(self) -> None:
-        if self._world is not None:
-            self._world.dissolve()
-        self._world, self._about = None, ()
+        if self._workspace is not None:
+            self._workspace.dissolve()
+        self._workspace, self._about = None, ()
 
 
 _shared = _Shared()
 
 
-def _world(
+def _workspace(
     task: FileTask, tree: Tree, name: Callable[[str], str], bare: bool = True, with_findings: frozenset[str] = _NONE
-) -> World:
+) -> Workspace:
     """``with_findings`` are absolute paths."""
     from devlint.placement.interpreter.memo import SharedMemo
-    from devlint.placement.project.workspace import World
+    from devlint.placement.project.workspace import Workspace
     from devlint.source.project_files import ProjectFiles
 
     memo = SharedMemo()
@@ -117,7 +117,7 @@ def _world(
     library.trim()
     with_layout.trim()
     files = ProjectFiles(library, name, task.src, memo.note, with_layout, with_findings)
-    return World(files, memo)
+    return Workspace(files, memo)
 
 
 @lru_cache(2)

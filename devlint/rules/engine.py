@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.index import FileIndex
-    from devlint.placement.project.workspace import Project
+    from devlint.placement.project.workspace import WorkspaceView
     from devlint.repairs.editing import Editor
     from devlint.source.role import Role
 
@@ -33,7 +33,7 @@ def lint_module(
     text: str,
     path: str,
     role: Role,
-    project: Project | None = None,
+    project: WorkspaceView | None = None,
     file: Path | None = None,
     index: FileIndex | None = None,
     parts: Sequence[Part] = (),
@@ -58,7 +58,7 @@ def lint_module(
 
 
 def scopes_with_findings(
-    tree: cst.Module, path: str, role: Role, project: Project | None, file: Path | None, index: FileIndex
+    tree: cst.Module, path: str, role: Role, project: WorkspaceView | None, file: Path | None, index: FileIndex
 ) -> frozenset[tuple[str, str]]:
     """Path and qualified name of every scope that a finding of :func:`lint_module` would show; trees may be bare."""
     drafts = [draft for _, draft in _drafts(analyse(tree, path, role, project, file, index), path)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from devlint.pipeline.task import FileTask
     from devlint.pipeline.workspaces import Workspaces
     from devlint.placement.declarations.index import FileIndex
-    from devlint.placement.project.workspace import Project
+    from devlint.placement.project.workspace import WorkspaceView
     from devlint.source.bare.lazy_parser import BareLazyParser
 
 
@@ -64,7 +64,9 @@ def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces
     return found
 
 
-def _scopes(parsed: Parsed, bare: BareLazyParser, task: FileTask, project: Project, isolated: bool) -> FindingScopes:
+def _scopes(
+    parsed: Parsed, bare: BareLazyParser, task: FileTask, project: WorkspaceView, isolated: bool
+) -> FindingScopes:
     from devlint.placement.declarations.index import index_file
     from devlint.rules.engine import scopes_with_findings
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from devlint.pipeline.stages.parsing import Parsed
     from devlint.pipeline.task import FileTask
     from devlint.pipeline.workspaces import Workspaces
-    from devlint.placement.project.workspace import Project
+    from devlint.placement.project.workspace import WorkspaceView
 
 
 def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, workspaces: Workspaces) -> LintResult:
@@ -50,7 +50,7 @@ def _result(found: LintResult, workspaces: Workspaces) -> LintResult:
     return LintResult(found.findings, touches_compared_tree=workspaces.touches_compared_tree)
 
 
-def _findings(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, project: Project) -> LintResult:
+def _findings(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, project: WorkspaceView) -> LintResult:
     """What the rules report. What is in none of the ``scopes`` stays bare."""
     from devlint.placement.declarations.index import index_file
     from devlint.rules.engine import lint_module

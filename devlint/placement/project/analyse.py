@@ -10,7 +10,7 @@ import libcst as cst
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.domain.events import Event
 from devlint.placement.project.module_analysis import ModuleAnalysis
-from devlint.placement.project.workspace import Project
+from devlint.placement.project.workspace import WorkspaceView
 from devlint.source.role import Role
 
 
@@ -18,7 +18,7 @@ def analyse(
     tree: cst.Module,
     path: str,
     role: Role,
-    project: Project | None = None,
+    project: WorkspaceView | None = None,
     file: Path | None = None,
     index: FileIndex | None = None,
 ) -> Iterator[Event]:

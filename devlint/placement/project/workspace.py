@@ -1,7 +1,7 @@
 """The other files of a project: found by their imports, analysed when a name of theirs is asked for.
 
-A :class:`World` is what is known of the files around; it serves the analysis of one file after the other, and says to
-each what one that has seen nothing would say (:mod:`devlint.placement.interpreter.memo`). A :class:`Project` is the
+A :class:`Workspace` is what is known of the files around; it serves the analysis of one file after the other, and says to
+each what one that has seen nothing would say (:mod:`devlint.placement.interpreter.memo`). A :class:`WorkspaceView` is the
 world as the analysis of one file sees it: how far it looks, and what its answer rests on.
 """
 
@@ -84,7 +84,7 @@ class Files(Protocol):
         """Nothing more will be asked: what the answers were found with may go."""
 
 
-class World:
+class Workspace:
     """The files around, and what has been found out about them. ``memo`` is told of every fact by ``files``."""
 
     def __init__(self, files: Files, memo: SharedMemo) -> None:
@@ -218,70 +218,70 @@ Record = Callable[[str, Any, Any], None]
 """Is told a fact: its kind, what was asked, and what was told."""
 
 
-class Project:
+class WorkspaceView:
     """A world as the analysis of one file sees it. ``alone``: it serves no other file, and so may know this one."""
 
-    def __init__(self, world: World, file: Path, record: Record, alone: bool = False) -> None:
+    def __init__(self, workspace: Workspace, file: Path, record: Record, alone: bool = False) -> None:
         """``record`` is told of every fact that the analysis rests on, about files in the order they were read."""
-        self._world = world
+        self._workspace = workspace
         self._file = file
         self._record = record
         self._alone = alone
         self._analysis: ModuleAnalysis | None = None
         self._recorded = 0
         self._read = 0
-        world.memo.begin()
+        workspace.memo.begin()
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:
         """What was parsed of the other files that were looked into, by the path that reports show."""
-        return self._world.parts
+        return self._workspace.parts
 
     @property
     def leads_back(self) -> bool:
         """Whether the files around look into this one: then they must be asked alone."""
-        return not self._alone and self._world.memo.depends_on(PARSED, str(self._file))
+        return not self._alone and self._workspace.memo.depends_on(PARSED, str(self._file))
 
     def enter(self, analysis: ModuleAnalysis) -> None:
         """The analysis of the file, so that imports that lead back to it find it."""
         self._analysis = analysis
-        self._world.register(analysis)
+        self._workspace.register(analysis)
         if self._alone:
-            self._world.enter(self._file, analysis)
+            self._workspace.enter(self._file, analysis)
 
     def dissolve(self) -> None:
         """Frees the analysis; what was found out of other files stays, unless they were asked alone."""
         self._count()
         if self._analysis is not None:
-            self._world.unregister(self._analysis)
+            self._workspace.unregister(self._analysis)
             self._analysis.dissolve()
             self._analysis = None  # it knows this project, and the two would wait for the collector
         if self._alone:
-            self._world.dissolve()
+            self._workspace.dissolve()
 
     def rests_on(self, file: Path, part: str) -> None:
         """Note that the findings depend on a part of another file."""
-        self._world.rests_on(file, part)
+        self._workspace.rests_on(file, part)
 
     def only_used_inside(self, file: Path, name: str) -> bool:
         """Whether nobody can be seen to use a definition but the package's own file it stands in."""
-        return self._world.only_used_inside(file, name)
+        return self._workspace.only_used_inside(file, name)
 
     def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
         """The module whose declarations have that linkage; None where it has gone."""
-        return self._world.module_of(linkage)
+        return self._workspace.module_of(linkage)
 
     def look_up(self, importer: Path, name: str) -> Value | None:
         """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
-        return self._world.look_up(importer, name) if self._count() < MAX_CHARACTERS_READ else None
+        return self._workspace.look_up(importer, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def member(self, module: Path, name: str) -> Value | None:
         """An attribute of a module of the project."""
-        return self._world.member(module, name) if self._count() < MAX_CHARACTERS_READ else None
+        return self._workspace.member(module, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def _count(self) -> int:
         """Characters of other files that the analysis rests on so far."""
-        memo = self._world.memo
+        memo = self._workspace.memo
         facts = memo.dependencies
         for kind, asked, told in memo.read(facts & ~self._recorded):
             self._record(kind, asked, told)
