@@ -27,7 +27,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
         end = join(None, end, state)
     me, assigned_later = _self_name(constructor), info.assigned_outside_init
     for interp in (constructor, *builders):
-        for name, (value, node, scope) in interp.noted.stored.get(info, {}).items():
+        for name, (value, node, scope) in interp.object_stores.stored.get(info, {}).items():
             final = value if end is None else end.values.get(f"{me}.{name}", value)
             if isinstance(final, UnknownValue) and is_registered(value):
                 # Made in one arm only: where it is used, that arm was taken.
@@ -36,7 +36,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
                 final = kept(final, name, node, scope)
             stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
-        facts.dynamic = facts.dynamic or info in interp.noted.dynamic
+        facts.dynamic = facts.dynamic or info in interp.object_stores.dynamic
 
 
 def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
@@ -62,19 +62,19 @@ def _self_name(interp: Interpreter) -> str:
 def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
     """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
     if interp.program.builds(interp.info, owner.info):
-        interp.noted.stored.setdefault(owner.info, {})[name] = (value, node, interp.scope)
+        interp.object_stores.stored.setdefault(owner.info, {})[name] = (value, node, interp.scope)
 
 
 def is_buffer(interp: Interpreter, info: ClassInfo, name: str) -> bool:
     """Whether the class or an ancestor registers a buffer of that name."""
     program = interp.program
     return any(
-        (one, name) in interp.noted.buffers or (program.holder(one) or program).registers(one, name)
+        (one, name) in interp.object_stores.buffers or (program.holder(one) or program).registers(one, name)
         for one in info.order
     )
 
 
 def note_buffer(interp: Interpreter, info: ClassInfo, name: str) -> None:
     """A name is registered as a buffer, be it with None: what is assigned to it later takes its place."""
-    interp.noted.buffers.add((info, name))
+    interp.object_stores.buffers.add((info, name))
     interp.program.note_buffer(info, name)

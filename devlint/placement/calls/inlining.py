@@ -79,7 +79,7 @@ def _walk(
     with program.running(info):
         inner.run_definition(definition)
     if program is interp.program:
-        interp.noted.add(inner.noted)
+        interp.object_stores.add(inner.object_stores)
     return inner
 
 

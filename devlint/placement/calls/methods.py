@@ -182,7 +182,7 @@ def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
     key = site.argument("name", 0)
     value = site.argument(_REGISTERED_AS.get(name, "module"), 1)
     if key is None or value is None or not isinstance(key.value, Constant):
-        interp.noted.dynamic.add(receiver.info)
+        interp.object_stores.dynamic.add(receiver.info)
         return NOTHING
     stored = value.value
     if name == "add_state" and not isinstance(stored, Tensor):

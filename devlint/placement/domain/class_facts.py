@@ -49,7 +49,7 @@ class ClassFacts:
 
 
 @dataclass(slots=True, eq=False)
-class Noted:
+class ObjectStores:
     """What a walk saw stored on objects."""
 
     stored: dict[ClassInfo, dict[str, tuple[Value, cst.CSTNode, Scope]]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Noted:
     dynamic: set[ClassInfo] = field(default_factory=set)
     """Classes that register under names that are computed."""
 
-    def add(self, other: Noted) -> None:
+    def add(self, other: ObjectStores) -> None:
         for info, stored in other.stored.items():
             self.stored.setdefault(info, {}).update(stored)
         self.buffers |= other.buffers

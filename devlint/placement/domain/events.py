@@ -305,7 +305,7 @@ class StreamCrossed(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassWalked(Event):
+class ClassCompleted(Event):
     """All methods of a class have been walked; ``facts`` is what its attributes are."""
 
     facts: ClassFacts

@@ -16,7 +16,7 @@ import libcst as cst
 from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
-from devlint.placement.domain.class_facts import Noted
+from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import Event, Fate
 from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, relate
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
@@ -99,7 +99,7 @@ class Interpreter:
         self.in_class_body = False
         """The statements evaluated are those of a class: what they bind is no name of the module."""
         self.events: list[Event] = []
-        self.noted = Noted()
+        self.object_stores = ObjectStores()
         """What it saw stored on objects."""
         self.exits = Exits()
         self.decided: list[Decided] = []

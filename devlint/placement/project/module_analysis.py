@@ -25,7 +25,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.class_facts import ClassFacts
-from devlint.placement.domain.events import ClassWalked, Event, Loaded
+from devlint.placement.domain.events import ClassCompleted, Event, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.evaluation.handlers import HANDLERS
@@ -123,7 +123,7 @@ class ModuleAnalysis:
         for function in (*functions, *nested):
             yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
-            yield ClassWalked(
+            yield ClassCompleted(
                 info.node, self._class_scope(info), completed(self.facts(info), loaded.get(info.qualname, {}))
             )
 
@@ -321,7 +321,7 @@ class ModuleAnalysis:
         """Whether the class itself registers a buffer of that name."""
         if not self._queried:
             return (info, name) in self._buffers
-        return any((info, name) in one.noted.buffers for one in self._constructing(info))
+        return any((info, name) in one.object_stores.buffers for one in self._constructing(info))
 
     def note_buffer(self, info: ClassInfo, name: str) -> None:
         """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""

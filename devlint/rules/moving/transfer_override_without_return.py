@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-    from devlint.placement.domain.events import ClassWalked, Moved, Returned
+    from devlint.placement.domain.events import ClassCompleted, Moved, Returned
 
 OVERRIDES = ("to", "cuda", "cpu")
 
@@ -109,7 +109,7 @@ class TransferOverrideWithoutReturn(Rule):
             self._used.setdefault((id(event.receiver.info), event.method), event)
         return ()
 
-    def class_walked(self, event: ClassWalked) -> Iterable[Draft]:
+    def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         info = event.facts.info
         for name in OVERRIDES:
             method = info.methods.get(name)
@@ -147,7 +147,7 @@ def _says_nothing(statement: cst.CSTNode) -> bool:
     return isinstance(statement, cst.Pass)
 
 
-def _draft(event: ClassWalked, info: ClassInfo, method: FunctionInfo, used: Moved | None) -> Draft:
+def _draft(event: ClassCompleted, info: ClassInfo, method: FunctionInfo, used: Moved | None) -> Draft:
     import libcst as cst
 
     assert isinstance(method.node, cst.FunctionDef)

@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import (
         Begun,
         Called,
-        ClassWalked,
+        ClassCompleted,
         Created,
         DeviceMismatch,
         Moved,
@@ -179,7 +179,7 @@ class StaleStoredDevice(Rule):
                 yield _draft(store, message, confidence, trace_of(event), changes)
                 return
 
-    def class_walked(self, event: ClassWalked) -> Iterable[Draft]:
+    def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         facts = event.facts
         if not facts.info.is_module or facts.info.kind is ClassKind.LIGHTNING or facts.info.defines(*_MOVES):
             return
@@ -188,7 +188,7 @@ class StaleStoredDevice(Rule):
             if fact.stores == 1 and not facts.info.defines(fact.name):
                 yield from self._judged(event, fact, alone=len(devices) == 1)
 
-    def _judged(self, event: ClassWalked, fact: AttributeFact, *, alone: bool) -> Iterable[Draft]:
+    def _judged(self, event: ClassCompleted, fact: AttributeFact, *, alone: bool) -> Iterable[Draft]:
         facts = event.facts
         uses = self._uses.of(facts.info.qualname, fact.name)
         if not uses:

@@ -84,7 +84,7 @@ from devlint.rules.state.unregistered_tensor import stored_step
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.class_facts import AttributeFact
-    from devlint.placement.domain.events import Called, ClassWalked, DeviceMismatch, Event, Stored
+    from devlint.placement.domain.events import Called, ClassCompleted, DeviceMismatch, Event, Stored
 
 CONSTRUCTOR = "__init__"
 
@@ -141,7 +141,7 @@ class UnregisteredModule(Rule):
             if first is not None and first.kind is StepKind.MADE and first.scope == event.scope:
                 self._filled.setdefault((event.scope.class_name, attribute), event)
 
-    def class_walked(self, event: ClassWalked) -> Iterable[Draft]:
+    def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         facts = event.facts
         if not facts.info.is_module:
             return

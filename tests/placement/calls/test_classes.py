@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from devlint.placement.domain.abstract_values import Container, Tensor
 from devlint.placement.domain.class_facts import AttributeFact
-from devlint.placement.domain.events import ClassWalked
+from devlint.placement.domain.events import ClassCompleted
 from devlint.placement.domain.provenance import StepKind
 from tests.placement.walked import clashes, device, events_of
 
 
 def facts(program: str, name: str = "Net") -> dict[str, AttributeFact]:
-    walked = [event for event in events_of(ClassWalked, program) if event.facts.info.name == name]
+    walked = [event for event in events_of(ClassCompleted, program) if event.facts.info.name == name]
     assert len(walked) == 1
     return walked[0].facts.attributes
 

@@ -8,7 +8,7 @@ from textwrap import dedent
 import libcst as cst
 
 from devlint.placement.declarations.index import index_file
-from devlint.placement.domain.events import ClassWalked, Created, DeviceMismatch, Event
+from devlint.placement.domain.events import ClassCompleted, Created, DeviceMismatch, Event
 from devlint.placement.domain.scope import Setting
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.nodes import code_of
@@ -125,7 +125,7 @@ def test_scopes_name_the_file_its_role_and_the_class() -> None:
 
 def test_every_class_is_told_once_at_the_end() -> None:
     program = "class A: pass\nclass B(A):\n    class C: pass\n"
-    walked = [event.facts.info.qualname for event in events_of(ClassWalked, program)]
+    walked = [event.facts.info.qualname for event in events_of(ClassCompleted, program)]
     assert sorted(walked) == ["A", "B", "B.C"]
 
 
@@ -210,7 +210,7 @@ def test_a_class_defined_by_a_constructor_joins_what_is_walked() -> None:
             return local(x)
     """
     found = analysed_in_parts(program)
-    assert [event.scope.qualname for event in found if isinstance(event, ClassWalked)] == [
+    assert [event.scope.qualname for event in found if isinstance(event, ClassCompleted)] == [
         "Outer", "Second", "Outer.__init__.Inner", "Second.forward.local.Deep",
     ]  # fmt: skip
     (clash,) = (event for event in found if isinstance(event, DeviceMismatch))
