@@ -34,7 +34,7 @@ from devlint.placement.interpreter.memo import LocalMemo, MemoTable
 from devlint.placement.interpreter.program import Program
 from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
-from devlint.placement.state.call_sites import Callers
+from devlint.placement.state.call_sites import ArgumentLog
 from devlint.placement.syntax.nodes import body_of
 from devlint.source.dependency_parts import MODULE
 from devlint.source.outline import DEFAULTING
@@ -78,7 +78,7 @@ class ModuleAnalysis:
         self._deferred: list[FunctionInfo] = []
         self._buffers: set[tuple[ClassInfo, str]] = set()
         """All that have been seen to be registered."""
-        self.callers = Callers(self.index.indirect, self._only_used_here) if not self._queried else None
+        self.argument_log = ArgumentLog(self.index.indirect, self._only_used_here) if not self._queried else None
         self._default: Device = CPU
         self._sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
         for function in self.index.functions.values():
@@ -90,8 +90,8 @@ class ModuleAnalysis:
         """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
         if isinstance(self.memo, LocalMemo):
             self.memo.clear()
-        if self.callers is not None:
-            self.callers.forget()
+        if self.argument_log is not None:
+            self.argument_log.forget()
         self._globals.clear()
         self._buffers.clear()
         self._deferred.clear()
@@ -135,7 +135,7 @@ class ModuleAnalysis:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            judged = self.callers.judged(event, interp.scope) if self.callers is not None else event
+            judged = self.argument_log.judged(event, interp.scope) if self.argument_log is not None else event
             if judged is not None:
                 yield judged
 
@@ -221,8 +221,8 @@ class ModuleAnalysis:
 
     def note_argument(self, key: str, value: Value) -> None:
         """A call gives an argument to the parameter of this symbol key."""
-        if self.callers is not None:
-            self.callers.note(key, value)
+        if self.argument_log is not None:
+            self.argument_log.note(key, value)
 
     # -- names ----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leave
 from devlint.placement.domain.scope import Scope
 
 
-class Callers:
+class ArgumentLog:
     """The arguments seen at the calls of one file.
 
     ``indirect`` are definitions that anybody may call; ``only_used_here`` says of a public function whether the
