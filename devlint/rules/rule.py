@@ -20,9 +20,10 @@ class Rule:
     drafts (:mod:`devlint.rules.handlers`). The only others are ``claim`` and ``finish``; helpers begin with an
     underscore.
 
-    A device mismatch (the event ``DeviceMismatch``) is reported by one rule. The rules that define ``claim`` are offered it one
-    after the other, and the first that yields a draft has claimed it. ``claims_before`` and ``claims_after`` say where
-    a rule stands in that order; they have to place every such rule, and :mod:`devlint.rules.precedence` checks that.
+    A device mismatch (the event ``DeviceMismatch``) is reported by one rule. The rules that define ``claim`` are
+    offered it one after the other, and the first that yields a draft has claimed it. ``claims_before`` and
+    ``claims_after`` say where a rule stands in that order; they have to place every such rule, and
+    :mod:`devlint.rules.precedence` checks that.
     """
 
     code: ClassVar[str]

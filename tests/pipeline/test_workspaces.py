@@ -14,7 +14,7 @@ from devlint.configuration.codes import all_codes
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.task import FileReport, FileTask, Gate
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.interpreter.interpreter import Walk
+from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.project.module_analysis import ModuleAnalysis
 from devlint.source.tree import Tree, WorkingTree
 
@@ -159,7 +159,7 @@ def walked(root: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted = Counter[str]()
     walk = ModuleAnalysis._walk
 
-    def counting(self: ModuleAnalysis, info: FunctionInfo) -> Walk:
+    def counting(self: ModuleAnalysis, info: FunctionInfo) -> Interpreter:
         assert self.file is not None
         counted[f"{self.file.relative_to(root).as_posix()}:{info.qualname}"] += 1
         return walk(self, info)
@@ -193,7 +193,7 @@ def test_after_a_failure_nothing_is_kept(project: Path, monkeypatch: pytest.Monk
     alone = known(report(project, "fourth.py", tree))
     walk = ModuleAnalysis._walk
 
-    def fails(self: ModuleAnalysis, info: FunctionInfo) -> Walk:
+    def fails(self: ModuleAnalysis, info: FunctionInfo) -> Interpreter:
         if info.qualname == "odd":
             raise KeyError("odd")
         return walk(self, info)

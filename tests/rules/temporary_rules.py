@@ -25,7 +25,7 @@ from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     from devlint.placement.domain import events
-    from devlint.placement.domain.events import Called, Created, DeviceNamed, Met, Moved
+    from devlint.placement.domain.events import Called, Created, DeviceNamed, DeviceMismatch, Moved
 
 
 class {name}(Rule):

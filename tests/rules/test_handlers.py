@@ -64,8 +64,8 @@ REFUSED = {
         "is the handler of Created; write `def created(self, event: Created)`",
     ),
     "a claim": (
-        "def claims(self, event: Met) -> Iterable[Draft]:\n    return ()",
-        "takes the event Met; name it `met`",
+        "def claims(self, event: DeviceMismatch) -> Iterable[Draft]:\n    return ()",
+        "takes the event DeviceMismatch; name it `device_mismatch`",
     ),
     "a claim without annotation": (
         "def clam(self, event) -> Iterable[Draft]:\n    return ()",
@@ -127,8 +127,8 @@ ACCEPTED = {
         {Moved: "moved"},
     ),
     "another name of the parameter": (
-        "def device_mismatch(self, mismatch: Met) -> Iterable[Draft]:\n    return ()",
-        {DeviceMismatch: "met"},
+        "def device_mismatch(self, mismatch: DeviceMismatch) -> Iterable[Draft]:\n    return ()",
+        {DeviceMismatch: "device_mismatch"},
     ),
     "helpers with an underscore": (
         "LIMIT: int\n\ndef _is_certain(self, draft: Draft) -> bool:\n    return True".replace("LIMIT", "_limit"),
@@ -183,5 +183,5 @@ def test_every_rule_that_looks_at_programs_handles_something() -> None:
 
 def test_events_are_known_by_their_names_in_snake_case() -> None:
     assert EVENT_OF_HANDLER["device_named"] is DeviceNamed
-    assert EVENT_OF_HANDLER["met"] is DeviceMismatch
+    assert EVENT_OF_HANDLER["device_mismatch"] is DeviceMismatch
     assert "event" not in EVENT_OF_HANDLER

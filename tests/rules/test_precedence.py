@@ -17,7 +17,7 @@ CLAIM_ORDER = (
 )  # fmt: skip
 """The order in which findings of these rules were labelled and compared; a rule more may stand anywhere in it."""
 
-CLAIMS = "def claim(self, event: Met) -> Iterable[Draft]:\n    return ()\n"
+CLAIMS = "def claim(self, event: DeviceMismatch) -> Iterable[Draft]:\n    return ()\n"
 
 
 def test_the_order_of_claims_is_kept() -> None:
@@ -149,7 +149,7 @@ def test_the_first_claim_has_the_mismatch(tmp_path: Path) -> None:
     body = """
         {place}
 
-        def claim(self, event: Met) -> Iterable[Draft]:
+        def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
             yield Draft(event.node, event.scope, "claimed")
     """
     found = {}

@@ -101,7 +101,7 @@ def there(call: LibraryCall) -> Value:
     return given_back(call, lambda word: one_value(word, tensor.device, tensor))
 
 
-def device_mismatch(call: LibraryCall) -> Value:
+def met(call: LibraryCall) -> Value:
     """Computes with an argument and its receiver's tensors, which all meet."""
     _meet_parts(call)
     argument, function = call.argument(), call.node.func

@@ -1,7 +1,7 @@
 """The walk: one recursion over the semantic fields of LibCST nodes, in the order in which Python evaluates them.
 
-A :class:`Interpreter` evaluates one definition. It holds the state at the current point, the scope, and the list of events;
-how each type of node is evaluated is said by the :class:`Handlers` that it is given.
+An :class:`Interpreter` evaluates one definition. It holds the state at the current point, the scope and the list of
+events. Which transfer function evaluates which type of node is said by the :class:`Handlers` that it is given.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ def transfer(
     interp.emit(
         Moved(
             node, interp.scope, method, receiver, receiver_node, result, target.device, call,
-            target.moves is not False, target.named, fate, code_of(receiver_node), interp.arms, interp.under_device_guard,
+            target.moves is not False, target.named, fate, code_of(receiver_node),
+            interp.arms, interp.under_device_guard,
         )
     )  # fmt: skip
     _note(interp, node, receiver, receiver_node, target, fate)

@@ -1,8 +1,8 @@
-"""The other files of a project: found by their imports, analysed when a name of theirs is asked for.
+"""The other files of a project: found by their imports, analysed when a name of theirs is queried.
 
-A :class:`Workspace` is what is known of the files around; it serves the analysis of one file after the other, and says to
-each what one that has seen nothing would say (:mod:`devlint.placement.interpreter.memo`). A :class:`WorkspaceView` is the
-world as the analysis of one file sees it: how far it looks, and what its answer rests on.
+A :class:`Workspace` holds what is known of the files around. It serves the analysis of one file after the other, with
+the results that an empty one would give (:mod:`devlint.placement.interpreter.memo`). A :class:`WorkspaceView` is the
+workspace as the analysis of one file sees it: how much it may read, and what its findings depend on.
 """
 
 from __future__ import annotations

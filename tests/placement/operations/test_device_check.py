@@ -38,7 +38,7 @@ def device_mismatch(statement: str) -> list[str]:
     ],
 )
 def test_what_pytorch_allows_is_no_clash(legal: str) -> None:
-    assert met(legal) == []
+    assert device_mismatch(legal) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_pytorch_allows_is_no_clash(legal: str) -> None:
     ],
 )
 def test_what_pytorch_refuses_is_a_clash(clash: str) -> None:
-    assert met(clash) == [clash]
+    assert device_mismatch(clash) == [clash]
 
 
 def test_writing_through_an_index_needs_one_device() -> None:
@@ -90,8 +90,8 @@ def test_an_operation_without_a_tensor_gives_nothing_known() -> None:
 
 
 def test_an_argument_of_unknown_type_takes_part_where_a_tensor_must_stand() -> None:
-    assert met("torch.cat([anything, torch.ones(3)])") == ["torch.cat([anything, torch.ones(3)])"]
-    assert met("torch.ones(3) * anything") == []
+    assert device_mismatch("torch.cat([anything, torch.ones(3)])") == ["torch.cat([anything, torch.ones(3)])"]
+    assert device_mismatch("torch.ones(3) * anything") == []
 
 
 def test_items_of_an_unmoved_batch_take_no_part() -> None:
@@ -155,8 +155,8 @@ def test_items_of_something_unknown_stay_with_it() -> None:
 
 
 def test_a_list_of_tensors_that_stands_as_one_value_takes_part() -> None:
-    assert met("torch.cat(x)") == []
-    assert met("torch.cat([torch.ones(3)] + [x])") == ["torch.cat([torch.ones(3)] + [x])"]
+    assert device_mismatch("torch.cat(x)") == []
+    assert device_mismatch("torch.cat([torch.ones(3)] + [x])") == ["torch.cat([torch.ones(3)] + [x])"]
     program = """
     def f(x: torch.Tensor, parts: list[torch.Tensor]):
         torch.cat(parts + [torch.ones(3)])
