@@ -38,7 +38,8 @@ def package(tmp_path: Path) -> Path:
 
 
 def lint(package: Path, program: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-cache", "--format", "json"]
+    command = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-cache", "-j", "1"]
+    command += ["--output-format", "json"]
     return subprocess.run(
         [*command, program.name], cwd=program.parent, env={**environment(), "PYTHONPATH": str(package)},
         capture_output=True, text=True, check=False,
@@ -69,8 +70,9 @@ def test_a_table_with_a_misspelt_word_is_refused(package: Path, tmp_path: Path) 
     file.write_text(program)
     (package / path).write_text(text.replace('"position"', '"postion"'))
     run = lint(package, file)
+    [finding] = json.loads(run.stdout)["findings"]
     assert run.returncode != 0
-    assert 'kornia.json: kornia.io.load_image: unknown key "postion"' in run.stdout + run.stderr
+    assert 'kornia.json: kornia.io.load_image: unknown key "postion"' in finding["message"]
 
 
 def test_the_page_names_every_effect() -> None:
