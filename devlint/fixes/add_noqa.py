@@ -15,7 +15,8 @@ from devlint.finding import Edit, Finding
 from devlint.fixes.applying import Refused, fixed
 from devlint.fixes.writing import NotWritten, replace_content
 from devlint.source.comment_room import comment_lines
-from devlint.source.decoding import Source, Unreadable, read_source
+from devlint.source.decoding import Source, Unreadable
+from devlint.source.reading import read_source
 from devlint.source.suppression import Suppression, read_suppressions
 
 NEVER = ALWAYS_ON | {UNUSED_SUPPRESSION}

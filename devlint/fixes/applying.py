@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from devlint.finding import Edit
-from devlint.source.decoding import Source, Unreadable, read_source
+from devlint.source.decoding import Source, Unreadable
 from devlint.source.gate import Refusal, check_syntax, parse_tree
 from devlint.source.notebook import Notebook
+from devlint.source.reading import read_source
 
 
 class Refused(Exception):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from devlint.configuration.codes import SYNTAX_ERROR, UNREADABLE_FILE, all_codes
-from devlint.finding import Confidence, Finding, Place
+from devlint.configuration.codes import SYNTAX_ERROR, UNREADABLE_FILE
+from devlint.pipeline.own_findings import own_finding
 from devlint.pipeline.stages.fingerprints import fingerprinted
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.gate import Refusal
@@ -38,10 +38,3 @@ def crashed(task: FileTask, error: BaseException) -> FileReport:
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{PurePath(where.filename).name}:{where.lineno}"
     return failed(task, f"devlint itself failed on it ({kind}, at {place}); please report this", detail=detail)
-
-
-def own_finding(code: str, path: str, message: str, line: int, column: int) -> Finding:
-    """A finding of a code that no rule has: it is about the file as such."""
-    about = all_codes()[code]
-    place = Place(path, line, column, line, column + 1)
-    return Finding(code, about.name, about.severity, Confidence.HIGH, message, place)

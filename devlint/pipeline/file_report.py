@@ -21,8 +21,9 @@ from devlint.pipeline.stages.reading import read
 from devlint.pipeline.stages.selecting import select
 from devlint.pipeline.stages.suppressing import suppress
 from devlint.pipeline.task import FileReport, FileTask
-from devlint.source.decoding import Source, Unreadable, read_source
+from devlint.source.decoding import Source, Unreadable
 from devlint.source.dependencies import Dependencies
+from devlint.source.reading import read_source
 from devlint.source.screen import may_hold_findings
 from devlint.source.tree import WORKING_TREE, Tree
 

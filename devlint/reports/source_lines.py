@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from devlint.finding import Edit, Place
-from devlint.source.decoding import Source, Unreadable, as_notebook, decode, read_source
+from devlint.source.decoding import Source, Unreadable, decode
+from devlint.source.reading import as_notebook, read_source
 
 
 class SourceLines:

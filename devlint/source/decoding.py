@@ -8,10 +8,6 @@ import re
 import tokenize
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from devlint.source.notebook import Notebook
 
 from devlint.finding import Edit, Place
 
@@ -82,24 +78,6 @@ class Source:
         before = self.data[shift : max(offset, shift)].decode(self.encoding, "replace")
         ends = list(LINE_END.finditer(before))
         return len(ends) + 1, len(before) - (ends[-1].end() if ends else 0) + 1
-
-
-def read_source(path: str, data: bytes) -> Source:
-    """The Python of a file, by its name a notebook or a text. Raises :class:`Unreadable`."""
-    if not path.endswith(NOTEBOOK):
-        return decode(data)
-    from devlint.source.notebook import read_notebook  # few runs meet one
-
-    return read_notebook(data)
-
-
-def as_notebook(source: Source | None) -> Notebook | None:
-    """The source, if it is a notebook."""
-    if source is None or type(source) is Source:
-        return None
-    from devlint.source.notebook import Notebook
-
-    return source if isinstance(source, Notebook) else None
 
 
 def content_digest(data: bytes) -> bytes:

@@ -46,12 +46,13 @@ WARM = CHECK | {
 
 WITHOUT_TORCH = CHECK | {
     "devlint.pipeline.failures", "devlint.pipeline.file_report", "devlint.pipeline.lint_result",
+    "devlint.pipeline.own_findings",
     "devlint.pipeline.path_symbols", "devlint.pipeline.recording", "devlint.pipeline.stages",
     "devlint.pipeline.stages.cells", "devlint.pipeline.stages.display_paths", "devlint.pipeline.stages.edits",
     "devlint.pipeline.stages.fingerprints", "devlint.pipeline.stages.parsing", "devlint.pipeline.stages.reading",
     "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
-    "devlint.source.dependencies", "devlint.source.decoding", "devlint.source.gate", "devlint.source.role",
-    "devlint.source.screen", "devlint.source.suppression",
+    "devlint.source.dependencies", "devlint.source.decoding", "devlint.source.gate", "devlint.source.reading",
+    "devlint.source.role",    "devlint.source.screen", "devlint.source.suppression",
 }  # fmt: skip
 
 

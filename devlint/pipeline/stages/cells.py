@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from devlint.configuration.codes import SYNTAX_ERROR
 from devlint.finding import Finding, Place
-from devlint.pipeline.failures import own_finding
+from devlint.pipeline.own_findings import own_finding
 from devlint.pipeline.task import FileReport, FileTask
-from devlint.source.decoding import Source, as_notebook
+from devlint.source.decoding import Source
+from devlint.source.reading import as_notebook
 
 
 def broken_cells(source: Source, task: FileTask) -> list[Finding]:
