@@ -10,7 +10,7 @@ import pytest
 from devlint.rules.registry import all_rules
 from tests.fixture_expectations import FIXTURES, expectations_of, fixtures_of, lint_fixture
 
-PROGRAMS = fixtures_of("rules", "seeds", "lookalikes", "idioms", "found")
+PROGRAMS = fixtures_of("rules", "seeds", "lookalikes", "idioms", "found", "generalisation")
 CODES = [rule.code for rule in all_rules() if not rule.code.startswith("DEV9")]
 
 
