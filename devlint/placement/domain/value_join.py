@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial, reduce
 
 import libcst as cst
 
@@ -73,9 +74,24 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(a, Container) and isinstance(b, Container) and a.type != b.type:
         # A dict here and a list there: no tensor in either arm.
         return Container((), None, NOTHING, "tuple")
+    if isinstance(a, Container) and isinstance(b, Container) and a.keys is None and b.keys is None:
+        return _join_sequences(guard, a, b)
     if _placed(a) or _placed(b):
         return _join_placed(guard, a, b)
     return NOTHING
+
+
+def _join_sequences(guard: Guard | None, a: Container, b: Container) -> Container:
+    """Two sequences of one type and of different lengths: what is inside either of them is somewhere inside."""
+    first, second = (_any_item(container) for container in (a, b))
+    rest = second if first is None else first if second is None else join_values(guard, first, second)
+    return Container((), None, rest, a.type, a.node if a.node is b.node else None)
+
+
+def _any_item(container: Container) -> Value | None:
+    """Some item of a container; None for an empty one."""
+    items = [*container.items, *([container.rest] if container.rest is not None else [])]
+    return reduce(partial(join_values, None), items) if items else None
 
 
 def _placed(value: Value) -> bool:

@@ -147,7 +147,7 @@ def binary_operation(
         operation = semantics.operator(symbol)
         return perform(interp, node, operation, operator_operands(operation, left, right))
     if any(isinstance(value, Container) for value in values):
-        return _joined_containers(values)
+        return _extended(symbol, *values)
     if any(isinstance(value, Host) and value.numpy for value in values):
         return array_of(*values)
     if isinstance(values[0], Constant) and isinstance(values[0].value, str):
@@ -155,6 +155,21 @@ def binary_operation(
     if all(isinstance(value, (Host, Constant)) for value in values):
         return Host(number=True)
     return NOTHING
+
+
+def _extended(symbol: str, left: Value, right: Value) -> Value:
+    """``left + right`` or ``left += right`` where one of them is a plain container.
+
+    Addition keeps the type of its left operand: a ModuleList or ParameterList stays one, with modules that are not
+    known any more (torch/nn/modules/container.py, ``__add__`` and ``__iadd__``). An unknown left operand may be one.
+    """
+    if symbol in ("+", "+="):
+        if isinstance(left, UnknownValue):
+            return NOTHING
+        if isinstance(left, Module):
+            info = semantics.module(left.type_name)
+            return replace(left, children=(), holds_state=None) if info is not None and info.container else NOTHING
+    return _joined_containers((left, right))
 
 
 def _joined_containers(values: Sequence[Value]) -> Value:

@@ -238,7 +238,16 @@ def test_containers_of_one_shape_join_item_by_item() -> None:
     assert isinstance(joined, Container)
     assert place(joined.items[0]) == "cpu if flag else cuda"
     assert joined.rest == ON_CPU
-    assert join_values(FLAG, Container((ON_CPU,)), Container(())) == NOTHING
+
+
+def test_sequences_of_different_lengths_hold_what_either_holds() -> None:
+    longer = join_values(FLAG, Container((ON_CPU,)), Container(()))
+    assert longer == Container((), None, ON_CPU)
+    joined = join_values(FLAG, Container((ON_CPU, ON_CPU)), Container((ON_CUDA,)))
+    assert isinstance(joined, Container)
+    assert joined.rest is not None
+    assert place(joined.rest) == "cpu if flag else cuda"
+    assert join_values(FLAG, Container((ON_CPU,), type="tuple"), Container((), type="list")) != longer
 
 
 def test_values_without_a_place_join_to_nothing() -> None:
