@@ -25,7 +25,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from commits import Commits, Unavailable
 from downloads import DEFAULT_CACHE, checked_cache
@@ -175,45 +175,54 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+_Place = TypeVar("_Place", Bug, Lookalike)
+
+
+def chosen(places: list[_Place], ids: list[str], manifest: Path) -> list[_Place]:
+    """Those whose id begins with one of ``ids``, all without any. Raises SystemExit if there is none."""
+    found = [place for place in places if place.id.startswith(tuple(ids) or "")]
+    if not found:
+        raise SystemExit(f"no place of {manifest} has an id that begins with {' or '.join(ids)}")
+    return found
+
+
 def main() -> None:
     options = arguments()
     if options.mirrors is not None and not options.mirrors.is_dir():
         raise SystemExit(f"--mirrors {options.mirrors}: no such directory")
+    if options.json is not None and not options.json.absolute().parent.is_dir():
+        raise SystemExit(f"--json {options.json}: no such directory")
     commits = Commits(checked_cache(options.cache), options.mirrors)
     manifest = LOOKALIKES if options.lookalikes else BUGS
-    chosen = tuple(options.ids) or ("",)
-    run = (commits, options.jobs, options.limit)
-    records: list[dict[str, Any]]
-    tables: dict[str, Any] = {}
+    document: dict[str, Any]
     try:
-        places: list[Bug] | list[Lookalike]
-        if options.lookalikes:
-            places = [place for place in read_lookalikes(manifest) if place.id.startswith(chosen)]
-            correct, failed = lookalike_outcomes(places, *run)
-            print_lookalikes(correct, options.markdown)
-            records = [lookalike_record(outcome) for outcome in correct]
-        else:
-            places = [bug for bug in read_bugs(manifest) if bug.id.startswith(chosen)]
-            outcomes, failed = bug_outcomes(places, *run)
-            print_bugs(outcomes, options.markdown, options.verbose)
-            records = [bug_record(outcome) for outcome in outcomes]
-            tables = {"kinds": [asdict(row) for row in rows(outcomes, lambda bug: bug.kind)],
-                      "projects": [asdict(row) for row in rows(outcomes, lambda bug: bug.repo)],
-                      "causes": causes(outcomes)}  # fmt: skip
+        bugs = [] if options.lookalikes else chosen(read_bugs(BUGS), options.ids, BUGS)
+        places = chosen(read_lookalikes(LOOKALIKES), options.ids, LOOKALIKES) if options.lookalikes else []
     except ValueError as error:
         raise SystemExit(str(error)) from None
-    if not places:
-        raise SystemExit(f"no place of {manifest} has an id that begins with {' or '.join(chosen)}")
+    if options.lookalikes:
+        correct, failed = lookalike_outcomes(places, commits, options.jobs, options.limit)
+        print_lookalikes(correct, options.markdown)
+        document = {"places": [lookalike_record(outcome) for outcome in correct]}
+    else:
+        outcomes, failed = bug_outcomes(bugs, commits, options.jobs, options.limit)
+        print_bugs(outcomes, options.markdown, options.verbose)
+        document = {
+            "kinds": [asdict(row) for row in rows(outcomes, lambda bug: bug.kind)],
+            "projects": [asdict(row) for row in rows(outcomes, lambda bug: bug.repo)],
+            "causes": causes(outcomes),
+            "places": [bug_record(outcome) for outcome in outcomes],
+        }
     today = datetime.datetime.now(datetime.UTC).date()
     conditions = (
-        f"{today}, devlint {devlint.__version__}, Python {platform.python_version()}; {len(records)} of {len(places)} "
-        f"places judged, commits as in fixtures/{manifest.name}."
+        f"{today}, devlint {devlint.__version__}, Python {platform.python_version()}; {len(document['places'])} of "
+        f"{len(bugs) + len(places)} places judged, commits as in fixtures/{manifest.name}."
     )
     print(conditions)
     for name, reason in failed.items():
         print(f"  {name}: {reason}")
     if options.json is not None:
-        document = {"conditions": conditions, **tables, "not_judged": failed, "places": records}
+        document = {"conditions": conditions, "not_judged": failed, **document}
         options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     raise SystemExit(1 if failed else 0)
 
