@@ -16,6 +16,7 @@ import argparse
 import json
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,17 @@ from linting import Finding, lint
 from verdicts import markdown_table, text_table
 
 LABELS = Path(__file__).parents[2] / "fixtures" / "fresh_labels.jsonl"
+
+CAUSES = {
+    "receiver": "a module that is made in sight and never moved, taken for one that moves",
+    "module_list": "a container of modules that += extends, taken for a plain list",
+    "callers": "a private function whose callers decide",
+    "branch": "a branch, a test or a value that was lost on the way",
+    "host": "data that is on the host by design",
+    "view": "what reads nothing, and what names a device on purpose",
+    "place": "a true finding that is told at the wrong line, or more than once",
+}
+"""Why a finding is false, or not as good as it could be: a label of the manifest."""
 
 SEVERITIES = ("error", "warning")
 WHERE = ("library", "script", "test")
@@ -44,6 +56,8 @@ class FreshLabel:
     where: str
     """Whether the file belongs to the library, its scripts or its tests."""
     label: str
+    cause: str | None
+    """One of CAUSES for each false finding and for true ones that are told badly; None for the others."""
     why: str
 
     def is_of(self, finding: Finding) -> bool:
@@ -58,12 +72,15 @@ def read_fresh_labels(file: Path) -> list[FreshLabel]:
             label = FreshLabel(**json.loads(line))
             for field in fields(FreshLabel):
                 value = getattr(label, field.name)
+                if field.name == "cause":
+                    continue
                 if not isinstance(value, int if field.name == "line" else str) or not value:
                     raise ValueError(f"{field.name} is {value!r}")
-            allowed = {"label": VERDICTS, "severity": SEVERITIES, "where": WHERE}
+            allowed: dict[str, Collection[str | None]] = {"label": VERDICTS, "severity": SEVERITIES, "where": WHERE}
+            allowed["cause"] = list(CAUSES) if label.label == "false" else [None, *CAUSES]
             for name, values in allowed.items():
                 if getattr(label, name) not in values:
-                    raise ValueError(f"{name} is {getattr(label, name)!r}, not one of {', '.join(values)}")
+                    raise ValueError(f"{name} is {getattr(label, name)!r}, not one of {', '.join(map(str, values))}")
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}:{number}: not a label: {error}") from None
         labels.append(label)
@@ -92,6 +109,16 @@ def table(labels: list[FreshLabel], there: list[bool]) -> list[list[str]]:
         decided = left["true"] + left["false"]
         share = f"{100 * left['true'] / decided:.0f} %" if decided else "-"
         lines.append([severity, *(f"{left[verdict]} of {all_of[verdict]}" for verdict in VERDICTS), share])
+    return lines
+
+
+def causes(labels: list[FreshLabel], there: list[bool]) -> list[list[str]]:
+    """How many of the false findings of each cause are still made."""
+    lines = [["cause of the false ones", "still there", ""]]
+    for cause, meaning in CAUSES.items():
+        own = [i for i, label in enumerate(labels) if label.cause == cause and label.label == "false"]
+        if own:
+            lines.append([cause, f"{sum(there[i] for i in own)} of {len(own)}", meaning])
     return lines
 
 
@@ -140,7 +167,8 @@ def main() -> None:
         if is_there is (label.label == "false"):
             what = "still false" if is_there else f"lost, {label.label}"
             print(f"{what}: {label.package} {label.path}:{label.line} {label.rule} ({label.why})")
-    print((markdown_table if options.markdown else text_table)(table(judged, there)))
+    for lines in (table(judged, there), causes(judged, there)):
+        print((markdown_table if options.markdown else text_table)(lines), end="\n\n")
     for name, reason in failed.items():
         print(f"not judged: {name}: {reason}")
     if options.json is not None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fresh_labels import LABELS, FreshLabel, read_fresh_labels, still_there, table
+from fresh_labels import LABELS, FreshLabel, causes, read_fresh_labels, still_there, table
 from linting import Finding
 
-LABEL = FreshLabel("net", "1.0", "net/a.py", 10, "DEV101", "error", "library", "true", "The mask is on the CPU.")
+LABEL = FreshLabel("net", "1.0", "net/a.py", 10, "DEV101", "error", "library", "true", None, "The mask is on the CPU.")
 
 
 def finding(line: int = 10, code: str = "DEV101", path: str = "net/a.py") -> Finding:
@@ -33,6 +33,8 @@ def test_the_labels_that_are_kept_can_be_read() -> None:
         ({"line": "10"}, "line is '10'"),
         ({"why": ""}, "why is ''"),
         ({"fingerprint": "f"}, "fingerprint"),
+        ({"cause": "magic"}, "cause is 'magic', not one of None, receiver"),
+        ({"label": "false"}, "cause is None, not one of receiver"),
     ],
 )
 def test_a_record_that_is_no_label_is_named_by_its_line(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
@@ -57,8 +59,8 @@ def test_two_labels_of_one_line_need_two_findings() -> None:
 def test_the_precision_leaves_unclear_and_lost_findings_out() -> None:
     labels = [
         LABEL,
-        replace(LABEL, label="false"),
-        replace(LABEL, label="false"),
+        replace(LABEL, label="false", cause="host"),
+        replace(LABEL, label="false", cause="host"),
         replace(LABEL, label="unclear"),
         replace(LABEL, severity="warning"),
     ]
@@ -67,3 +69,4 @@ def test_the_precision_leaves_unclear_and_lost_findings_out() -> None:
         ["warning", "0 of 1", "0 of 0", "0 of 0", "-"],
         ["all", "1 of 2", "1 of 2", "1 of 1", "50 %"],
     ]
+    assert [line[:2] for line in causes(labels, [True, True, False, True, False])[1:]] == [["host", "1 of 2"]]
