@@ -168,7 +168,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mirrors", type=Path, metavar="DIR", help="clones of the repositories; nothing is downloaded")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help="[default: %(default)s]")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="files linted at a time [default: 2]")
-    parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="for one file [default: 300]")
+    parser.add_argument("--limit", type=float, default=900, metavar="SECONDS", help="for one file [default: 900]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every place with what was said of it")
     parser.add_argument("--markdown", action="store_true", help="the tables as they stand in the README")
     parser.add_argument("--verbose", action="store_true", help="every bug with the findings near it")
