@@ -15,7 +15,8 @@ from typing import Any
 Finding = dict[str, Any]
 """One finding, as in devlint's JSON document; ``package`` and ``version`` are added where releases come together."""
 
-_DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore", "--no-cache"]
+_DEVLINT = [sys.executable, "-P", "-m", "devlint", "check", "--isolated", "--no-respect-gitignore"]
+_ALL = ["--select", "ALL", "--min-severity", "note", "--min-confidence", "low"]
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,31 @@ class Run:
     seconds: float
 
 
-def lint(directory: Path, paths: Sequence[str] = (".",), jobs: int | None = None) -> Run:
-    """The default-gate findings of ``paths``, which are relative to ``directory``. Raises SystemExit on wrong usage."""
+def lint(
+    directory: Path,
+    paths: Sequence[str] = (".",),
+    jobs: int | None = None,
+    *,
+    hidden: bool = False,
+    cache: Path | None = None,
+    seconds_limit: float | None = None,
+) -> Run:
+    """The default-gate findings of ``paths``, which are relative to ``directory``; with ``hidden`` all findings.
+
+    ``cache``: where devlint keeps its results. Past ``seconds_limit`` the run ends and is trouble. Raises SystemExit
+    on wrong usage.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as arguments:
         arguments.write("\n".join(paths))
         arguments.flush()
         command = [*_DEVLINT, "--output-format", "json", *([] if jobs is None else ["-j", str(jobs)])]
+        command += [*(_ALL if hidden else []), *(["--no-cache"] if cache is None else ["--cache-dir", str(cache)])]
+        command.append(f"@{arguments.name}")
         started = time.perf_counter()
-        done = subprocess.run([*command, f"@{arguments.name}"], cwd=directory, capture_output=True, check=False)
+        try:
+            done = subprocess.run(command, cwd=directory, capture_output=True, check=False, timeout=seconds_limit)
+        except subprocess.TimeoutExpired:
+            return Run([], 0, f"not done after {seconds_limit:.0f} s", time.perf_counter() - started)
         seconds = time.perf_counter() - started
     trouble = done.stderr.decode(errors="replace").strip() if done.returncode not in (0, 1) else ""
     if not done.stdout:
@@ -49,7 +67,9 @@ def lint(directory: Path, paths: Sequence[str] = (".",), jobs: int | None = None
 
 def linted_files(directory: Path) -> list[str]:
     """The files that linting the whole release looks at, relative to it."""
-    done = subprocess.run([*_DEVLINT, ".", "--show-files"], cwd=directory, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*_DEVLINT, "--no-cache", ".", "--show-files"], cwd=directory, capture_output=True, text=True, check=True
+    )
     return done.stdout.splitlines()
 
 

@@ -1,14 +1,18 @@
-"""How many bugs that maintainers fixed devlint finds in the releases that had them, and what it says after the fix.
+"""How many bugs that maintainers fixed devlint finds in the histories of public projects, and what it says afterwards.
 
-    python tests/benchmarks/real_bugs.py                 a table by kind, the misses, and how much else was said
-    python tests/benchmarks/real_bugs.py --verbose       also the findings that were counted, beside the bugs
-    python tests/benchmarks/real_bugs.py --markdown      the table as it stands in the README
-    python tests/benchmarks/real_bugs.py --json          each bug with the findings near it
+    python tests/benchmarks/real_bugs.py                      tables by kind, by project, and of the misses by cause
+    python tests/benchmarks/real_bugs.py flair kornia-ebe     only the bugs whose id begins so
+    python tests/benchmarks/real_bugs.py --lookalikes         the same for correct places that look like bugs
+    ... --mirrors DIR                                         histories from clones in DIR, <owner>+<name>[.git]
+    ... --json FILE                                           each place with the findings near it
+    ... --verbose                                             the misses and the findings, one by one
 
-The bugs are in fixtures/real_bugs.jsonl. The buggy and the fixed release are downloaded from PyPI and unpacked, and the
-one file is linted where it stands, so that its imports lead into the package around it. A bug is found if a finding of
-the default gate is within two lines of it; whether that finding speaks of this bug is for the reader of --verbose. The
-findings of all these files and the hits that chance would bring are printed beside it.
+The bugs are in fixtures/real_bugs.jsonl, the correct places in fixtures/lookalikes.jsonl. Without --mirrors a history
+is cloned from the project's public address, without contents, into the cache. Each file is linted where it stands in
+the tree of its commit, so that its imports lead into the project around it. A bug is *found* if a finding that users
+see by default is within two lines of it, *gone* if none is there after the fix, *below* the gate if there is one at a
+lower severity or confidence only. These places were read while rules were made: they tell what to mend, not how well
+devlint does on code that nobody has seen.
 """
 
 from __future__ import annotations
@@ -19,149 +23,208 @@ import json
 import platform
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
-from bugs import Bug, Density, Outcome, Row, as_record, density, near, read_bugs, rows
-from downloads import DEFAULT_CACHE, checked_cache, unpacked
-from linting import Finding, line_count, lint, per_ten_thousand
+from commits import Commits, Unavailable
+from downloads import DEFAULT_CACHE, checked_cache
+from linting import Finding, lint
+from places import CAUSES, Bug, Lookalike, near, read_bugs, read_lookalikes
+from verdicts import (
+    HEAD,
+    BugOutcome,
+    LookalikeOutcome,
+    at_gate,
+    bug_record,
+    causes,
+    cells,
+    lookalike_record,
+    markdown_table,
+    rows,
+    text_table,
+)
 
 import devlint
 
-MANIFEST = Path(__file__).parents[2] / "fixtures" / "real_bugs.jsonl"
+_FIXTURES = Path(__file__).parents[2] / "fixtures"
+BUGS = _FIXTURES / "real_bugs.jsonl"
+LOOKALIKES = _FIXTURES / "lookalikes.jsonl"
 
-Linted = dict[tuple[str, str, str], tuple[int, list[Finding]]]
-"""Lines and findings of each linted file, by package, version and path."""
+File = tuple[str, str, str]
+"""Repository, commit and path."""
 
 
-def linted(bugs: list[Bug], cache: Path, jobs: int) -> Linted:
-    """Both releases' files of all bugs, each linted once."""
-    files = {(bug.package, bug.buggy, bug.path) for bug in bugs}
-    files |= {(bug.package, bug.fixed, bug.fixed_path) for bug in bugs}
-    directories: dict[tuple[str, str], Path] = {}
-    for package, version in sorted({(package, version) for package, version, _ in files}):
-        if not (cache / f"{package}-{version}").is_dir():
-            print(f"downloading {package} {version}", file=sys.stderr)
-        directories[package, version] = unpacked(package, version, cache)
+@dataclass(frozen=True)
+class Linted:
+    """The files' findings, hidden ones included, and why others have none."""
 
-    def one(file: tuple[str, str, str]) -> tuple[int, list[Finding]]:
-        package, version, path = file
-        directory = directories[package, version]
-        run = lint(directory, [path], jobs=1)
+    findings: dict[File, list[Finding]]
+    failed: dict[File, str]
+
+    def why_not(self, *files: File) -> str | None:
+        return next((self.failed[file] for file in files if file in self.failed), None)
+
+
+def linted(files: list[File], commits: Commits, jobs: int, limit: float) -> Linted:
+    """Each file linted once, in the tree of its commit."""
+    files = list(dict.fromkeys(files))
+
+    def one(numbered: tuple[int, File]) -> list[Finding] | str:
+        number, (repo, commit, path) = numbered
+        try:
+            tree = commits.tree(repo, commit)
+        except Unavailable as error:
+            return f"not available: {error}"
+        if not (tree / path).is_file():
+            return f"not available: {repo} {commit} has no {path}"
+        run = lint(tree, [path], jobs=1, hidden=True, cache=commits.cache / "results", seconds_limit=limit)
+        if sys.stderr.isatty() or number % 25 == 0:
+            print(f"{number} of {len(files)} files: {run.seconds:.1f} s for {repo} {path}", file=sys.stderr)
         if run.trouble or run.files != 1:
-            raise SystemExit(f"{package} {version} {path}: not analysed\n{run.trouble}")
-        return line_count(directory, [path]), run.findings
+            return f"not analysed: {run.trouble or 'devlint left it out'}"
+        return run.findings
 
     with ThreadPoolExecutor(jobs) as pool:
-        return dict(zip(files, pool.map(one, files), strict=True))
+        results = dict(zip(files, pool.map(one, enumerate(files, 1)), strict=True))
+    return Linted(
+        {file: found for file, found in results.items() if not isinstance(found, str)},
+        {file: found for file, found in results.items() if isinstance(found, str)},
+    )
 
 
-def outcomes_of(bugs: list[Bug], files: Linted) -> list[Outcome]:
-    """What was said near each bug, before and after its fix."""
-    return [
-        Outcome(
+def bug_outcomes(bugs: list[Bug], commits: Commits, jobs: int, limit: float) -> tuple[list[BugOutcome], dict[str, str]]:
+    """What was said of each bug, and why of some nothing can be said, by id."""
+    before = {bug.id: (bug.repo, bug.parent, bug.path) for bug in bugs}
+    after = {bug.id: (bug.repo, bug.fix, bug.fixed_path) for bug in bugs}
+    files = linted([file for bug in bugs for file in (before[bug.id], after[bug.id])], commits, jobs, limit)
+    failed = {bug.id: reason for bug in bugs if (reason := files.why_not(before[bug.id], after[bug.id]))}
+    outcomes = [
+        BugOutcome(
             bug,
-            near(files[bug.package, bug.buggy, bug.path][1], bug.path, bug.line),
-            near(files[bug.package, bug.fixed, bug.fixed_path][1], bug.fixed_path, bug.fixed_line),
+            near(files.findings[before[bug.id]], bug.path, bug.lines),
+            near(files.findings[after[bug.id]], bug.fixed_path, bug.fixed_lines),
         )
         for bug in bugs
+        if bug.id not in failed
+    ]
+    return outcomes, failed
+
+
+def lookalike_outcomes(
+    places: list[Lookalike], commits: Commits, jobs: int, limit: float
+) -> tuple[list[LookalikeOutcome], dict[str, str]]:
+    """What was said of each correct place, and why of some nothing can be said, by id."""
+    where = {place.id: (place.repo, place.commit, place.path) for place in places}
+    files = linted(list(where.values()), commits, jobs, limit)
+    failed = {place.id: reason for place in places if (reason := files.why_not(where[place.id]))}
+    outcomes = [
+        LookalikeOutcome(place, near(files.findings[where[place.id]], place.path, [place.line]))
+        for place in places
+        if place.id not in failed
+    ]
+    return outcomes, failed
+
+
+def said_words(head: str, findings: tuple[Finding, ...]) -> list[str]:
+    return [
+        f"    {head} line {f['line']} {f['code']} {f['severity']} {f['confidence']}"
+        f"{'' if at_gate(f) else ' (hidden)'}: {f['message']}"
+        for f in findings
     ]
 
 
-def cells(row: Row) -> list[str]:
-    """A row of the table, as words."""
-    found, local, elsewhere = ((row.found, row.bugs), row.local, row.non_local)
-    shares = [f"{hits} of {bugs}" if bugs else "-" for hits, bugs in (found, local, elsewhere)]
-    return [row.name, *shares, str(row.gone), str(row.still), ", ".join(row.codes)]
-
-
-HEAD = ["kind of bug", "found", "local", "non-local", "gone after the fix", "still reported", "found by"]
-
-
-def text_table(table: list[Row]) -> str:
-    lines = [HEAD, *map(cells, table)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
-    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines)
-
-
-def markdown_table(table: list[Row]) -> str:
-    lines = [HEAD, ["---"] + ["---:"] * 5 + ["---"], *map(cells, table)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def density_words(said: Density) -> str:
-    return (
-        f"All findings in these {said.files} buggy files ({said.lines} lines): {said.findings}, "
-        f"{per_ten_thousand(said.findings, said.lines):.1f} per 10,000 lines, and {said.at_bugs} of them "
-        f"at these bugs. As many on random lines of the same files would be near {said.by_chance:.1f} of the bugs."
-    )
-
-
-def conditions(bugs: list[Bug]) -> str:
-    packages = len({bug.package for bug in bugs})
-    today = datetime.datetime.now(datetime.UTC).date()
-    return (
-        f"{today}, devlint {devlint.__version__}, Python {platform.python_version()}; {len(bugs)} bugs fixed in "
-        f"{packages} packages, releases as in fixtures/{MANIFEST.name}."
-    )
-
-
-def misses(outcomes: list[Outcome]) -> str:
-    lines = []
-    for outcome in outcomes:
+def print_bugs(outcomes: list[BugOutcome], markdown: bool, verbose: bool) -> None:
+    table = markdown_table if markdown else text_table
+    by_kind, by_project = rows(outcomes, lambda bug: bug.kind), rows(outcomes, lambda bug: bug.repo)
+    for name, part in (("kind of bug", by_kind), ("project", by_project)):
+        print(table([[name, *HEAD[1:]], *map(cells, part)]), end="\n\n")
+    lines = [[name, str(low), str(missed), CAUSES.get(name, "")] for name, low, missed in causes(outcomes)]
+    print(table([["cause of the miss", "below the gate", "missed", ""], *lines]), end="\n\n")
+    for outcome in outcomes if verbose else ():
         bug = outcome.bug
-        if not outcome.found:
-            needs = f"needs: {bug.needs}" if bug.needs else "needs nothing else"
-            where = "local" if bug.local else "non-local"
-            lines.append(f"  {bug.id} [{bug.kind}, {where}] {bug.path}:{bug.line} ({needs})")
-    return "\n".join(lines) or "  none"
+        print(f"{outcome.verdict:6} {bug.id} [{bug.kind}, {'local' if bug.local else 'beyond'}] {bug.path}:{bug.lines}")
+        print(*[f"    {bug.why}", *said_words("before", outcome.before), *said_words("AFTER", outcome.after)], sep="\n")
 
 
-def counted(outcomes: list[Outcome]) -> str:
-    """The findings behind the table, beside the bug they are counted for."""
-    lines: list[str] = []
+def print_lookalikes(outcomes: list[LookalikeOutcome], markdown: bool) -> None:
+    names = sorted({outcome.place.category for outcome in outcomes})
+    lines = [["category", "places", "reported", "below the gate"]]
+    for name in [*names, "total"]:
+        own = [outcome for outcome in outcomes if name in (outcome.place.category, "total")]
+        lines.append([name, *(str(n) for n in (len(own), sum(o.false for o in own), sum(o.below for o in own)))])
+    print((markdown_table if markdown else text_table)(lines), end="\n\n")
     for outcome in outcomes:
-        bug = outcome.bug
-        if outcome.before or outcome.after:
-            lines += ["", f"{bug.id} [{bug.kind}] {bug.function}: {bug.why}"]
-        for when, version, path, line, findings in (
-            ("before", bug.buggy, bug.path, bug.line, outcome.before),
-            ("AFTER ", bug.fixed, bug.fixed_path, bug.fixed_line, outcome.after),
-        ):
-            for finding in findings:
-                place = f"{bug.package} {version} {path}:{finding['line']} (the bug: {line})"
-                lines.append(f"  {when} {place} {finding['code']}")
-                lines.append(f"         {finding['severity']} in {finding['scope']}: {finding['message']}")
-    return "\n".join(lines)
+        if outcome.said:
+            place = outcome.place
+            print(f"{'FALSE' if outcome.false else 'below'} {place.id} [{place.category}] {place.path}:{place.line}")
+            print(*[f"    {place.why}", *said_words("said", outcome.said)], sep="\n")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ids", nargs="*", metavar="ID", help="only the places whose id begins so")
+    parser.add_argument("--lookalikes", action="store_true", help="the correct places, not the bugs")
+    parser.add_argument("--mirrors", type=Path, metavar="DIR", help="clones of the repositories; nothing is downloaded")
+    parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help="[default: %(default)s]")
+    parser.add_argument("-j", "--jobs", type=int, default=2, help="files linted at a time [default: 2]")
+    parser.add_argument("--limit", type=float, default=900, metavar="SECONDS", help="for one file [default: 900]")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every place with what was said of it")
+    parser.add_argument("--markdown", action="store_true", help="the tables as they stand in the README")
+    parser.add_argument("--verbose", action="store_true", help="every bug with the findings near it")
+    return parser.parse_args()
+
+
+_Place = TypeVar("_Place", Bug, Lookalike)
+
+
+def chosen(places: list[_Place], ids: list[str], manifest: Path) -> list[_Place]:
+    """Those whose id begins with one of ``ids``, all without any. Raises SystemExit if there is none."""
+    found = [place for place in places if place.id.startswith(tuple(ids) or "")]
+    if not found:
+        raise SystemExit(f"no place of {manifest} has an id that begins with {' or '.join(ids)}")
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ids", nargs="*", metavar="ID", help="only the bugs whose id begins so")
-    parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
-    parser.add_argument("-j", "--jobs", type=int, default=2, help="files linted at a time [default: 2]")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true")
-    form.add_argument("--markdown", action="store_true")
-    form.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
-    bugs = [bug for bug in read_bugs(MANIFEST) if bug.id.startswith(tuple(options.ids) or "")]
-    if not bugs:
-        parser.error(f"no bug of {MANIFEST} has an id that begins with {' or '.join(options.ids)}")
-    files = linted(bugs, checked_cache(options.cache), options.jobs)
-    outcomes = outcomes_of(bugs, files)
-    table, said = rows(outcomes), density(outcomes, files)
-    if options.json:
-        summary = [asdict(row) | {"found": row.found, "bugs": row.bugs} for row in table]
-        document = {"conditions": conditions(bugs), "density": asdict(said), "kinds": summary}
-        print(json.dumps(document | {"bugs": [as_record(outcome) for outcome in outcomes]}, indent=2))
-    elif options.markdown:
-        print(f"{markdown_table(table)}\n\n{conditions(bugs)}\n{density_words(said)}")
+    options = arguments()
+    if options.mirrors is not None and not options.mirrors.is_dir():
+        raise SystemExit(f"--mirrors {options.mirrors}: no such directory")
+    if options.json is not None and not options.json.absolute().parent.is_dir():
+        raise SystemExit(f"--json {options.json}: no such directory")
+    commits = Commits(checked_cache(options.cache), options.mirrors)
+    manifest = LOOKALIKES if options.lookalikes else BUGS
+    document: dict[str, Any]
+    try:
+        bugs = [] if options.lookalikes else chosen(read_bugs(BUGS), options.ids, BUGS)
+        places = chosen(read_lookalikes(LOOKALIKES), options.ids, LOOKALIKES) if options.lookalikes else []
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    if options.lookalikes:
+        correct, failed = lookalike_outcomes(places, commits, options.jobs, options.limit)
+        print_lookalikes(correct, options.markdown)
+        document = {"places": [lookalike_record(outcome) for outcome in correct]}
     else:
-        print(f"{text_table(table)}\n\nmissed:\n{misses(outcomes)}")
-        if options.verbose:
-            print(f"\ncounted:{counted(outcomes)}")
-        print(f"\n{density_words(said)}\n{conditions(bugs)}")
+        outcomes, failed = bug_outcomes(bugs, commits, options.jobs, options.limit)
+        print_bugs(outcomes, options.markdown, options.verbose)
+        document = {
+            "kinds": [asdict(row) for row in rows(outcomes, lambda bug: bug.kind)],
+            "projects": [asdict(row) for row in rows(outcomes, lambda bug: bug.repo)],
+            "causes": causes(outcomes),
+            "places": [bug_record(outcome) for outcome in outcomes],
+        }
+    today = datetime.datetime.now(datetime.UTC).date()
+    conditions = (
+        f"{today}, devlint {devlint.__version__}, Python {platform.python_version()}; {len(document['places'])} of "
+        f"{len(bugs) + len(places)} places judged, commits as in fixtures/{manifest.name}."
+    )
+    print(conditions)
+    for name, reason in failed.items():
+        print(f"  {name}: {reason}")
+    if options.json is not None:
+        document = {"conditions": conditions, "not_judged": failed, **document}
+        options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    raise SystemExit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bugs import Bug, Outcome, density, hit_by_chance, near, read_bugs, rows
 from linting import Finding
-from real_bugs import MANIFEST, cells, markdown_table, misses
+from released_bugs import MANIFEST, cells, markdown_table, misses
 
 
 def bug(name: str = "net-1", **changes: Any) -> Bug:
