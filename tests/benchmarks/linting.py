@@ -28,12 +28,15 @@ class Run:
     seconds: float
 
 
-def lint(directory: Path, paths: Sequence[str] = (".",), jobs: int | None = None) -> Run:
-    """The default-gate findings of ``paths``, which are relative to ``directory``. Raises SystemExit on wrong usage."""
+def lint(directory: Path, paths: Sequence[str] = (".",), jobs: int | None = None, options: Sequence[str] = ()) -> Run:
+    """The findings of ``paths``, which are relative to ``directory``; at the default gate if ``options`` name no other.
+
+    Raises SystemExit on wrong usage.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as arguments:
         arguments.write("\n".join(paths))
         arguments.flush()
-        command = [*_DEVLINT, "--output-format", "json", *([] if jobs is None else ["-j", str(jobs)])]
+        command = [*_DEVLINT, "--output-format", "json", *([] if jobs is None else ["-j", str(jobs)]), *options]
         started = time.perf_counter()
         done = subprocess.run([*command, f"@{arguments.name}"], cwd=directory, capture_output=True, check=False)
         seconds = time.perf_counter() - started
