@@ -1,0 +1,161 @@
+"""What type inference knows of unannotated torch code: annotated releases, stripped, and asked back.
+
+    python tests/benchmarks/kinds.py --engine names                           the ten annotated releases below
+    python tests/benchmarks/kinds.py --engine ty --engine pyright --environments DIR --torch venv
+    python tests/benchmarks/kinds.py sbi==0.27.0 path/to/package --files 40 --seed 1
+    ... --docstrings keep --json kinds.json
+
+Parameter and return annotations say what is true (typed/annotation.py: tensor, tensors, module, device, host); then all
+annotations and comments are taken away, and with ``--docstrings strip`` the docstrings. An engine says what each
+parameter and each result is. Recall is over the places of a kind, precision over the claims of a kind; a place whose
+annotation does not tell counts for neither. ``--torch`` is a virtual environment with torch, whose packages the engines
+may import; without it they have their own, bare one. ``--files N``: only so many drawn files of a release are asked
+about, with the whole release around them. What an engine has to be is told in typed/engine.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from downloads import DEFAULT_CACHE, checked_cache
+from linting import linted_files
+from mutants import release_of
+from typed.annotation import KINDS, Kind
+from typed.engine import ByParameterName, Engine, Score, added, asked_truth, scores
+from typed.places import read_files, stripped, typed
+
+ANNOTATED = {
+    "torchmetrics": "1.9.0",
+    "torchtune": "0.6.1",
+    "anomalib": "2.7.0",
+    "lightly": "1.6.0",
+    "sbi": "0.27.0",
+    "deepinv": "0.5.0",
+    "torchjd": "0.18.0",
+    "tensordict": "0.15.3",
+    "sentence-transformers": "6.2.0",
+    "pytorch-forecasting": "1.8.0",
+}
+"""Annotated releases, chosen before anything was measured on them; none is in releases.py."""
+
+
+def engines(options: argparse.Namespace) -> Iterator[Engine]:
+    """Those that were named."""
+    from typed.checkers import PyreflyInfer, Pyright, Ty
+    from typed.interpreters import Interpreter
+
+    environments = options.environments
+    for name in options.engine:
+        if name == "names":
+            yield ByParameterName()
+        elif name in ("ty", "pyright", "pyrefly", "jedi", "astroid"):
+            if environments is None:
+                raise SystemExit(f"--engine {name} needs --environments (see typed/checkers.py)")
+            bare = environments / "bare"
+            python = options.torch or bare
+            if name in ("jedi", "astroid"):
+                packages = next((python / "lib").glob("python*/site-packages"), None) if options.torch else None
+                yield Interpreter(name, environments, packages, options.seconds)
+            else:
+                made = {"ty": Ty, "pyright": Pyright, "pyrefly": PyreflyInfer}[name]
+                yield made(environments, python, options.seconds)
+        else:
+            try:
+                yield from importlib.import_module(f"kinds_{name}").engines()
+            except ModuleNotFoundError as error:
+                raise SystemExit(f"--engine {name}: {error}") from None
+
+
+def drawn(paths: list[str], count: int, seed: int) -> list[str]:
+    """So many of the paths, the same for the same seed; all for 0."""
+    order = sorted(paths, key=lambda path: hashlib.sha256(f"{seed}\0{path}".encode()).digest())
+    return sorted(order[:count] if count else order)
+
+
+def cpu_seconds() -> float:
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def measure(engine: Engine, releases: list[tuple[str, Path]], options: argparse.Namespace) -> dict[str, Any]:
+    """An engine over all releases."""
+    total: dict[bool, dict[Kind, Score]] = {side: {kind: Score(0, 0, 0) for kind in KINDS} for side in (False, True)}
+    wall = cpu = 0.0
+    number: Counter[str] = Counter()
+    for name, directory in releases:
+        files = read_files(directory, linted_files(directory))
+        known = typed(files)
+        bare = {path: stripped(text, options.docstrings == "keep") for path, text in files.items()}
+        asked = drawn([path for path in bare if any(place.path == path for place in known.truth)], options.files, options.seed)
+        started, burnt = time.perf_counter(), cpu_seconds()
+        claims = engine.infer(bare, asked)
+        wall, cpu = wall + time.perf_counter() - started, cpu + cpu_seconds() - burnt
+        truth = asked_truth(known, asked)
+        number["places"] += len(truth)
+        number["files"] += len(asked)
+        for side in (False, True):
+            total[side] = added(total[side], scores(truth, claims, side))
+        print(f"{engine.name:14} {name:28} {len(asked):4} files {len(truth):6} places {wall:6.0f} s", file=sys.stderr)
+    sides = {"parameters": total[False], "results": total[True]}
+    return {
+        "engine": engine.name, "torch": str(options.torch or ""), "docstrings": options.docstrings, **number,
+        "wall": wall, "cpu": cpu,
+        "scores": {side: {kind: vars(score) for kind, score in of.items()} for side, of in sides.items()},
+    }  # fmt: skip
+
+
+def print_table(measured: list[dict[str, Any]]) -> None:
+    """Precision and recall in per cent, with the number of places that are so."""
+    print(f"{'engine':16} {'of':10} " + " ".join(f"{kind + ' P/R (n)':>19}" for kind in KINDS) + f" {'cpu s':>7}")
+    for one in measured:
+        name = one["engine"] + (" +torch" if one["torch"] else "")
+        for side, of in one["scores"].items():
+            cells = " ".join(f"{_cell(Score(**of[kind])):>19}" for kind in KINDS)
+            print(f"{name:16} {side:10} {cells} {one['cpu']:7.0f}")
+
+
+def _cell(score: Score) -> str:
+    precision = "-" if score.precision is None else f"{100 * score.precision:.0f}"
+    recall = "-" if score.recall is None else f"{100 * score.recall:.0f}"
+    return f"{precision}/{recall} ({score.true})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("releases", nargs="*", metavar="RELEASE", help="name==version, or a directory")
+    parser.add_argument("--engine", action="append", metavar="NAME", help="names, ty, pyrefly, pyright, jedi, astroid, ...")
+    parser.add_argument("--environments", type=Path, metavar="DIR", help="where the engines are installed")
+    parser.add_argument("--torch", type=Path, metavar="VENV", help="an environment with torch")
+    parser.add_argument("--docstrings", choices=["strip", "keep"], default="strip")
+    parser.add_argument("--files", type=int, default=0, metavar="N", help="drawn files of each release [default: all]")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=900.0, help="for one release [default: %(default)s]")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
+    options = parser.parse_args()
+    options.engine = options.engine or ["names"]
+    cache = checked_cache(options.cache)
+    given = options.releases or [f"{name}=={version}" for name, version in ANNOTATED.items()]
+    releases = [release_of(one, cache) for one in given]
+    measured = [measure(engine, releases, options) for engine in engines(options)]
+    if not any(one["places"] for one in measured):
+        raise SystemExit("no file annotates anything")
+    print_table(measured)
+    if options.json:
+        options.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
