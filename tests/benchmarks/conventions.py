@@ -42,12 +42,17 @@ def of_uses(release: str, files: dict[str, str], known: Typed) -> Iterator[tuple
 
 def table(title: str, tallies: dict[str, Tally], top: int, least: int) -> str:
     """Markdown, the commonest first."""
-    lines = [f"| {title} | n | releases | mean | {' | '.join(COLUMNS)} |", "| --- " + "| ---: " * (len(COLUMNS) + 3) + "|"]
+    lines = [
+        f"| {title} | n | releases | mean | {' | '.join(COLUMNS)} |",
+        "| --- " + "| ---: " * (len(COLUMNS) + 3) + "|",
+    ]
     for sign, tally in [item for item in tallies.items() if item[1].count >= least][:top]:
         mean = tally.mean_share("tensor")
         shares = " | ".join(f"{100 * tally.share(kind):.1f}" if tally.kinds[kind] else "" for kind in COLUMNS)
         told = sign.replace("|", "\\|")
-        lines.append(f"| `{told}` | {tally.count} | {len(tally.releases)} | {'' if mean is None else f'{100 * mean:.0f}'} | {shares} |")
+        lines.append(
+            f"| `{told}` | {tally.count} | {len(tally.releases)} | {'' if mean is None else f'{100 * mean:.0f}'} | {shares} |"
+        )
     return "\n".join(lines)
 
 

@@ -31,7 +31,9 @@ from downloads import DEFAULT_CACHE, checked_cache
 from linting import linted_files
 from mutants import release_of
 from typed.annotation import KINDS, Kind
+from typed.checkers import PyreflyInfer, Pyright, Ty, is_module_of
 from typed.engine import ByParameterName, Engine, Score, added, asked_truth, scores
+from typed.interpreters import Interpreter
 from typed.places import read_files, stripped, typed
 
 ANNOTATED = {
@@ -51,9 +53,6 @@ ANNOTATED = {
 
 def engines(options: argparse.Namespace) -> Iterator[Engine]:
     """Those that were named."""
-    from typed.checkers import PyreflyInfer, Pyright, Ty
-    from typed.interpreters import Interpreter
-
     environments = options.environments
     for name in options.engine:
         if name == "names":
@@ -98,7 +97,10 @@ def measure(engine: Engine, releases: list[tuple[str, Path]], options: argparse.
         files = read_files(directory, linted_files(directory))
         known = typed(files)
         bare = {path: stripped(text, options.docstrings == "keep") for path, text in files.items()}
-        asked = drawn([path for path in bare if any(place.path == path for place in known.truth)], options.files, options.seed)
+        asked = drawn(
+            [path for path in bare if any(place.path == path for place in known.truth)], options.files, options.seed
+        )
+        is_module_of(bare)
         started, burnt = time.perf_counter(), cpu_seconds()
         claims = engine.infer(bare, asked)
         wall, cpu = wall + time.perf_counter() - started, cpu + cpu_seconds() - burnt
@@ -135,7 +137,9 @@ def _cell(score: Score) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("releases", nargs="*", metavar="RELEASE", help="name==version, or a directory")
-    parser.add_argument("--engine", action="append", metavar="NAME", help="names, ty, pyrefly, pyright, jedi, astroid, ...")
+    parser.add_argument(
+        "--engine", action="append", metavar="NAME", help="names, ty, pyrefly, pyright, jedi, astroid, ..."
+    )
     parser.add_argument("--environments", type=Path, metavar="DIR", help="where the engines are installed")
     parser.add_argument("--torch", type=Path, metavar="VENV", help="an environment with torch")
     parser.add_argument("--docstrings", choices=["strip", "keep"], default="strip")

@@ -5,6 +5,7 @@
     ... --sample 60 --seed 1 --json mutants.json                      at most so many of each release; keep the answers
     ... --kind forget --kind label                                    some kinds only
     ... --all-pinned                                                  the releases that releases.py pins
+    ... --from one.json --from other.json                             earlier answers, in one table
 
 A mutant is a real bug as far as syntax can tell; each kind's conditions stand in its docstring (``planting``). A mutant
 is found if devlint, at its default gate, says something in the mutated function (for a helper: or in the caller; for a
@@ -105,9 +106,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", action="append", choices=KINDS)
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--from", type=Path, action="append", default=[], metavar="FILE", dest="earlier")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     options = parser.parse_args()
-    if not options.releases and not options.all_pinned:
+    if not options.releases and not options.all_pinned and not options.earlier:
         parser.error("give a release (name==version) or a directory, or --all-pinned")
     if options.sample < 1:
         parser.error("--sample: at least 1")
@@ -121,6 +123,10 @@ def main() -> None:
     named = [release_of(one, cache) for one in given]
     records: list[dict[str, Any]] = []
     offered: Counter[str] = Counter()
+    for file in options.earlier:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        records += document["mutants"]
+        offered.update(document["candidates"])
     for name, directory in named:
         started = time.perf_counter()
         found, number = answers(directory, name, options)
@@ -133,7 +139,7 @@ def main() -> None:
     print_table(records, offered)
     print_lost(records)
     if options.json:
-        document = {"devlint": devlint.__version__, "seed": options.seed, "mutants": records}
+        document = {"devlint": devlint.__version__, "seed": options.seed, "candidates": offered, "mutants": records}
         options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

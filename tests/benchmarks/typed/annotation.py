@@ -15,7 +15,9 @@ Kind = Literal["tensor", "tensors", "module", "device", "host", "other", "mixed"
 KINDS: tuple[Kind, ...] = ("tensor", "tensors", "module", "device", "host")
 """Those that are measured."""
 
-_TENSORS = re.compile(r"(Tensor|(Float|Double|Half|BFloat16|Byte|Char|Short|Int|Long|Bool)Tensor|Parameter|Buffer|TensorType)")
+_TENSORS = re.compile(
+    r"(Tensor|(Float|Double|Half|BFloat16|Byte|Char|Short|Int|Long|Bool)Tensor|Parameter|Buffer|TensorType)"
+)
 _SHAPED = frozenset("Float Int Bool Num Shaped Inexact Real Complex UInt Integer Float32 Float64 Int64 Int32".split())
 _HOST = frozenset(
     "int float str bool bytes bytearray complex range slice Path PathLike PurePath ndarray NDArray ArrayLike Number Size "
@@ -100,6 +102,8 @@ class _Reader:
             return "device"
         if name in _HOST:
             return "host"
+        if name == "Generator" and dotted != name:
+            return "other"  # of random numbers
         if name in _NOBODY_KNOWS or name in _CONTAINERS:
             return "mixed"
         if name in ("None", "NoneType"):
@@ -152,4 +156,10 @@ def _last(node: ast.expr) -> str:
 
 def is_device_by_name(name: str, node: ast.expr) -> bool:
     """``device: str``: a device though its type is one of the host."""
-    return name == "device" and ast.unparse(node) in ("str", "str | None", "Optional[str]", "Union[str, int]", "str | int")
+    return name == "device" and ast.unparse(node) in (
+        "str",
+        "str | None",
+        "Optional[str]",
+        "Union[str, int]",
+        "str | int",
+    )

@@ -1,6 +1,6 @@
 """Run by the Python of astroid's environment: asks astroid about files, one JSON line for each answer.
 
-    python ask_astroid.py DIRECTORY SITE_PACKAGES_OR_EMPTY < paths, one a line
+python ask_astroid.py DIRECTORY SITE_PACKAGES_OR_EMPTY < paths, one a line
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def text_of(found, depth: int) -> str:  # type: ignore[no-untyped-def]
     if found is astroid.Uninferable:
         return ""
     if isinstance(found, (nodes.List, nodes.Tuple, nodes.Set)) and depth:
-        inner = [next((t for one in element.infer() if (t := text_of(one, depth - 1))), "Any") for element in found.elts[:6]]
+        inner = [
+            next((t for one in element.infer() if (t := text_of(one, depth - 1))), "Any") for element in found.elts[:6]
+        ]
         return f"{type(found).__name__.lower()}[{', '.join(inner) or 'Any'}]"
     if isinstance(found, (nodes.ClassDef, nodes.FunctionDef, nodes.Module)):
         return "Callable"

@@ -1,6 +1,6 @@
 """Run by the Python of jedi's environment: asks jedi about files, one JSON line for each answer.
 
-    python ask_jedi.py DIRECTORY SITE_PACKAGES_OR_EMPTY < paths, one a line
+python ask_jedi.py DIRECTORY SITE_PACKAGES_OR_EMPTY < paths, one a line
 """
 
 from __future__ import annotations

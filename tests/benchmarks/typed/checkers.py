@@ -1,4 +1,4 @@
-"""Type checkers as engines. Each comes from its own environment and never shares one with devlint.
+"""Type checkers as engines. Each comes from its own environment.
 
 ``ENVIRONMENTS`` is a directory with ``ty/bin/ty``, ``pyrefly/bin/pyrefly``, ``pyright/node_modules``, ``jedi/bin/python``
 and ``astroid/bin/python`` (``python -m venv X; X/bin/pip install X``; ``npm install pyright``).
@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from typed.annotation import Kind, kind_of
@@ -26,7 +27,13 @@ def written(files: Mapping[str, str], directory: Path) -> None:
 
 
 def is_module_of(files: Mapping[str, str]) -> frozenset[str]:
-    return typed(files).modules | torch_modules()
+    """The names of Modules, found once for the same files: reading the answers is no part of an engine's time."""
+    return _is_module_of(frozenset(files.items()))
+
+
+@lru_cache(2)
+def _is_module_of(files: frozenset[tuple[str, str]]) -> frozenset[str]:
+    return typed(dict(files)).modules | torch_modules()
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class _Revealing:
     def name(self) -> str:
         raise NotImplementedError
 
-    def command(self, directory: Path) -> Sequence[str]:
+    def command(self, directory: Path, asked: Collection[str]) -> Sequence[str]:
         raise NotImplementedError
 
     def said(self, output: str, directory: Path) -> Iterator[tuple[Spot, str]]:
@@ -57,7 +64,7 @@ class _Revealing:
         with tempfile.TemporaryDirectory(prefix="devlint-kinds-") as name:
             directory = Path(name).resolve()
             written(texts, directory)
-            output = ran(self.command(directory), directory, self.seconds)
+            output = ran(self.command(directory, sorted(asked)), directory, self.seconds)
             return claims(self.said(output, directory), spots, is_module_of(files).__contains__)
 
 
@@ -66,7 +73,9 @@ def ran(command: Sequence[str], directory: Path, seconds: float) -> str:
     try:
         done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=seconds, check=False)
     except FileNotFoundError:
-        raise SystemExit(f"{command[0]}: not there; see tests/benchmarks/typed/checkers.py for what --environments holds") from None
+        raise SystemExit(
+            f"{command[0]}: not there; see tests/benchmarks/typed/checkers.py for what --environments holds"
+        ) from None
     except subprocess.TimeoutExpired:
         return ""
     if not done.stdout:
@@ -79,10 +88,10 @@ class Ty(_Revealing):
     def name(self) -> str:
         return "ty"
 
-    def command(self, directory: Path) -> Sequence[str]:
+    def command(self, directory: Path, asked: Collection[str]) -> Sequence[str]:
         return [
             str(self.environments / "ty/bin/ty"), "check", "--output-format", "concise", "--no-progress", "--color",
-            "never", "--exit-zero", "--python", str(self.python), str(directory),
+            "never", "--exit-zero", "--python", str(self.python), "--project", str(directory), *asked,
         ]  # fmt: skip
 
     def said(self, output: str, directory: Path) -> Iterator[tuple[Spot, str]]:
@@ -98,10 +107,19 @@ class Pyright(_Revealing):
     def name(self) -> str:
         return "pyright"
 
-    def command(self, directory: Path) -> Sequence[str]:
-        (directory / "pyrightconfig.json").write_text('{"include": ["."], "typeCheckingMode": "off"}')
+    def command(self, directory: Path, asked: Collection[str]) -> Sequence[str]:
+        settings = {"include": list(asked), "typeCheckingMode": "off"}
+        (directory / "pyrightconfig.json").write_text(json.dumps(settings))
         script = self.environments / "pyright/node_modules/pyright/index.js"
-        return ["node", str(script), "--outputjson", "--pythonpath", str(self.python / "bin/python"), "-p", str(directory)]
+        return [
+            "node",
+            str(script),
+            "--outputjson",
+            "--pythonpath",
+            str(self.python / "bin/python"),
+            "-p",
+            str(directory),
+        ]
 
     def said(self, output: str, directory: Path) -> Iterator[tuple[Spot, str]]:
         for one in json.loads(output or '{"generalDiagnostics": []}')["generalDiagnostics"]:
@@ -127,7 +145,7 @@ class PyreflyInfer:
             directory = Path(name).resolve()
             written(files, directory)
             (directory / "pyrefly.toml").write_text("")
-            command = [str(self.environments / "pyrefly/bin/pyrefly"), "infer", str(directory)]
+            command = [str(self.environments / "pyrefly/bin/pyrefly"), "infer", *sorted(asked)]
             command += ["--python-interpreter-path", str(self.python / "bin/python")]
             try:
                 subprocess.run(command, cwd=directory, capture_output=True, timeout=self.seconds, check=False)

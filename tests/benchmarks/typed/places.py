@@ -46,7 +46,9 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function, 
     yield from _functions(tree, prefix, None)
 
 
-def _functions(tree: ast.AST, prefix: str, owner: ast.ClassDef | None) -> Iterator[tuple[str, Function, ast.ClassDef | None]]:
+def _functions(
+    tree: ast.AST, prefix: str, owner: ast.ClassDef | None
+) -> Iterator[tuple[str, Function, ast.ClassDef | None]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, Function):
             yield prefix + node.name, node, owner
@@ -75,7 +77,10 @@ def typed(files: Mapping[str, str]) -> Typed:
         for qualname, node, owner in functions(tree):
             if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue
-            for name, annotation in [*((a.arg, a.annotation) for a in parameters(node, owner)), ("return", node.returns)]:
+            for name, annotation in [
+                *((a.arg, a.annotation) for a in parameters(node, owner)),
+                ("return", node.returns),
+            ]:
                 place = Place(path, qualname, name)
                 if place in truth:
                     doubled.add(place)

@@ -48,16 +48,19 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _returns(node: Function) -> list[ast.Return]:
-    return [n for statement in node.body for n in (statement, *_own(statement)) if isinstance(n, ast.Return) and not isinstance(statement, Function | ast.ClassDef)]
+    return [
+        n
+        for statement in node.body
+        for n in (statement, *_own(statement))
+        if isinstance(n, ast.Return) and not isinstance(statement, Function | ast.ClassDef)
+    ]
 
 
 def _is_generator(node: Function) -> bool:
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own(node))
 
 
-def claims(
-    revealed: Iterator[tuple[Spot, str]], spots: Mapping[Spot, Place], is_module: IsModule
-) -> dict[Place, Kind]:
+def claims(revealed: Iterator[tuple[Spot, str]], spots: Mapping[Spot, Place], is_module: IsModule) -> dict[Place, Kind]:
     """What was revealed, by place; a function's results are joined, as far as they are known."""
     found: dict[Place, set[Kind]] = {}
     for spot, text in revealed:

@@ -47,7 +47,9 @@ def signs_of(path: str, tree: ast.Module, truth: Mapping[Place, Kind]) -> Iterat
     """Each sign that an annotated parameter shows, once a parameter."""
     imported = _imported(tree)
     for qualname, node, owner in functions(tree):
-        kinds = {a.arg: k for a in parameters(node, owner) if (k := truth.get(Place(path, qualname, a.arg))) is not None}
+        kinds = {
+            a.arg: k for a in parameters(node, owner) if (k := truth.get(Place(path, qualname, a.arg))) is not None
+        }
         if kinds:
             tensors = {name for name, kind in kinds.items() if kind == "tensor"}
             for name, signs in _signs(node, set(kinds), tensors, imported).items():
@@ -60,7 +62,9 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                found[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
+                found[alias.asname or alias.name.split(".")[0]] = (
+                    alias.name if alias.asname else alias.name.split(".")[0]
+                )
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
                 found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -98,7 +102,9 @@ def _rebound(function: Function, names: set[str]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _uses(node: ast.Name, parents: Mapping[ast.AST, ast.AST], tensors: set[str], imported: Mapping[str, str]) -> Iterator[str]:
+def _uses(
+    node: ast.Name, parents: Mapping[ast.AST, ast.AST], tensors: set[str], imported: Mapping[str, str]
+) -> Iterator[str]:
     parent = parents[node]
     match parent:
         case ast.Attribute(value=value, attr=attr) if value is node:
@@ -109,7 +115,13 @@ def _uses(node: ast.Name, parents: Mapping[ast.AST, ast.AST], tensors: set[str],
             yield "y[p]"
         case ast.BinOp(left=left, op=op, right=right):
             other = right if left is node else left
-            sign = "@" if isinstance(op, ast.MatMult) else "**" if isinstance(op, ast.Pow) else _OPERATORS.get(type(op), "?")
+            sign = (
+                "@"
+                if isinstance(op, ast.MatMult)
+                else "**"
+                if isinstance(op, ast.Pow)
+                else _OPERATORS.get(type(op), "?")
+            )
             yield f"p {sign} {_operand(other, tensors, imported)}"
         case ast.UnaryOp(op=op):
             yield {ast.USub: "-p", ast.Invert: "~p", ast.Not: "not p", ast.UAdd: "+p"}[type(op)]
@@ -127,7 +139,13 @@ def _uses(node: ast.Name, parents: Mapping[ast.AST, ast.AST], tensors: set[str],
         case ast.Call(func=func, args=args) if node in args:
             yield from _argument(func, args.index(node), parent, imported)
         case ast.keyword(arg=arg):
-            yield "f(**p)" if arg is None else f"f({arg}=p)" if arg in ("device", "dtype", "dim", "size", "input", "out") else "f(k=p)"
+            yield (
+                "f(**p)"
+                if arg is None
+                else f"f({arg}=p)"
+                if arg in ("device", "dtype", "dim", "size", "input", "out")
+                else "f(k=p)"
+            )
             call = parents[parent]
             if isinstance(call, ast.Call) and (name := _dotted(call.func, imported)).startswith("torch") and arg:
                 yield f"{name}({arg}=p)"
@@ -135,7 +153,9 @@ def _uses(node: ast.Name, parents: Mapping[ast.AST, ast.AST], tensors: set[str],
             yield "for y in p"
         case ast.Starred():
             yield "f(*p)"
-        case ast.If(test=value) | ast.IfExp(test=value) | ast.While(test=value) | ast.Assert(test=value) if value is node:
+        case ast.If(test=value) | ast.IfExp(test=value) | ast.While(test=value) | ast.Assert(test=value) if (
+            value is node
+        ):
             yield "if p"
         case ast.BoolOp():
             yield "p and y"
@@ -187,7 +207,9 @@ def _attribute(node: ast.Attribute, attr: str, parents: Mapping[ast.AST, ast.AST
 def _index(node: ast.expr) -> str:
     match node:
         case ast.Tuple(elts=elts):
-            slices = any(isinstance(e, ast.Slice) or (isinstance(e, ast.Constant) and e.value in (None, ...)) for e in elts)
+            slices = any(
+                isinstance(e, ast.Slice) or (isinstance(e, ast.Constant) and e.value in (None, ...)) for e in elts
+            )
             return "i, :" if slices else "i, j"
         case ast.Slice():
             return ":"
@@ -225,7 +247,23 @@ def _argument(func: ast.expr, number: int, call: ast.Call, imported: Mapping[str
         if isinstance(func, ast.Attribute):
             if isinstance(func.value, ast.Name) and func.value.id == "self":
                 yield "self.m(p)"
-            elif func.attr in ("to", "view", "reshape", "add", "mul", "matmul", "append", "masked_fill", "index_select", "gather", "load_state_dict", "expand_as", "type_as", "copy_", "new_tensor"):
+            elif func.attr in (
+                "to",
+                "view",
+                "reshape",
+                "add",
+                "mul",
+                "matmul",
+                "append",
+                "masked_fill",
+                "index_select",
+                "gather",
+                "load_state_dict",
+                "expand_as",
+                "type_as",
+                "copy_",
+                "new_tensor",
+            ):
                 yield f"y.{func.attr}(p)"
     elif name.startswith("torch.nn.functional."):
         yield "F.f(p, ...)" if number == 0 else "F.f(y, p)"
@@ -237,12 +275,20 @@ def _argument(func: ast.expr, number: int, call: ast.Call, imported: Mapping[str
         yield f"{name}#{number}"
     else:
         top = name.split(".")[0]
-        yield f"{'np' if top == 'numpy' else top}.f(p)" if "." in name and top in ("numpy", "math", "os", "random", "scipy", "einops") else f"{name}(p)" if name in _BUILTINS else "f(p)"
+        yield (
+            f"{'np' if top == 'numpy' else top}.f(p)"
+            if "." in name and top in ("numpy", "math", "os", "random", "scipy", "einops")
+            else f"{name}(p)"
+            if name in _BUILTINS
+            else "f(p)"
+        )
         if top == "numpy":
             yield f"{name}#{number}"
 
 
-_BUILTINS = frozenset("len int float str bool list tuple dict set range zip enumerate sum min max abs sorted reversed any all iter next map filter type hasattr getattr callable print repr round vars open".split())
+_BUILTINS = frozenset(
+    "len int float str bool list tuple dict set range zip enumerate sum min max abs sorted reversed any all iter next map filter type hasattr getattr callable print repr round vars open".split()
+)
 
 
 def _dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
