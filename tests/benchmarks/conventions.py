@@ -1,7 +1,7 @@
 """How often parameter names and uses tell what a parameter is, over annotated releases.
 
-    python tests/benchmarks/conventions.py --names FILE.md --uses FILE.md          the releases of kinds.py and releases.py
-    python tests/benchmarks/conventions.py RELEASE... --top 200 --least 20         name==version, or directories
+    python tests/benchmarks/conventions.py --names FILE.md --uses FILE.md       the releases of kinds.py and releases.py
+    python tests/benchmarks/conventions.py RELEASE... --top 200 --least 20      name==version, or directories
 
 Every annotated parameter counts once for its name, and once for each use that its function makes of it before binding
 the name anew. The kinds are those of typed/annotation.py; "mixed" is a union of kinds, or nobody knows; "other" is none
@@ -50,10 +50,12 @@ def table(title: str, tallies: dict[str, Tally], top: int, least: int) -> str:
         mean = tally.mean_share("tensor")
         shares = " | ".join(f"{100 * tally.share(kind):.1f}" if tally.kinds[kind] else "" for kind in COLUMNS)
         told = sign.replace("|", "\\|")
-        lines.append(
-            f"| `{told}` | {tally.count} | {len(tally.releases)} | {'' if mean is None else f'{100 * mean:.0f}'} | {shares} |"
-        )
+        lines.append(f"| `{told}` | {tally.count} | {len(tally.releases)} | {_percent(mean)} | {shares} |")
     return "\n".join(lines)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f}"
 
 
 def main() -> None:

@@ -22,10 +22,9 @@ import json
 import resource
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from downloads import DEFAULT_CACHE, checked_cache
 from linting import linted_files
@@ -88,44 +87,55 @@ def cpu_seconds() -> float:
     )
 
 
-def measure(engine: Engine, releases: list[tuple[str, Path]], options: argparse.Namespace) -> dict[str, Any]:
-    """An engine over all releases."""
-    total: dict[bool, dict[Kind, Score]] = {side: {kind: Score(0, 0, 0) for kind in KINDS} for side in (False, True)}
-    wall = cpu = 0.0
-    number: Counter[str] = Counter()
+@dataclass
+class Measured:
+    """One engine over the releases so far."""
+
+    engine: str
+    wall: float = 0.0
+    cpu: float = 0.0
+    places: int = 0
+    parameters: dict[Kind, Score] = field(default_factory=lambda: {kind: Score(0, 0, 0) for kind in KINDS})
+    results: dict[Kind, Score] = field(default_factory=lambda: {kind: Score(0, 0, 0) for kind in KINDS})
+
+    @property
+    def sides(self) -> dict[str, dict[Kind, Score]]:
+        return {"parameters": self.parameters, "results": self.results}
+
+
+def measure(
+    asked_engines: list[Engine], releases: list[tuple[str, Path]], options: argparse.Namespace
+) -> list[Measured]:
+    """Every engine over all releases."""
+    measured = [Measured(engine.name) for engine in asked_engines]
     for name, directory in releases:
         files = read_files(directory, linted_files(directory))
         known = typed(files)
         bare = {path: stripped(text, options.docstrings == "keep") for path, text in files.items()}
-        asked = drawn(
-            [path for path in bare if any(place.path == path for place in known.truth)], options.files, options.seed
-        )
-        is_module_of(bare)
-        started, burnt = time.perf_counter(), cpu_seconds()
-        claims = engine.infer(bare, asked)
-        wall, cpu = wall + time.perf_counter() - started, cpu + cpu_seconds() - burnt
+        told = {place.path for place in known.truth}
+        asked = drawn([path for path in bare if path in told], options.files, options.seed)
         truth = asked_truth(known, asked)
-        number["places"] += len(truth)
-        number["files"] += len(asked)
-        for side in (False, True):
-            total[side] = added(total[side], scores(truth, claims, side))
-        print(f"{engine.name:14} {name:28} {len(asked):4} files {len(truth):6} places {wall:6.0f} s", file=sys.stderr)
-    sides = {"parameters": total[False], "results": total[True]}
-    return {
-        "engine": engine.name, "torch": str(options.torch or ""), "docstrings": options.docstrings, **number,
-        "wall": wall, "cpu": cpu,
-        "scores": {side: {kind: vars(score) for kind, score in of.items()} for side, of in sides.items()},
-    }  # fmt: skip
+        is_module_of(bare)
+        for engine, one in zip(asked_engines, measured, strict=True):
+            started, burnt = time.perf_counter(), cpu_seconds()
+            claims = engine.infer(bare, asked)
+            wall, cpu = time.perf_counter() - started, cpu_seconds() - burnt
+            one.wall, one.cpu, one.places = one.wall + wall, one.cpu + cpu, one.places + len(truth)
+            one.parameters = added(one.parameters, scores(truth, claims, results=False))
+            one.results = added(one.results, scores(truth, claims, results=True))
+            size = f"{len(asked):4} files {len(truth):6} places {len(claims):6} claims"
+            print(f"{engine.name:14} {name:28} {size} {wall:6.0f} s {cpu:6.0f} cpu s", file=sys.stderr, flush=True)
+    return measured
 
 
-def print_table(measured: list[dict[str, Any]]) -> None:
+def print_table(measured: list[Measured], torch: bool) -> None:
     """Precision and recall in per cent, with the number of places that are so."""
-    print(f"{'engine':16} {'of':10} " + " ".join(f"{kind + ' P/R (n)':>19}" for kind in KINDS) + f" {'cpu s':>7}")
+    print(f"{'engine':20} {'of':10} " + " ".join(f"{kind + ' P/R (n)':>19}" for kind in KINDS) + f" {'cpu s':>7}")
     for one in measured:
-        name = one["engine"] + (" +torch" if one["torch"] else "")
-        for side, of in one["scores"].items():
-            cells = " ".join(f"{_cell(Score(**of[kind])):>19}" for kind in KINDS)
-            print(f"{name:16} {side:10} {cells} {one['cpu']:7.0f}")
+        name = one.engine + (" +torch" if torch else "")
+        for side, of in one.sides.items():
+            cells = " ".join(f"{_cell(of[kind]):>19}" for kind in KINDS)
+            print(f"{name:20} {side:10} {cells} {one.cpu:7.0f}")
 
 
 def _cell(score: Score) -> str:
@@ -153,12 +163,15 @@ def main() -> None:
     cache = checked_cache(options.cache)
     given = options.releases or [f"{name}=={version}" for name, version in ANNOTATED.items()]
     releases = [release_of(one, cache) for one in given]
-    measured = [measure(engine, releases, options) for engine in engines(options)]
-    if not any(one["places"] for one in measured):
+    measured = measure(list(engines(options)), releases, options)
+    if not any(one.places for one in measured):
         raise SystemExit("no file annotates anything")
-    print_table(measured)
+    print_table(measured, options.torch is not None)
     if options.json:
-        options.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+        about = {"torch": options.torch is not None, "docstrings": options.docstrings, "files": options.files}
+        options.json.write_text(
+            json.dumps([about | asdict(one) for one in measured], indent=1) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

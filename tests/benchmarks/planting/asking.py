@@ -65,6 +65,7 @@ class Asker:
             for path in {span.path for span in mutant.original}
             for finding in self.released(path)
             for span in mutant.original
+            if finding["confidence"] != "low"
         )
 
     def ask(self, mutant: Mutant) -> Answer:
@@ -73,12 +74,13 @@ class Asker:
         text = file.edited(mutant.edits)
         said = self._said(mutant, text)
         own = self._own(mutant, said)
-        if own:
-            return Answer(mutant, True, tuple(sorted({finding["code"] for finding in own})), None)
-        return Answer(mutant, False, (), self._cause(mutant, text, said))
+        shown = {finding["code"] for finding in own if finding["confidence"] != "low"}
+        if shown:
+            return Answer(mutant, True, tuple(sorted(shown)), None)
+        return Answer(mutant, False, (), self._cause(mutant, text, said, own))
 
-    def _cause(self, mutant: Mutant, text: bytes, said: list[Finding]) -> str | None:
-        if below := self._own(mutant, self._said(mutant, text, "low")):
+    def _cause(self, mutant: Mutant, text: bytes, said: list[Finding], below: list[Finding]) -> str | None:
+        if below:
             return "below the gate: " + ", ".join(sorted({f"{f['code']} {f['confidence']}" for f in below}))
         elsewhere = self._new(mutant, said)
         if elsewhere:
@@ -100,22 +102,23 @@ class Asker:
         known = {finding["fingerprint"] for path in paths for finding in self.released(path)}
         return [finding for finding in said if finding["fingerprint"] not in known]
 
-    def _said(self, mutant: Mutant, text: bytes, confidence: str = "medium") -> list[Finding]:
+    def _said(self, mutant: Mutant, text: bytes) -> list[Finding]:
+        """The findings of every confidence; those above low are what the default gate shows."""
         if mutant.caller is None:
-            return list(self._lint(mutant.path, text, confidence))
+            return list(self._lint(mutant.path, text))
         # What one file asks of another is read from the disk.
         copy = self._mutable_copy()
         place = copy / mutant.path
         released = place.read_bytes()
         try:
             _write(place, text)
-            options = ("--min-confidence", confidence)
-            return [f for f in lint(copy, (mutant.path, mutant.caller), 1, options).findings if _is_of_code(f)]
+            said = lint(copy, (mutant.path, mutant.caller), 1, ("--min-confidence", "low"))
+            return [finding for finding in said.findings if _is_of_code(finding)]
         finally:
             _write(place, released)
 
-    def _lint(self, path: str, text: bytes, confidence: str = "medium") -> tuple[Finding, ...]:
-        settings = {"min-confidence": confidence}
+    def _lint(self, path: str, text: bytes) -> tuple[Finding, ...]:
+        settings = {"min-confidence": "low"}
         found = lint_source(text, self._release / path, settings=settings, isolated=True, cwd=self._release)
         as_json = (
             {

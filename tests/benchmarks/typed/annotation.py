@@ -20,15 +20,15 @@ _TENSORS = re.compile(
 )
 _SHAPED = frozenset("Float Int Bool Num Shaped Inexact Real Complex UInt Integer Float32 Float64 Int64 Int32".split())
 _HOST = frozenset(
-    "int float str bool bytes bytearray complex range slice Path PathLike PurePath ndarray NDArray ArrayLike Number Size "
-    "SupportsFloat SupportsInt Real Integral datetime timedelta Literal LiteralString DataFrame Series np.ndarray "
+    "int float str bool bytes bytearray complex range slice Path PathLike PurePath ndarray NDArray ArrayLike Number "
+    "Size SupportsFloat SupportsInt Real Integral datetime timedelta Literal LiteralString DataFrame Series np.ndarray "
     "integer floating float32 float64 int64 bool_ generic StrPath".split()
 )
 _DEVICES = frozenset({"device", "Device", "DeviceLikeType", "DeviceType", "_DEVICE", "DEVICE_TYPING"})
 _CONTAINERS = frozenset(
-    "list tuple dict set frozenset deque List Tuple Dict Set FrozenSet Sequence MutableSequence Iterable Iterator Mapping "
-    "MutableMapping Collection OrderedDict defaultdict DefaultDict Generator Deque AsyncIterator KeysView ValuesView "
-    "NamedTuple Container Reversible".split()
+    "list tuple dict set frozenset deque List Tuple Dict Set FrozenSet Sequence MutableSequence Iterable Iterator "
+    "Mapping MutableMapping Collection OrderedDict defaultdict DefaultDict Generator Deque AsyncIterator "
+    "KeysView ValuesView NamedTuple Container Reversible".split()
 )
 _THROUGH = frozenset("Optional Annotated Final ClassVar Required NotRequired ReadOnly Unpack Awaitable".split())
 _NOBODY_KNOWS = frozenset("Any object Unknown Never NoReturn Unpack Self T Incomplete Todo".split())

@@ -25,9 +25,9 @@ def main() -> None:
         for qualname, node in functions(ast.parse(text), ""):
             arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             for argument in arguments:
-                ask(path, qualname, argument.arg, lambda a=argument: script.infer(a.lineno, a.col_offset))
+                ask(path, qualname, argument.arg, lambda a=argument, s=script: s.infer(a.lineno, a.col_offset))
             column = node.col_offset + (10 if isinstance(node, ast.AsyncFunctionDef) else 4)
-            ask(path, qualname, "return", lambda n=node, c=column: results(script.infer(n.lineno, c)))
+            ask(path, qualname, "return", lambda n=node, c=column, s=script: results(s.infer(n.lineno, c)))
 
 
 def results(names: list) -> list:  # type: ignore[type-arg]

@@ -1,7 +1,8 @@
 """Type checkers as engines. Each comes from its own environment.
 
-``ENVIRONMENTS`` is a directory with ``ty/bin/ty``, ``pyrefly/bin/pyrefly``, ``pyright/node_modules``, ``jedi/bin/python``
-and ``astroid/bin/python`` (``python -m venv X; X/bin/pip install X``; ``npm install pyright``).
+``environments`` is a directory with ``ty/bin/ty``, ``pyrefly/bin/pyrefly``, ``pyright/node_modules``,
+``jedi/bin/python``, ``astroid/bin/python``, and ``bare/bin/python`` without packages (``python -m venv X``,
+``X/bin/pip install X``; ``npm install pyright``).
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class Pyright(_Revealing):
 
 @dataclass(frozen=True)
 class PyreflyInfer:
-    """``pyrefly infer`` writes annotations into the files: parameters by their defaults and calls, results by returns."""
+    """``pyrefly infer`` writes annotations into the files: parameters by defaults and calls, results by returns."""
 
     environments: Path
     python: Path

@@ -1,7 +1,7 @@
 """What is asked of a type inference, and how its answers are counted.
 
-An engine is an object with ``name`` and ``infer``. To measure a new one, write ``tests/benchmarks/kinds_NAME.py`` with a
-function ``engines() -> list[Engine]``; ``kinds.py --engine NAME`` finds it there.
+An engine is an object with ``name`` and ``infer``. To measure a new one, write ``tests/benchmarks/kinds_NAME.py`` with
+a function ``engines() -> list[Engine]``; ``kinds.py --engine NAME`` finds it there.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class ByParameterName:
 
     name = "names"
     _TENSORS = frozenset(
-        "x input inputs tensor mask target targets preds logits hidden_states attention_mask pred z weight bias query key "
-        "value q k v labels image images features embeddings points img batch_index scores edge_index".split()
+        "x input inputs tensor mask target targets preds logits hidden_states attention_mask pred z weight bias query "
+        "key value q k v labels image images features embeddings points img batch_index scores edge_index".split()
     )
     _MODULES = frozenset("model module net network backbone encoder decoder layer".split())
 

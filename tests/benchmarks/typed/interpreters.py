@@ -35,13 +35,16 @@ class Interpreter:
             python = str(self.environments / self.name / "bin/python")
             command = [python, str(script), str(directory / "files"), str(self.packages or "")]
             (directory / "asked").write_text("\n".join(sorted(asked)))
-            with (directory / "asked").open() as questions, (directory / "said").open("w") as said:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    done = subprocess.run(
-                        command, stdin=questions, stdout=said, stderr=subprocess.PIPE, text=True, timeout=self.seconds
-                    )
-                    if done.returncode:
-                        print(f"{self.name}: {done.stderr[-400:]}", file=sys.stderr)
+            with (
+                (directory / "asked").open() as questions,
+                (directory / "said").open("w") as said,
+                contextlib.suppress(subprocess.TimeoutExpired),
+            ):
+                done = subprocess.run(
+                    command, stdin=questions, stdout=said, stderr=subprocess.PIPE, text=True, timeout=self.seconds
+                )
+                if done.returncode:
+                    print(f"{self.name}: {done.stderr[-400:]}", file=sys.stderr)
             found: dict[Place, Kind] = {}
             for line in (directory / "said").read_text().splitlines():
                 with contextlib.suppress(ValueError):  # the last line may be torn
