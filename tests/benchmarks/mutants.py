@@ -5,6 +5,7 @@
     ... --sample 60 --seed 1 --json mutants.json                      at most so many of each release; keep the answers
     ... --kind forget --kind label                                    some kinds only
     ... --all-pinned                                                  the releases that releases.py pins
+    ... gpytorch==1.15.2 --run DIRECTORY                              and which truly fail, by the release's own tests
     ... --from one.json --from other.json                             earlier answers, in one table
 
 A mutant is a real bug as far as syntax can tell; each kind's conditions stand in its docstring (``planting``). A mutant
@@ -29,6 +30,7 @@ from linting import linted_files
 from planting.asking import Answer, Asker
 from planting.kinds import KINDS, candidates
 from planting.mutant import drawn
+from planting.running import Ran, ran, suite_of
 from releases import RELEASES
 
 import devlint
@@ -87,6 +89,21 @@ def print_lost(records: list[dict[str, Any]]) -> None:
             print(f"{'':14}{record['cause']}")
 
 
+def print_run(name: str, answers: list[Answer], results: list[Ran]) -> None:
+    """Of the mutants that fail when they run, how many are found; and each one that fails."""
+    states = Counter(result.state for result in results)
+    failing = [result for result in results if result.state == "fails"]
+    told = ", ".join(f"{states[state]} {state}" for state in ("fails", "the same", "not reached"))
+    print(f"\n{name}: {len(answers)} mutants, {len(results)} run: {told}")
+    print(f"found among those that fail: {share(sum(r.answer.found for r in failing), len(failing))}")
+    for result in results:
+        mutant = result.answer.mutant
+        verdict = "found" if result.answer.found else "lost"
+        print(f"{result.state:12} {verdict:6} {mutant.kind:12} {mutant.path}:{mutant.line} {mutant.function}")
+        if result.how:
+            print(f"{'':20}{result.how[:140]}")
+
+
 def release_of(given: str, cache: Path) -> tuple[str, Path]:
     """The name and the directory of what was given."""
     package, equals, version = given.partition("==")
@@ -106,11 +123,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", action="append", choices=KINDS)
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--run", type=Path, metavar="DIRECTORY", help="run the release's tests, with all they need there"
+    )
     parser.add_argument("--from", type=Path, action="append", default=[], metavar="FILE", dest="earlier")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     options = parser.parse_args()
     if not options.releases and not options.all_pinned and not options.earlier:
         parser.error("give a release (name==version) or a directory, or --all-pinned")
+    if options.run is not None:
+        for given in options.releases:
+            suite_of(given.partition("==")[0])
     if options.sample < 1:
         parser.error("--sample: at least 1")
     return options
@@ -132,6 +155,10 @@ def main() -> None:
         found, number = answers(directory, name, options)
         records += [answer.record(name) for answer in found]
         offered += number
+        if options.run is not None:
+            package = name.split()[0]
+            results = list(ran(found, suite_of(package), options.run.absolute() / package))
+            print_run(name, found, results)
         caught = share(sum(answer.found for answer in found), len(found))
         print(f"{name:28} {caught}  {time.perf_counter() - started:6.0f} s", file=sys.stderr, flush=True)
     if not records:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lifted_suites import Suite
 from planting.asking import Asker
 from planting.kinds import KINDS, candidates, of_file
 from planting.mutant import Mutant, Span, drawn
+from planting.running import marked, naming_tests
 from planting.source import File
 
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn, zeros\n"
@@ -201,3 +204,24 @@ def test_every_kind_has_a_docstring_that_tells_its_conditions() -> None:
 
     told = "".join(made.__doc__ or "" for made in (*kinds.OF_FUNCTIONS, *kinds.OF_CLASSES, across.helpers))
     assert [kind for kind in KINDS if f"{kind}: " not in told] == []
+
+
+def test_a_function_that_is_entered_leaves_a_mark(tmp_path: Path) -> None:
+    mark = tmp_path / "entered"
+    text = b'class A:\n    def f(self):\n        """Says so."""\n        return 1\n\n\ndef g():\n    return 2\n'
+    space: dict[str, Any] = {}
+    exec(marked(text, "A.f", mark), space)
+    assert space["g"]() == 2
+    assert not mark.exists()
+    assert space["A"]().f() == 1
+    assert mark.exists()
+    assert marked(text, "B.f", mark) == text
+    assert marked(b"def f(): return 1\n", "f", mark) == b"def f(): return 1\n"
+
+
+def test_tests_are_found_by_the_name_of_the_class(tmp_path: Path) -> None:
+    files = {"test/a_test.py": "Net(3)  # longer", "test/b_test.py": "Net()", "test/c_test.py": "Other()", "net.py": ""}
+    root = release(tmp_path, files)
+    mutant = Mutant("drop-device", "net.py", "Net.forward", 1, "", (), (), ())
+    assert naming_tests(mutant, root, Suite("net", "1", ("test",))) == ("test/b_test.py", "test/a_test.py")
+    assert naming_tests(mutant, root, Suite("net", "1", ("test/c_test.py",))) == ()
