@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from planting.mutant import Mutant, planted
+from planting.places import FACTORIES, has_dimensions
 from planting.source import File, Scope
 
 _WITHOUT_PLACE = frozenset(
@@ -21,7 +22,7 @@ _OF_LISTS = frozenset({"append", "extend", "insert", "pop"})
 def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterator[Mutant]:
     """unregister: ``self.register_buffer("mask", m)`` -> ``self.mask = m``.
 
-    ``m`` is no None, the class has no ``_apply`` or ``to`` of its own, and another method computes with ``self.mask``
+    ``m`` is no None and, as far as is told, no scalar tensor (which may meet others anywhere); the class has no ``_apply`` or ``to`` of its own, and another method computes with ``self.mask``
     without moving it. As an index in brackets it may stay on the CPU, so that is no such use.
     """
     if any(one.node.name in ("_apply", "to", "cuda") for one in methods):
@@ -36,7 +37,7 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
                 )
             ):
                 values = [*rest[:1], *(k.value for k in keywords if k.arg == "tensor")]
-                if len(values) != 1 or not name.isidentifier() or isinstance(values[0], ast.Constant):
+                if len(values) != 1 or not name.isidentifier() or _is_scalar(file, values[0]):
                     continue
                 readers = [one for one in methods if one is not scope and _reads(file, one, name)]
                 if readers and _stores(methods, name) == 0:
@@ -44,6 +45,13 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
                     if "\n" in text and not text.rstrip().endswith((")", "]")):
                         continue
                     yield planted("unregister", file, scope, (file.replaced(node, text),), also=tuple(readers))
+
+
+def _is_scalar(file: File, node: ast.expr) -> bool:
+    """A constant, or a factory's result that may have no dimension."""
+    if isinstance(node, ast.Constant):
+        return True
+    return isinstance(node, ast.Call) and file.dotted(node.func) in FACTORIES and not has_dimensions(file, node)
 
 
 def _reads(file: File, scope: Scope, name: str) -> bool:
