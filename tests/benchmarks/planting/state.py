@@ -22,8 +22,9 @@ _OF_LISTS = frozenset({"append", "extend", "insert", "pop"})
 def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterator[Mutant]:
     """unregister: ``self.register_buffer("mask", m)`` -> ``self.mask = m``.
 
-    ``m`` is no None and, as far as is told, no scalar tensor (which may meet others anywhere); the class has no ``_apply`` or ``to`` of its own, and another method computes with ``self.mask``
-    without moving it. As an index in brackets it may stay on the CPU, so that is no such use.
+    ``m`` is no None and, as far as is told, no scalar tensor (which may meet others anywhere); the class has no
+    ``_apply`` or ``to`` of its own, and another method computes with ``self.mask`` without moving it. As an index in
+    brackets it may stay on the CPU, so that is no such use.
     """
     if any(one.node.name in ("_apply", "to", "cuda") for one in methods):
         return
