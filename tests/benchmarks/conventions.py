@@ -18,12 +18,14 @@ from pathlib import Path
 
 from downloads import DEFAULT_CACHE, checked_cache
 from kinds import ANNOTATED
-from linting import linted_files
 from mutants import release_of
 from releases import RELEASES
 from typed.annotation import KINDS, Kind
 from typed.places import Typed, read_files, typed
 from typed.uses import Tally, signs_of, tallied
+
+Sign = tuple[str, str, Kind]
+"""A name or a use, a release, and the kind of a parameter that shows it."""
 
 COLUMNS: tuple[Kind, ...] = (*KINDS, "other", "mixed")
 
@@ -69,17 +71,25 @@ def main() -> None:
     options = parser.parse_args()
     cache = checked_cache(options.cache)
     given = options.releases or [f"{name}=={version}" for name, version in (ANNOTATED | RELEASES).items()]
-    names: list[tuple[str, str, Kind]] = []
-    uses: list[tuple[str, str, Kind]] = []
+    names: list[Sign] = []
+    uses: list[Sign] = []
+    done: list[str] = []
     for name, directory in (release_of(one, cache) for one in given):
-        files = read_files(directory, linted_files(directory))
+        files = read_files(directory, sorted(str(path.relative_to(directory)) for path in directory.rglob("*.py")))
         known = typed(files)
         names += of_names(name, known)
         uses += of_uses(name, files, known)
+        done.append(name)
+        if options.names is not None and options.uses is not None:
+            write_tables(options, done, names, uses)  # what is there already can be read while the rest is looked at
     if not names:
         raise SystemExit("no parameter is annotated")
+    write_tables(options, done, names, uses)
+
+
+def write_tables(options: argparse.Namespace, done: list[str], names: list[Sign], uses: list[Sign]) -> None:
     counts = tallied(("all parameters", release, kind) for _, release, kind in names)
-    head = f"Annotated parameters: {len(names)} of {len(given)} releases ({', '.join(given)}).\n\n"
+    head = f"Annotated parameters: {len(names)} of {len(done)} releases ({', '.join(done)}).\n\n"
     head += "Shares in per cent; `mean` is the mean tensor share over releases with three or more.\n\n"
     for file, title, signs, top, least in (
         (options.names, "parameter", names, options.top, 1),
