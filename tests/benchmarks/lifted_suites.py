@@ -33,6 +33,9 @@ class Suite:
     needs: tuple[str, ...] = ()
 
 
+_OWN_PATH = os.environ.get("PYTHONPATH", "")
+"""Where devlint itself may come from."""
+
 _NEURALOP = "neuralop/layers/tests"
 
 SUITES = (
@@ -157,7 +160,7 @@ def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more
     done = subprocess.run(
         [*command, *loaded, *workers, *more, *suite.tests],
         cwd=source,
-        env={**os.environ, "PYTHONPATH": str(directory / "env")},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(directory / "env"), _OWN_PATH]))},
         capture_output=True,
         text=True,
         check=False,

@@ -33,6 +33,7 @@ def lint(
     directory: Path,
     paths: Sequence[str] = (".",),
     jobs: int | None = None,
+    options: Sequence[str] = (),
     *,
     hidden: bool = False,
     cache: Path | None = None,
@@ -40,13 +41,15 @@ def lint(
 ) -> Run:
     """The default-gate findings of ``paths``, which are relative to ``directory``; with ``hidden`` all findings.
 
+    ``options`` are further ones of devlint check.
+
     ``cache``: where devlint keeps its results. Past ``seconds_limit`` the run ends and is trouble. Raises SystemExit
     on wrong usage.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as arguments:
         arguments.write("\n".join(paths))
         arguments.flush()
-        command = [*_DEVLINT, "--output-format", "json", *([] if jobs is None else ["-j", str(jobs)])]
+        command = [*_DEVLINT, "--output-format", "json", *([] if jobs is None else ["-j", str(jobs)]), *options]
         command += [*(_ALL if hidden else []), *(["--no-cache"] if cache is None else ["--cache-dir", str(cache)])]
         command.append(f"@{arguments.name}")
         started = time.perf_counter()

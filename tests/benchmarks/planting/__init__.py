@@ -1,0 +1,1 @@
+"""Bugs planted into released code: which there are, where they are certain, and whether devlint sees them."""

@@ -1,0 +1,1 @@
+"""What annotated code says of its values, taken away, and asked back."""

@@ -1,0 +1,165 @@
+"""The parameters and results that a release annotates, and the same release without any annotation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from typed.annotation import Kind, is_device_by_name, kind_of
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = TypeVar("Definition", ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Place(NamedTuple):
+    """A parameter, or with ``return`` for its name the result, of a function."""
+
+    path: str
+    qualname: str
+    """``Class.method``; functions of functions follow theirs: ``outer.inner``."""
+    name: str
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A release as its files say it."""
+
+    truth: dict[Place, Kind]
+    modules: frozenset[str]
+    """Names of subclasses of ``nn.Module``, of torch and of the release itself."""
+
+
+@cache
+def torch_modules() -> frozenset[str]:
+    """The Modules of ``torch.nn``, from the torch that is installed here."""
+    from torch import nn
+
+    return frozenset(name for name, c in vars(nn).items() if isinstance(c, type) and issubclass(c, nn.Module))
+
+
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function, ast.ClassDef | None]]:
+    """Every function with its qualified name and its class."""
+    yield from _functions(tree, prefix, None)
+
+
+def _functions(
+    tree: ast.AST, prefix: str, owner: ast.ClassDef | None
+) -> Iterator[tuple[str, Function, ast.ClassDef | None]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, Function):
+            yield prefix + node.name, node, owner
+            yield from _functions(node, f"{prefix}{node.name}.", None)
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{prefix}{node.name}.", node)
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from _functions(node, prefix, owner)
+
+
+def parameters(node: Function, owner: ast.ClassDef | None) -> list[ast.arg]:
+    """Without ``self`` and ``cls``, ``*args`` and ``**kwargs``."""
+    found = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
+    return found[1:] if owner is not None and not static and found[:1] == node.args.args[:1] else found
+
+
+def typed(files: Mapping[str, str]) -> Typed:
+    """What these files annotate. A name that is defined twice is left out, and so is what ``overload`` declares."""
+    trees = {path: ast.parse(text) for path, text in files.items()}
+    modules = _modules(trees)
+    truth: dict[Place, Kind] = {}
+    doubled: set[Place] = set()
+    for path, tree in trees.items():
+        aliases = _aliases(tree)
+        for qualname, node, owner in functions(tree):
+            if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
+                continue
+            for name, annotation in [
+                *((a.arg, a.annotation) for a in parameters(node, owner)),
+                ("return", node.returns),
+            ]:
+                place = Place(path, qualname, name)
+                if place in truth:
+                    doubled.add(place)
+                kind = kind_of(annotation, modules.__contains__, aliases)
+                if kind is not None and annotation is not None:
+                    truth[place] = "device" if is_device_by_name(name, annotation) else kind
+    return Typed({place: kind for place, kind in truth.items() if place not in doubled}, modules)
+
+
+def _aliases(tree: ast.Module) -> dict[str, ast.expr]:
+    """Types that a file gives a name: ``Batch = tuple[Tensor, Tensor]``."""
+    return {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Subscript | ast.BinOp)
+    }
+
+
+def _modules(trees: Mapping[str, ast.Module]) -> frozenset[str]:
+    bases: dict[str, set[str]] = {}
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                names = {ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases}
+                bases.setdefault(node.name, set()).update(names)
+    known = set(torch_modules()) | {"LightningModule", "PreTrainedModel", "TensorDictModule"}
+    while more := {name for name, own in bases.items() if name not in known and own & known}:
+        known |= more
+    return frozenset(known)
+
+
+class _Strip(ast.NodeTransformer):
+    def __init__(self, keep_docstrings: bool) -> None:
+        self._keep = keep_docstrings
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        return self._bare(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        node.returns = None
+        return self._bare(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return self._bare(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        return ast.copy_location(ast.Assign([node.target], self.visit(node.value)), node)
+
+    def _bare(self, node: Definition) -> Definition:
+        self.generic_visit(node)
+        if not self._keep and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return node
+
+
+def stripped(text: str, keep_docstrings: bool) -> str:
+    """The same program without annotations and comments."""
+    tree = _Strip(keep_docstrings).visit(ast.parse(text))
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def read_files(directory: Path, paths: list[str]) -> dict[str, str]:
+    """The readable Python files among ``paths``."""
+    found: dict[str, str] = {}
+    for path in paths:
+        if path.endswith(".py"):
+            try:
+                text = (directory / path).read_text(encoding="utf-8-sig")
+                ast.parse(text)
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            found[path] = text
+    return found
