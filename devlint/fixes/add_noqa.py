@@ -16,7 +16,7 @@ from devlint.fixes.applying import Refused, fixed
 from devlint.fixes.writing import NotWritten, replace_content
 from devlint.source.comment_room import comment_lines
 from devlint.source.decoding import Source, Unreadable
-from devlint.source.reading import read_source
+from devlint.source.source_file import read_source
 from devlint.source.suppression import Suppression, read_suppressions
 
 NEVER = ALWAYS_ON | {UNUSED_SUPPRESSION}

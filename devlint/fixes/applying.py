@@ -11,7 +11,7 @@ from devlint.finding import Edit
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.gate import Refusal, check_syntax, parse_tree
 from devlint.source.notebook import Notebook
-from devlint.source.reading import read_source
+from devlint.source.source_file import read_source
 
 
 class Refused(Exception):

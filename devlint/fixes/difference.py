@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from devlint.source.decoding import Unreadable
 from devlint.source.notebook import Notebook
-from devlint.source.reading import read_source
+from devlint.source.source_file import read_source
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 

@@ -10,7 +10,7 @@ from devlint.fixes.applying import Refused, fixed
 from devlint.fixes.choosing import chosen
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.decoding import Unreadable, content_digest
-from devlint.source.reading import read_source
+from devlint.source.source_file import read_source
 
 MAX_ROUNDS = 50
 """Each round applies a fix at least; a file that still changes after so many has one that brings back its finding."""

@@ -23,8 +23,8 @@ from devlint.pipeline.stages.suppressing import suppress
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.dependencies import Dependencies
-from devlint.source.reading import read_source
 from devlint.source.screen import may_hold_findings
+from devlint.source.source_file import read_source
 from devlint.source.tree import WORKING_TREE, Tree
 
 

@@ -13,7 +13,7 @@ from devlint.pipeline.stages.selecting import select
 from devlint.pipeline.stages.suppressing import suppress
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.decoding import Unreadable
-from devlint.source.reading import read_source
+from devlint.source.source_file import read_source
 
 
 def suppress_findings(findings: Iterable[Finding], task: FileTask) -> FileReport:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from devlint.finding import Edit, Place
 from devlint.source.decoding import Source, Unreadable, decode
-from devlint.source.reading import as_notebook, read_source
+from devlint.source.source_file import as_notebook, read_source
 
 
 class SourceLines:

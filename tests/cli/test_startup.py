@@ -51,7 +51,7 @@ WITHOUT_TORCH = CHECK | {
     "devlint.pipeline.stages.cells", "devlint.pipeline.stages.display_paths", "devlint.pipeline.stages.edits",
     "devlint.pipeline.stages.fingerprints", "devlint.pipeline.stages.parsing", "devlint.pipeline.stages.reading",
     "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
-    "devlint.source.dependencies", "devlint.source.decoding", "devlint.source.gate", "devlint.source.reading",
+    "devlint.source.dependencies", "devlint.source.decoding", "devlint.source.gate", "devlint.source.source_file",
     "devlint.source.role",    "devlint.source.screen", "devlint.source.suppression",
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from devlint.finding import Edit
 from devlint.fixes.applying import Refused, apply_edits, fixed
 from devlint.source.decoding import decode
-from devlint.source.reading import read_source
+from devlint.source.source_file import read_source
 
 TEXTS = st.text(st.sampled_from("ab=1\t\f\r\n 'é文𝕏"), max_size=40)
 

@@ -9,7 +9,7 @@ from devlint.finding import Finding, Place
 from devlint.pipeline.own_findings import own_finding
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.decoding import Source
-from devlint.source.reading import as_notebook
+from devlint.source.source_file import as_notebook
 
 
 def broken_cells(source: Source, task: FileTask) -> list[Finding]:
