@@ -14,6 +14,7 @@ from devlint.silencing import silence
 from devlint.source.asked import Asked
 from devlint.source.decoding import Source, Unreadable, as_notebook, content_digest, read_source
 from devlint.source.gate import Refusal
+from devlint.source.reading import reason
 from devlint.source.screen import may_hold_findings
 from devlint.source.suppression import read_suppressions, speak_of_devlint
 from devlint.source.tree import WORKING_TREE, Tree
@@ -137,7 +138,7 @@ def _read(task: FileTask, tree: Tree = WORKING_TREE) -> bytes:
     try:
         return tree.read(task.path)
     except OSError as error:
-        raise Unreadable((error.strerror or str(error)).lower()) from None
+        raise Unreadable(reason(error)) from None
 
 
 def _refused(task: FileTask, refusal: Refusal) -> FileReport:

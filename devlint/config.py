@@ -8,17 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from devlint import __version__
 from devlint.codes import Choice, Selection, matching, resolve
 from devlint.configfile import ConfigFile, ConfigurationError, find_config
 from devlint.finding import Confidence, Severity
 from devlint.source.discovery import USUAL_EXCLUDES
-from devlint.source.ignorefiles import verdict_on
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from devlint.source.globs import Globs as Patterns
+from devlint.source.globs import TooMany, relative_to
 
 _COMPARISONS: Mapping[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     "==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
@@ -30,7 +28,7 @@ class Globs:
     """Patterns in the form of ``.gitignore``, relative to ``base``; an absolute path below it is made relative."""
 
     base: str
-    spec: GitIgnoreSpec
+    spec: Patterns
 
     @classmethod
     def of(cls, base: Path, patterns: tuple[str, ...]) -> Globs:
@@ -39,22 +37,20 @@ class Globs:
             "/" + pattern.removeprefix(prefix) if pattern.startswith(prefix) else pattern.removeprefix("./")
             for pattern in patterns
         ]
-        from pathspec import GitIgnoreSpec
-
         try:
-            return cls(str(base), GitIgnoreSpec.from_lines(cleaned))
-        except ValueError as error:
-            raise ConfigurationError(f"invalid glob: {error}") from None
+            return cls(str(base), Patterns(cleaned))
+        except TooMany as error:
+            raise ConfigurationError(f"too many globs: {error}") from None
 
     def match(self, path: str) -> bool:
         """Whether an absolute file path matches, itself or by a parent; one outside of ``base`` never does."""
-        prefix = self.base.rstrip(os.sep) + os.sep
-        return path.startswith(prefix) and self.spec.match_file(path[len(prefix) :].replace(os.sep, "/"))
+        relative = relative_to(self.base, path)
+        return relative is not None and self.spec.covers(relative)
 
     def match_itself(self, path: str, is_directory: bool) -> bool:
         """Whether an absolute path matches by more than being inside of a directory that does."""
-        prefix = self.base.rstrip(os.sep) + os.sep
-        return path.startswith(prefix) and bool(verdict_on(self.spec, path[len(prefix) :], is_directory))
+        relative = relative_to(self.base, path)
+        return relative is not None and bool(self.spec.verdict(relative, is_directory))
 
 
 @dataclass(frozen=True)

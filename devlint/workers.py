@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, cast
 
 from devlint.analysis import analyse_file, failed
@@ -41,7 +41,7 @@ GARBAGE_LIMIT = 5_000_000
 that outlives its file, and to look through all that is kept takes a second."""
 
 
-def run(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Iterator[FileReport]:
+def run(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Generator[FileReport, None, None]:
     """Analyse every file of a tree, by default the working tree; the reports come as they are ready."""
     tree = tree or WorkingTree()  # a new one: what was parsed in an earlier run may have changed since
     sized = sorted(((_size(task), index) for index, task in enumerate(tasks)), reverse=True)
@@ -232,8 +232,7 @@ def _serve(connection: Connection, inherited: list[Connection], tree: Tree) -> N
 
 def _names_torch(task: FileTask) -> bool:
     try:
-        with open(task.path, "rb") as file:
-            return b"torch" in (task.data if task.data is not None else file.read())
+        return b"torch" in (task.data if task.data is not None else WorkingTree().read(task.path))
     except OSError:
         return False
 

@@ -9,6 +9,8 @@ from devlint.finding import Finding
 from devlint.fixes.applying import Refused, fixed
 from devlint.fixes.choosing import chosen
 from devlint.source.decoding import Unreadable, content_digest, read_source
+from devlint.source.reading import reason
+from devlint.source.tree import WORKING_TREE
 from devlint.task import FileReport, FileTask
 
 MAX_ROUNDS = 50
@@ -104,8 +106,7 @@ def _read(task: FileTask, report: FileReport) -> bytes:
     """What was looked at: the edits are offsets into that and nothing else."""
     data = task.data
     if data is None:
-        with open(task.path, "rb") as file:
-            data = file.read()
+        data = WORKING_TREE.read(task.path)
     if report.digest and content_digest(data) != report.digest:
         raise Refused("it was changed while it was being fixed")
     return data
@@ -129,6 +130,4 @@ def _is_unsettled(files: dict[str, FixedFile], reports: dict[str, FileReport], w
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
-    return str(error)
+    return reason(error) if isinstance(error, OSError) else str(error)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from devlint.finding import Edit, Place
 from devlint.source.decoding import Source, Unreadable, as_notebook, decode, read_source
+from devlint.source.tree import WORKING_TREE
 
 
 class SourceLines:
@@ -40,7 +41,7 @@ class SourceLines:
     def data(self, path: str) -> bytes | None:
         """The bytes of a file, whatever they are; None if it cannot be read."""
         try:
-            return self._texts[path] if path in self._texts else (self._cwd / path).read_bytes()
+            return self._texts[path] if path in self._texts else WORKING_TREE.read(str(self._cwd / path))
         except (OSError, ValueError):
             return None
 

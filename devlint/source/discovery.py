@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from devlint.source.ignorefiles import IgnoreRules
+from devlint.source.reading import reason
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
 
@@ -67,7 +68,7 @@ def discover(paths: list[str], exclusions: Exclusions, cwd: Path) -> Discovered:
             found.missing.append(path)
             continue
         except (OSError, ValueError) as error:
-            found.unreadable.append((absolute, _reason(error)))
+            found.unreadable.append((absolute, reason(error)))
             continue
         is_directory = stat.S_ISDIR(mode)
         if exclusions.for_directory(os.path.dirname(absolute)).force_exclude and _is_excluded(
@@ -81,6 +82,7 @@ def discover(paths: list[str], exclusions: Exclusions, cwd: Path) -> Discovered:
         else:
             files.add(absolute)
     found.files = sorted(files)
+    found.unreadable += ignore.unreadable
     return found
 
 
@@ -113,7 +115,10 @@ def _walk(top: str, exclusions: Exclusions, ignore: IgnoreRules, found: Discover
             with os.scandir(directory) as listing:
                 entries = list(listing)
         except OSError as error:
-            found.unreadable.append((directory, _reason(error)))
+            found.unreadable.append((directory, reason(error)))
+            continue
+        if entries and not _may_be_entered(directory):
+            found.unreadable.append((directory, "its files may be listed, but not opened"))
             continue
         settings = exclusions.for_directory(directory)
         for entry in entries:
@@ -145,5 +150,9 @@ def _is_regular_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _reason(error: OSError | ValueError) -> str:
-    return (getattr(error, "strerror", None) or str(error)).lower()
+def _may_be_entered(directory: str) -> bool:
+    try:
+        os.stat(os.path.join(directory, os.curdir))
+    except OSError:
+        return False
+    return True
