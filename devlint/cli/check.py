@@ -37,7 +37,7 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
     short_help="Check files and directories; may be left out.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.argument("paths", nargs=-1, type=click.Path())
+@click.argument("paths", nargs=-1, type=click.Path(readable=False))
 @click.option(
     "--select",
     multiple=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -21,6 +22,9 @@ INTERRUPTED = 130
 
 GARBAGE_THRESHOLD = 100_000
 """Objects made before the collector looks for cycles among the youngest; Python begins with 700."""
+
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""What writing to a full disk comes to."""
 
 DEFAULT_COMMAND = "check"
 
@@ -89,6 +93,9 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         forget_stdout()
+    except OSError as error:
+        forget_stdout()
+        return _complain(f"cannot write to standard output: {(error.strerror or str(error)).lower()}")
     return code
 
 
@@ -111,12 +118,21 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         forget_stdout()
         return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in _NO_ROOM:
+            return _fail(error)
+        forget_stdout()
+        return _complain(f"cannot write to standard output: {(error.strerror or str(error)).lower()}")
     except Exception as error:
-        _complain(f"internal error: {type(error).__name__}: {error}; please report this with what follows")
-        import traceback
+        return _fail(error)
 
-        traceback.print_exc()
-        return 2
+
+def _fail(error: Exception) -> int:
+    _complain(f"internal error: {type(error).__name__}: {error}; please report this with what follows")
+    import traceback
+
+    traceback.print_exception(error)
+    return 2
 
 
 def _complain(message: str) -> int:

@@ -34,6 +34,8 @@ class FixedFile:
     after: bytes
     applied: list[Finding] = field(default_factory=list)
     problem: str = ""
+    unwritten: bool = False
+    """Whether it is still as it was though its fixes led somewhere."""
 
     @property
     def changed(self) -> bool:

@@ -22,8 +22,8 @@ PROGRAM = Path(__file__).with_name("ordinary_user.py")
 BUG = "import torch\nx = torch.ones(3)\nx.cuda()\n"
 """One finding, DEV201 at line 3."""
 
-FIXABLE = "import torch\n\n\ndef f(x: torch.Tensor) -> torch.Tensor:\n    x = x.cuda()\n    return x + torch.zeros(3)\n"
-"""One finding with a safe fix, DEV101 at line 6."""
+FIXABLE = "import torch\n\n\ndef f(x: torch.Tensor) -> torch.Tensor:\n    return x + torch.arange(x.size(0))\n"
+"""One finding with a safe fix, DEV101 at line 5."""
 
 
 @pytest.fixture

@@ -21,8 +21,9 @@ NOBODY = 65534
 
 _LAZY = (
     "difflib", "encodings.utf_8_sig", "hashlib", "json", "multiprocessing.connection", "multiprocessing.context",
-    "multiprocessing.popen_fork", "queue", "resource", "rich.color", "rich.style", "rich.progress", "shlex", "shutil", "signal", "subprocess",
-    "tempfile", "tokenize", "tomllib", "traceback", "xml.etree.ElementTree", "libcst", "_posixsubprocess", "ctypes",
+    "multiprocessing.popen_fork", "queue", "resource", "rich.color", "rich.style", "rich.progress", "shlex", "shutil",
+    "signal", "subprocess", "tempfile", "tokenize", "tomllib", "traceback", "xml.etree.ElementTree", "libcst",
+    "_posixsubprocess", "ctypes",
 )  # fmt: skip
 _STATIC = ("cache", "fixes", "gate", "placement", "reports", "rules", "source")
 
