@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from devlint.codes import SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, all_codes
+from devlint.deadline import OutOfTime
 from devlint.finding import Applicability, Confidence, Finding, Place, Severity
 from devlint.linting import Said, budget, lint_text, refused
 from devlint.silencing import silence
@@ -77,7 +78,7 @@ def _analyse(task: FileTask, tree: Tree) -> FileReport:
             source.digest.hex(), tuple(raw), said.refusal, speaks, asked, budget() if asked.parsed else 0, report
         )
         return replace(report, record=record)
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, OutOfTime):
         raise
     except RecursionError:
         return failed(task, "its code is nested too deeply", detail=_detail())

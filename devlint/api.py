@@ -101,6 +101,6 @@ def _declared_encoding(source: str) -> str:
     try:
         declared = tokenize.detect_encoding(head.readline)[0]
         source.encode(declared)
-    except (SyntaxError, UnicodeEncodeError):
+    except (SyntaxError, LookupError, ValueError):
         return "utf-8"
     return declared

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 INTERRUPTED = 130
+TERMINATED = 128 + signal.SIGTERM
+
+
+class Terminated(KeyboardInterrupt):
+    """Somebody asks the program to end (SIGTERM): it does so as for Ctrl-C, and leaves nothing half done."""
+
 
 GARBAGE_THRESHOLD = 100_000
 """Objects made before the collector looks for cycles among the youngest; Python begins with 700."""
@@ -74,12 +81,23 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the program and leave with its exit code."""
     # Modules and reports stay: to go through them every 700 objects is a twentieth of a short run.
     gc.set_threshold(GARBAGE_THRESHOLD)
-    code = run(sys.argv[1:] if arguments is None else arguments)
-    if code == INTERRUPTED:
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    except Terminated:
+        code = TERMINATED
+    except KeyboardInterrupt:  # once more, while it was ending
+        code = INTERRUPTED
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over, and what came of it is told
+    if code in (INTERRUPTED, TERMINATED):
         # An analysis may still be running in native code, which the interpreter's orderly end would abort with a crash.
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    raise Terminated
 
 
 def run(arguments: list[str]) -> int:
@@ -113,8 +131,8 @@ def _run(arguments: list[str]) -> int:
         return 2
     except Complaint as error:
         return _complain(str(error))
-    except (KeyboardInterrupt, click.Abort):
-        return INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        return TERMINATED if isinstance(error, Terminated) or isinstance(error.__cause__, Terminated) else INTERRUPTED
     except BrokenPipeError:
         forget_stdout()
         return 0

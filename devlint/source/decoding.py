@@ -28,6 +28,10 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 """Where Python ends a line: not at form feeds or Unicode separators."""
 
 
+_NO_TEXT = frozenset({"idna", "punycode", "undefined"})
+"""Codecs of single names, and of nothing, that Python lists among those of text."""
+
+
 class Unreadable(Exception):
     """A file whose text cannot be had: the message says why, ``line`` where."""
 
@@ -137,6 +141,8 @@ def decode(data: bytes) -> Source:
         declared, _ = tokenize.detect_encoding(io.BytesIO(b"\n".join(head) + b"\n").readline)
     except SyntaxError as error:
         raise Unreadable(*_undeclared(head, str(error))) from None
+    if codecs.lookup(declared).name in _NO_TEXT or not getattr(codecs.lookup(declared), "_is_text_encoding", True):
+        raise Unreadable(*_undeclared(head, f"{declared} is no encoding of text"))
     bom = declared == "utf-8-sig"
     encoding = "utf-8" if bom else codecs.lookup(declared).name
     body = data[len(codecs.BOM_UTF8) :] if bom else data
