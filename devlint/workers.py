@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from devlint.analysis import analyse_file, failed
@@ -92,6 +93,8 @@ def _run_here(tasks: list[FileTask], tree: Tree, seconds: float) -> Iterator[Fil
 
 
 def _analysed(task: FileTask, tree: Tree, deadline: Deadline) -> FileReport:
+    if _names_torch(task):
+        _import_analysis()  # what is half imported when time is over stays so
     deadline.start()
     try:
         report = analyse_file(task, tree)
@@ -273,6 +276,7 @@ def _names_torch(task: FileTask) -> bool:
         return False
 
 
+@cache
 def _import_analysis() -> None:
     """What an analysis imports when it begins."""
     import devlint.placement.project

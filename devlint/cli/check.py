@@ -20,6 +20,7 @@ from devlint.codes import UNREADABLE_FILE
 from devlint.config import Configuration, Overrides, Settings
 from devlint.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
 from devlint.gate.wanted import BaselineUse, Wanted
+from devlint.reports.painting import visible, visible_lines
 from devlint.reports.summary import counted
 from devlint.result import Result
 
@@ -247,7 +248,7 @@ def _pruned(result: Result) -> int:
 
 def _show_files(planned: Plan) -> int:
     for task in planned.tasks:
-        click.echo(task.shown_as)
+        click.echo(visible(task.shown_as))
     for path in planned.found.missing:
         _note(f"no such file or directory: {path}{_hint(path)}")
     if planned.nothing:
@@ -268,4 +269,4 @@ def _hint(path: str) -> str:
 
 
 def _note(message: str) -> None:
-    click.echo(f"devlint: {message}", err=True)
+    click.echo(f"devlint: {visible_lines(message)}", err=True)

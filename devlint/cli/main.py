@@ -15,6 +15,7 @@ import click
 from devlint import __version__
 from devlint.cli.terminal import forget_stdout
 from devlint.complaint import Complaint
+from devlint.reports.painting import visible_lines
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -127,6 +128,7 @@ def _run(arguments: list[str]) -> int:
         code = app.main(expanded, prog_name="devlint", standalone_mode=False, obj=expanded)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
+        error.message = visible_lines(error.message)
         error.show()
         return 2
     except Complaint as error:
@@ -154,5 +156,5 @@ def _fail(error: Exception) -> int:
 
 
 def _complain(message: str) -> int:
-    click.echo(f"devlint: {message}", err=True)
+    click.echo(f"devlint: {visible_lines(message)}", err=True)
     return 2

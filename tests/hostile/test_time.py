@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+import os
+import re
+import signal
 import sys
 import threading
 import time
@@ -12,7 +16,7 @@ import pytest
 
 from devlint.api import lint_source
 from devlint.codes import all_codes
-from devlint.deadline import Deadline, OutOfTime
+from devlint.deadline import Deadline, OutOfTime, end_process_after
 from devlint.task import FileReport, FileTask, Gate
 from devlint.workers import SMALL_RUN_BYTES, run
 
@@ -20,8 +24,6 @@ GATE = Gate(frozenset(all_codes()))
 PADDING = "# padding\n" * (SMALL_RUN_BYTES // 10)
 SLOW_PYTHON = "import torch\n" + "".join(f"def f{n}(x):\n    return f{(n + 1) % 4000}(x) + x\n" for n in range(4000))
 """Thousands of functions in a ring."""
-SLOW_NATIVE = "import torch\nx = " + " + ".join(["a"] * 3900) + "\n"
-"""LibCST needs a second for such a sum."""
 
 
 def task(name: str, text: str) -> FileTask:
@@ -33,14 +35,39 @@ def reports(tasks: list[FileTask], jobs: int, seconds: float) -> dict[str, FileR
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("text", [SLOW_PYTHON, SLOW_NATIVE], ids=["python", "native"])
-def test_a_file_over_its_time_is_a_finding_and_the_others_are_linted(jobs: int, text: str) -> None:
+def test_a_file_over_its_time_is_a_finding_and_the_others_are_linted(jobs: int) -> None:
     others = [task(f"f{number}.py", "x = 1  # noqa: DEV101\n" + PADDING) for number in range(3)]
-    found = reports([task("slow.py", text), *others], jobs, 0.2)
+    found = reports([task("slow.py", SLOW_PYTHON), *others], jobs, 0.2)
     (finding,) = found.pop("slow.py").findings
     assert finding.code == "DEV902"
     assert finding.message == "cannot be analysed: it takes more than 0.2 s of processor time"
     assert [report.findings[0].code for report in found.values()] == ["DEV900"] * 3
+
+
+def _search_for_ever() -> None:
+    end_process_after(0.3)
+    re.match(r"(a+)+b", "a" * 64)  # native code that lets no other thread in
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timer")
+def test_a_process_in_native_code_is_ended_by_the_system() -> None:
+    process = multiprocessing.get_context("fork").Process(target=_search_for_ever)
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGPROF
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timer")
+def test_that_end_is_told_as_what_it_is() -> None:
+    found: dict[str, FileReport] = {}
+    others = [task(f"f{number}.py", "x = 1  # noqa: DEV101\n") for number in range(12)]
+    for report in run([task("slow.py", SLOW_PYTHON + PADDING), *others], 2):
+        found[report.shown_as] = report
+        if len(found) == len(others):
+            for process in multiprocessing.active_children():
+                if process.pid is not None:
+                    os.kill(process.pid, signal.SIGPROF)
+    assert found["slow.py"].findings[0].message.endswith("it takes more than 10 s of processor time")
 
 
 def test_a_thread_that_is_called_stops() -> None:
@@ -91,7 +118,11 @@ def test_many_threads_leave_the_interpreter_as_it_was() -> None:
     before = (sys.getrecursionlimit(), threading.stack_size(), gc.isenabled())
     texts = ["import torch\nx = " + "not " * (300 * number) + "a\n" for number in range(1, 7)]
     found: list[int] = []
-    threads = [threading.Thread(target=lambda text=text: found.append(len(lint_source(text, "a.py")))) for text in texts]
+
+    def lint(text: str) -> None:
+        found.append(len(lint_source(text, "a.py")))
+
+    threads = [threading.Thread(target=lint, args=(text,)) for text in texts]
     for thread in threads:
         thread.start()
     for thread in threads:
