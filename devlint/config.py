@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from devlint import __version__
 from devlint.codes import Choice, Selection, matching, resolve
 from devlint.configfile import ConfigFile, ConfigurationError, find_config
 from devlint.finding import Confidence, Severity
 from devlint.source.discovery import USUAL_EXCLUDES
 from devlint.source.globs import Globs as Patterns
 from devlint.source.globs import TooMany, relative_to
-
-_COMPARISONS: Mapping[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    "==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -167,8 +160,6 @@ class Configuration:
 def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd: Path) -> Settings:
     """One file's settings, those it extends beneath it and the command line on top."""
     files = config.layers if config else ()
-    for file in files:
-        _check_version(file)
     layers: list[tuple[Path, Mapping[str, Any]]] = [*((file.base, file.values) for file in files), (cwd, overrides)]
     merged: dict[str, Any] = {}
     bases: dict[str, Path] = {}
@@ -232,28 +223,3 @@ def _per_file_ignores(layers: list[tuple[Path, Mapping[str, Any]]]) -> list[File
         for key in ("per-file-ignores", "extend-per-file-ignores"):
             found += (FileIgnores.of(base, pattern, selectors) for pattern, selectors in values.get(key, {}).items())
     return found
-
-
-def _check_version(file: ConfigFile) -> None:
-    wanted = file.values.get("required-version")
-    if wanted is not None and not satisfies(__version__, wanted, str(file.path)):
-        raise ConfigurationError(f"{file.path}: requires devlint {wanted}, and this is {__version__}")
-
-
-def satisfies(version: str, wanted: str, where: str) -> bool:
-    """Whether a version meets ``required-version``: one version, or comparisons joined by commas (``>=0.1,<1``)."""
-    have = _release(version)
-    met = True
-    for clause in wanted.split(","):
-        match = re.fullmatch(r"\s*(==|!=|>=|<=|>|<)?\s*v?(\d+(?:\.\d+)*)\s*", clause)
-        if match is None:
-            raise ConfigurationError(f"{where}: `required-version` {wanted!r} is no version, nor one like '>=0.1,<1'")
-        met = met and _COMPARISONS[match[1] or "=="](have, _release(match[2]))
-    return met
-
-
-def _release(version: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in re.findall(r"\d+", version)]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from devlint import __version__
 from devlint.codes import UnknownCode, either, matching
 from devlint.complaint import Complaint
+from devlint.required_version import NoVersion, satisfies
 from devlint.source.globs import BadGlob, check_glob
 from devlint.source.toml import NoToml, load_toml
 
@@ -125,9 +127,22 @@ def read_config(path: Path, seen: tuple[Path, ...] = ()) -> ConfigFile | None:
         document = tool["devlint"]
         if not isinstance(document, dict):
             raise ConfigurationError(f"{path}:{line_of(text, 'tool', 'devlint')}: `tool.devlint` must be a table")
+    _check_version(document, f"{path}:{line_of(text, section, 'required-version')}: ")
     values = check_values(document, lambda key: f"{path}:{line_of(text, section, key)}: ")
     lines = {key: line_of(text, section, key) for key in values}
     return ConfigFile(path, path.parent, values, _extended(path, text, section, values, seen), lines)
+
+
+def _check_version(document: Mapping[str, Any], where: str) -> None:
+    """Before the keys: those of another version may be others."""
+    wanted = document.get("required-version")
+    if not isinstance(wanted, str):
+        return
+    try:
+        if not satisfies(__version__, wanted):
+            raise ConfigurationError(f"{where}requires devlint {wanted}, and this is {__version__}")
+    except NoVersion as error:
+        raise ConfigurationError(f"{where}`required-version` {error}") from None
 
 
 def _extended(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from devlint.source.ignorefiles import IgnoreRules
+from devlint.source.project import identity_root
 from devlint.source.reading import reason
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
@@ -107,8 +108,13 @@ def _is_excluded(path: str, is_directory: bool, exclusions: Exclusions, ignore: 
 
 
 def _walk(top: str, exclusions: Exclusions, ignore: IgnoreRules, found: Discovered) -> Iterator[str]:
-    """Files under ``top``. Excluded directories are never opened; links to directories are never followed."""
+    """Files under ``top``. Excluded directories are never opened; links to directories are never followed.
+
+    A link to a file is followed within the tree (the repository, or the project) only: a stranger's link may lead to
+    what is not the stranger's.
+    """
     stack = [top]
+    root = os.path.join(os.path.realpath(identity_root(Path(top))), "")
     while stack:
         directory = stack.pop()
         try:
@@ -131,6 +137,8 @@ def _walk(top: str, exclusions: Exclusions, ignore: IgnoreRules, found: Discover
                 found.excluded += 1
             elif is_directory:
                 stack.append(entry.path)
+            elif entry.is_symlink() and not os.path.realpath(entry.path).startswith(root):
+                found.excluded += 1
             elif _is_regular_file(entry):
                 yield entry.path
 

@@ -20,6 +20,7 @@ from tests.cli.conftest import Run
 from tests.reports.examples import FINDING
 
 EVIL = "\x1b[31m\x1b]0;title\x07\x9b1m\x08\x00\x7f\u202e\u2066\u2028\u200f\u061c\r"
+PATH = f"src/{EVIL}net.py".replace("\0", "")
 MACHINE = ["json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html"]
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\u2028\u2029"
 
@@ -30,7 +31,7 @@ def steering(text: str) -> set[str]:
 
 
 def evil(finding: Finding) -> Finding:
-    place = replace(finding.place, path=f"src/{EVIL}net.py")
+    place = replace(finding.place, path=PATH)
     assert finding.fix is not None
     return replace(
         finding,
@@ -44,7 +45,7 @@ def evil(finding: Finding) -> Finding:
     )
 
 
-RESULT = Result((evil(FINDING),) * 12, 1, texts={f"src/{EVIL}net.py": f"x = '{EVIL}'\n".encode() * 9})
+RESULT = Result((evil(FINDING),) * 12, 1, texts={PATH: f"x = '{EVIL}'\n".encode() * 9})
 
 
 @pytest.mark.parametrize("output_format", MACHINE)
