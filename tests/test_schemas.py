@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from devlint.configfile import ENTRY_KEYS, KEYS, ConfigurationError, check_values
 from devlint.reports.json_document import SCHEMA, finding_fields, json_document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import os
 import signal
 import sys
@@ -128,8 +129,9 @@ def _run(arguments: list[str]) -> int:
         code = app.main(expanded, prog_name="devlint", standalone_mode=False, obj=expanded)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
-        error.message = visible_lines(error.message)
-        error.show()
+        told = io.StringIO()
+        error.show(told)
+        click.echo(visible_lines(told.getvalue()), err=True, nl=False)
         return 2
     except Complaint as error:
         return _complain(str(error))
