@@ -141,7 +141,7 @@ def decode(data: bytes) -> Source:
         declared, _ = tokenize.detect_encoding(io.BytesIO(b"\n".join(head) + b"\n").readline)
     except SyntaxError as error:
         raise Unreadable(*_undeclared(head, str(error))) from None
-    if codecs.lookup(declared).name in _NO_TEXT or not getattr(codecs.lookup(declared), "_is_text_encoding", True):
+    if not is_of_text(declared):
         raise Unreadable(*_undeclared(head, f"{declared} is no encoding of text"))
     bom = declared == "utf-8-sig"
     encoding = "utf-8" if bom else codecs.lookup(declared).name
@@ -155,6 +155,12 @@ def decode(data: bytes) -> Source:
     except (LookupError, UnicodeError, ValueError) as error:
         raise Unreadable(f"cannot be decoded as {encoding}: {error}") from None
     return Source(data, text, encoding, bom)
+
+
+def is_of_text(encoding: str) -> bool:
+    """Whether a codec that Python has (LookupError where it has not) turns bytes into text, and text into bytes."""
+    codec = codecs.lookup(encoding)
+    return codec.name not in _NO_TEXT and bool(getattr(codec, "_is_text_encoding", True))
 
 
 def _undeclared(head: list[bytes], problem: str) -> tuple[str, int]:

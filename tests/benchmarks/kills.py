@@ -21,10 +21,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-FILES = 12
+FILES = 8
 SAFE = "def f{0}(x: torch.Tensor) -> torch.Tensor:\n    return x + torch.arange(x.size(0))\n\n\n"
 UNSAFE = "def g{0}(x: torch.Tensor) -> torch.Tensor:\n    return x + torch.randn(x.shape)\n\n\n"
-TEXT = "import torch\n\n\n" + "".join(kind.format(n) for n in range(8) for kind in (SAFE, UNSAFE)) + "# padding\n" * 600
+TEXT = "import torch\n\n\n" + "".join(kind.format(n) for n in range(2) for kind in (SAFE, UNSAFE)) + "# padding\n" * 900
 FIXED = TEXT.replace("torch.arange(x.size(0))", "torch.arange(x.size(0), device=x.device)")
 
 SCENARIOS = {"check": ["-n"], "cached": [], "fix": ["-n", "--fix"]}
@@ -180,6 +180,7 @@ def main(arguments: list[str]) -> int:
     found: defaultdict[tuple[str, str], list[Trial]] = defaultdict(list)
     for one in trials(number, seed):
         found[one.scenario, one.kind].append(one)
+        print(f"{one.scenario} {one.kind}: {one.code} {'; '.join(one.problems)}", file=sys.stderr, flush=True)
     print(f"{number} runs, seed {seed}\n\n| run | ended by | runs | exit codes | scratch files | problems |")
     print("| --- | --- | --- | --- | --- | --- |")
     for (scenario, kind), several in sorted(found.items()):
