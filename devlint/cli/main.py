@@ -16,7 +16,6 @@ import click
 from devlint import __version__
 from devlint.cli.terminal import forget_stdout
 from devlint.complaint import Complaint
-from devlint.reports.painting import visible_lines
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -129,6 +128,8 @@ def _run(arguments: list[str]) -> int:
         code = app.main(expanded, prog_name="devlint", standalone_mode=False, obj=expanded)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
+        from devlint.reports.painting import visible_lines
+
         told = io.StringIO()
         error.show(told)
         click.echo(visible_lines(told.getvalue()), err=True, nl=False)
@@ -158,5 +159,7 @@ def _fail(error: Exception) -> int:
 
 
 def _complain(message: str) -> int:
+    from devlint.reports.painting import visible_lines
+
     click.echo(f"devlint: {visible_lines(message)}", err=True)
     return 2

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from devlint.source.decoding import most_bytes
 from devlint.source.reading import read_file
 
 _MOST_LINKS = 20
@@ -60,6 +59,8 @@ class WorkingTree:
         return found
 
     def read(self, path: str) -> bytes:
+        from devlint.source.decoding import most_bytes
+
         return read_file(path, most_bytes(path))
 
     def files_under(self, directory: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tests.cli.conftest import environment
 
 COSTLY = (
     "_hashlib", "asyncio", "difflib", "email", "html", "http", "importlib.metadata", "libcst", "logging",
-    "multiprocessing", "numpy", "pathspec", "pkgutil", "rich", "socket", "ssl", "subprocess", "tempfile",
+    "multiprocessing", "numpy", "pkgutil", "rich", "socket", "ssl", "subprocess", "tempfile",
     "tomllib", "torch", "unittest", "xml",
 )  # fmt: skip
 """What costs a millisecond or more to import, and is needed by some runs only."""
@@ -30,6 +30,7 @@ CHECK = RULE - {"devlint.cli.rule"} | {
     "devlint.check", "devlint.cli.arguments", "devlint.cli.check", "devlint.cli.report", "devlint.cli.sections",
     "devlint.config", "devlint.configfile", "devlint.gate", "devlint.gate.novelty", "devlint.gate.wanted",
     "devlint.planning", "devlint.processors", "devlint.reports.document", "devlint.reports.summary",
+    "devlint.required_version", "devlint.source.globs", "devlint.source.reading", "devlint.source.toml",
     "devlint.reports.verdict", "devlint.result", "devlint.source", "devlint.source.discovery",
     "devlint.source.ignorefiles", "devlint.source.project", "devlint.source.tree", "devlint.source.writing",
     "devlint.task",
@@ -37,13 +38,14 @@ CHECK = RULE - {"devlint.cli.rule"} | {
 
 WARM = CHECK | {
     "devlint.cache", "devlint.cache.asking", "devlint.cache.contents", "devlint.cache.entries", "devlint.cache.packs",
-    "devlint.cache.place", "devlint.cache.rows", "devlint.cache.session", "devlint.cache.table",
-    "devlint.cache.version", "devlint.source.asked", "devlint.symbols",
+    "devlint.cache.place", "devlint.cache.reading", "devlint.cache.rows", "devlint.cache.session",
+    "devlint.cache.table", "devlint.cache.version", "devlint.source.asked", "devlint.symbols",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {
-    "devlint.analysis", "devlint.linting", "devlint.silencing", "devlint.source.asked", "devlint.source.decoding",
-    "devlint.source.gate", "devlint.source.screen", "devlint.source.suppression", "devlint.symbols", "devlint.workers",
+    "devlint.analysis", "devlint.deadline", "devlint.deep_stack", "devlint.linting", "devlint.silencing",
+    "devlint.source.asked", "devlint.source.decoding", "devlint.source.gate", "devlint.source.screen",
+    "devlint.source.suppression", "devlint.symbols", "devlint.workers",
 }  # fmt: skip
 
 
