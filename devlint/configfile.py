@@ -97,7 +97,7 @@ def find_config(directory: Path) -> ConfigFile | None:
     """
     for name in FILE_NAMES:
         path = directory / name
-        if os.path.lexists(path) and not path.is_dir():
+        if os.path.exists(path) and not os.path.isdir(path):
             config = read_config(path)
             if config is not None:
                 return config

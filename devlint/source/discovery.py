@@ -114,7 +114,7 @@ def _walk(top: str, exclusions: Exclusions, ignore: IgnoreRules, found: Discover
     what is not the stranger's.
     """
     stack = [top]
-    root = os.path.join(os.path.realpath(identity_root(Path(top))), "")
+    root = os.path.join(identity_root(Path(os.path.realpath(top))), "")
     while stack:
         directory = stack.pop()
         try:
