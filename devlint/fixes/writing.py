@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devlint.source.decoding import most_bytes
-from devlint.source.reading import read_file, reason
+from devlint.source.reading import most_bytes, read_file, reason
 from devlint.source.writing import write_atomically
 
 

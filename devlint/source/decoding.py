@@ -14,15 +14,7 @@ if TYPE_CHECKING:
     from devlint.source.notebook import Notebook
 
 from devlint.finding import Edit, Place
-
-MAX_BYTES = 4 * 1024 * 1024
-"""The longest file that is analysed. LibCST needs some hundred bytes of memory for each byte of text."""
-
-MAX_NOTEBOOK_BYTES = 32 * 1024 * 1024
-"""The longest notebook that is read, what it displays included; of its code :data:`MAX_BYTES` are analysed."""
-
-NOTEBOOK = ".ipynb"
-"""The ending of a file that is no text of Python but holds some."""
+from devlint.source.reading import MAX_BYTES, NOTEBOOK
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 """Where Python ends a line: not at form feeds or Unicode separators."""
@@ -89,11 +81,6 @@ class Source:
         before = self.data[shift : max(offset, shift)].decode(self.encoding, "replace")
         ends = list(LINE_END.finditer(before))
         return len(ends) + 1, len(before) - (ends[-1].end() if ends else 0) + 1
-
-
-def most_bytes(path: str) -> int:
-    """How long a file of that name may be."""
-    return MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK) else MAX_BYTES
 
 
 def read_source(path: str, data: bytes) -> Source:

@@ -9,13 +9,22 @@ import errno
 import os
 import stat
 
+MAX_BYTES = 4 * 1024 * 1024
+"""The longest file that is analysed. LibCST needs some hundred bytes of memory for each byte of text."""
+
+MAX_NOTEBOOK_BYTES = 32 * 1024 * 1024
+"""The longest notebook that is read, what it displays included; of its code as many as of a file are analysed."""
+
+NOTEBOOK = ".ipynb"
+"""The ending of a file that is no text of Python but holds some."""
+
 MAX_SETTINGS_BYTES = 1024 * 1024
 """The longest configuration, ignore file or list of arguments that is read."""
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 """The longest file that devlint wrote itself: a baseline, a part of the cache."""
 
-_READ_AT_ONCE = 1024 * 1024
+_READ_AT_ONCE = 64 * 1024
 
 
 def read_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
@@ -45,6 +54,11 @@ def read_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     if not left:
         raise _too_large(name, most_bytes + 1, most_bytes)
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def most_bytes(path: str) -> int:
+    """How long a file of that name may be."""
+    return MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK) else MAX_BYTES
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from devlint.source.reading import read_file
+from devlint.source.reading import most_bytes, read_file
 
 _MOST_LINKS = 20
 """Links followed one after the other before a path is taken for a circle."""
@@ -59,8 +59,6 @@ class WorkingTree:
         return found
 
     def read(self, path: str) -> bytes:
-        from devlint.source.decoding import most_bytes
-
         return read_file(path, most_bytes(path))
 
     def files_under(self, directory: str) -> Iterator[str]:
