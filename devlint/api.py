@@ -13,6 +13,7 @@ from devlint.check import Request, check
 from devlint.configuration.config import Overrides
 from devlint.configuration.configfile import ConfigurationError, check_values, read_config
 from devlint.finding import Finding
+from devlint.source.decoding import is_of_text
 
 
 def lint_paths(
@@ -100,7 +101,9 @@ def _declared_encoding(source: str) -> str:
     head = io.BytesIO("".join(source.splitlines(keepends=True)[:2]).encode("utf-8", "replace"))
     try:
         declared = tokenize.detect_encoding(head.readline)[0]
+        if not is_of_text(declared):
+            return "utf-8"  # which tells of it when the text is read
         source.encode(declared)
-    except (SyntaxError, UnicodeEncodeError):
+    except (SyntaxError, LookupError, ValueError):
         return "utf-8"
     return declared

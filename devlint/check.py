@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -125,7 +126,9 @@ def _cache(request: Request, planned: Plan, novelty: Novelty) -> Session | None:
     from devlint.cache.session import opened
 
     configured = planned.configuration.for_directory(str(request.cwd)).cache_dir
-    return opened(configured or default_directory(request.cwd), request.cwd) if planned.tasks else None
+    if not planned.tasks or (configured is None and os.path.islink(default_directory(request.cwd))):
+        return None  # the project may say by a link where files are to be written
+    return opened(configured or default_directory(request.cwd), request.cwd)
 
 
 def _reports(
@@ -140,9 +143,10 @@ def _reports(
 
     by_name = {task.shown_as: task for task in unknown}
     try:
-        for report in run(unknown, jobs, tree):
-            reports.append(cache.learn(by_name[report.shown_as], report) if cache is not None else report)
-            progress(len(reports), len(tasks))
+        with contextlib.closing(run(unknown, jobs, tree)) as found:
+            for report in found:
+                reports.append(cache.learn(by_name[report.shown_as], report) if cache is not None else report)
+                progress(len(reports), len(tasks))
     finally:
         if cache is not None:
             cache.close()

@@ -58,6 +58,11 @@ def fix(
         if write and request.stdin is None:
             for file in files:
                 _write(file)
+            if any(file.unwritten for file in files):
+                # What is on the disk is not what was looked at: one file's fix may have been another's cure.
+                now = {file.task.path: file.after for file in files if file.changed}
+                again = [replace(task, data=now.get(task.path, task.data)) for task in tasks]
+                by_name |= {report.shown_as: report for report in lint(again, now)}
         return list(by_name.values())
 
     result = check(request, progress, amend)
@@ -86,4 +91,5 @@ def _write(file: FixedFile) -> None:
     try:
         replace_content(file.task.path, file.before, file.after)
     except NotWritten as error:
-        file.problem = f"cannot be written: {error}"
+        file.give_up(f"cannot be written: {error}")
+        file.unwritten = True

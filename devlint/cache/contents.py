@@ -7,6 +7,8 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
+from devlint.source.tree import WORKING_TREE
+
 DISTRUSTED_NS = 2_000_000_000
 """A file that is younger may change again without its times showing it."""
 
@@ -39,8 +41,7 @@ class Contents:
             self._stamps[path] = now
         else:
             try:
-                with open(path, "rb") as file:
-                    digest = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+                digest = hashlib.blake2b(WORKING_TREE.read(path), digest_size=16).hexdigest()
             except OSError:
                 digest = ""
             self._stamps[path] = now if _is_settled(now[1:3]) else ()

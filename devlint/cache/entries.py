@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from devlint.cache.reading import parsed
 from devlint.cache.rows import Row, finding_row, read_finding
 from devlint.cache.verbatim import files_placed_in, quotes_comment
 from devlint.pipeline.path_symbols import relative
@@ -66,7 +67,7 @@ class Entry:
     @classmethod
     def read(cls, text: str) -> Entry:
         """Raises ValueError, TypeError or LookupError for a text that is none of ours."""
-        found: dict[str, Any] = json.loads(text)
+        found: dict[str, Any] = parsed(text)
         return cls(
             parsed=tuple(
                 (file, RecordedFile(digest, in_project, size, tuple(parts), fingerprint))

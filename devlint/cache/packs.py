@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from devlint.cache.place import write
+from devlint.cache.reading import parsed, read_record
 
 MAX_PACK_BYTES = 512 * 1024
 """Bytes of one pack on disk. There are 256, so that the whole takes 128 MiB at most."""
@@ -67,8 +68,8 @@ def _bytes(pack: dict[str, list[str]]) -> bytes:
 
 
 def _read(path: Path) -> dict[str, list[str]]:
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        pack = json.loads(path.read_bytes())
+    with contextlib.suppress(OSError, ValueError):
+        pack = parsed(read_record(path))
         if isinstance(pack, dict) and all(
             isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in pack.values()
         ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import time
 from pathlib import Path
 
 from devlint.source.project import project_root
@@ -14,6 +15,8 @@ NAME = ".devlint_cache"
 ENVIRONMENT = "DEVLINT_CACHE_DIR"
 
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory holds what devlint may compute again.\n"
+
+_ABANDONED_SECONDS = 600
 
 KEPT_VERSIONS = 3
 """Of different versions of devlint, Python or LibCST, the last ones used."""
@@ -28,7 +31,11 @@ def prepared(directory: Path, version: str) -> Path | None:
     """The directory for one version's files, made where it is missing; None where nothing can be written."""
     place = directory / version
     try:
-        if not place.is_dir():
+        if any(os.path.islink(part) for part in (place, place / "local", place / "packs")):
+            return None  # devlint makes no links: somebody wants to have this written elsewhere
+        if place.is_dir():
+            _sweep(place)
+        else:
             directory.mkdir(parents=True, exist_ok=True)
             if not any(directory.iterdir()):
                 # A directory that holds other things already stays what it is.
@@ -36,7 +43,7 @@ def prepared(directory: Path, version: str) -> Path | None:
                 write(directory / "CACHEDIR.TAG", _TAG)
             place.mkdir(exist_ok=True)
             _forget_old(directory, place)
-    except OSError:
+    except (OSError, ValueError):
         return None
     return place if os.access(place, os.W_OK) else None
 
@@ -44,10 +51,13 @@ def prepared(directory: Path, version: str) -> Path | None:
 def write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all; of several processes that do so at a time one comes last. Raises OSError."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with contextlib.suppress(FileNotFoundError):
+        scratch.unlink()  # left by a process that was killed, or a link that leads elsewhere
     try:
-        scratch.write_bytes(data)
+        with open(scratch, "xb") as file:
+            file.write(data)
         os.replace(scratch, path)
-    except OSError:
+    except BaseException:
         with contextlib.suppress(OSError):
             scratch.unlink()
         raise
@@ -61,8 +71,17 @@ def clean(directory: Path) -> bool:
     return True
 
 
+def _sweep(place: Path) -> None:
+    """Remove what processes that were killed have left half written."""
+    for scratch in (*place.glob("*/.*.tmp"), *place.parent.glob(".*.tmp")):
+        with contextlib.suppress(OSError):
+            if time.time() - scratch.lstat().st_mtime > _ABANDONED_SECONDS:
+                scratch.unlink()
+
+
 def _forget_old(directory: Path, newest: Path) -> None:
     versions = [path for path in directory.glob("*-*") if (path / "packs").is_dir() and path != newest]
+    versions = [path for path in versions if not path.is_symlink()]
     versions.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for path in versions[KEPT_VERSIONS - 1 :]:
         shutil.rmtree(path, ignore_errors=True)

@@ -23,8 +23,8 @@ from devlint.pipeline.task import FileReport, FileTask, Gate, Record
 from devlint.source.project import identity_root
 from devlint.source.tree import WorkingTree
 
-_BROKEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-"""What reading something comes to that nobody here has written."""
+_BROKEN = Exception
+"""What reading something comes to that nobody here has written: anything."""
 
 
 def opened(directory: Path, cwd: Path) -> Session | None:
@@ -72,6 +72,9 @@ class Session:
                 reports.append(report)
             else:
                 unknown.append(replace(task, recorded=task.data is None))
+        if unknown:
+            # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
+            self._known_dependencies()
         return reports, unknown
 
     def _report(self, task: FileTask) -> FileReport | None:
@@ -159,6 +162,13 @@ class Session:
         record = report.record
         if record is None:
             return report
+        try:
+            self._learn(task, report, record)
+        except _BROKEN:
+            self._start_anew()
+        return replace(report, record=None)
+
+    def _learn(self, task: FileTask, report: FileReport, record: Record) -> None:
         self._changed = True
         entry = Entry.of(record, task)
         key = key_of(task, record.digest)
@@ -170,7 +180,6 @@ class Session:
         verifier.queried.used_inside.update(record.dependencies.used_inside)
         if self._contents.file(task.path) == record.digest:
             self._keep(task, self._name(task.path), key, entry, record)
-        return replace(report, record=None)
 
     def _keep(self, task: FileTask, name: str, key: str, entry: Entry, record: Record | None) -> FileReport | None:
         """Put an entry that holds into the table; the report, made anew if there is no record of it."""
@@ -202,8 +211,19 @@ class Session:
 
     def close(self) -> None:
         """Write what has changed. What cannot be written is computed again another time."""
-        with contextlib.suppress(OSError):
+        try:
             self._save()
+        except OSError:
+            return
+        except _BROKEN:
+            self._start_anew()
+            with contextlib.suppress(_BROKEN):
+                self._save()
+
+    def _start_anew(self) -> None:
+        """The table was none of ours: keep nothing of it."""
+        self._forget()
+        self._table.files = {}
 
     def _save(self) -> None:
         self._packs.save()
@@ -244,8 +264,11 @@ class Session:
 
     def _known_dependencies(self) -> DependencyTable:
         if self._dependencies is None:
-            self._dependencies = self._table.dependencies()
-        return self._dependencies
+            try:
+                self._dependencies = self._table.dependencies()
+            except _BROKEN:
+                self._start_anew()
+        return self._dependencies or DependencyTable(None)
 
     def _verification(self) -> Verifier:
         if self._verifier is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from devlint.cache.place import write
+from devlint.cache.reading import parsed, read_record
 from devlint.source.dependencies import RecordedFile
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ class Table:
     @classmethod
     def load(cls, path: Path) -> Table:
         table = cls()
-        with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
-            first, second, check = path.read_bytes().split(b"\n")
+        with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
+            first, second, check = read_record(path).split(b"\n")
             if check.decode() != _check(second):
                 raise ValueError("the second line is not the one that was written")
-            files, directories, markers, entries = json.loads(first)
+            files, directories, markers, entries = parsed(first)
             for found in (files, directories, markers, entries):
                 if not isinstance(found, dict):
                     raise TypeError("not a table")
@@ -58,7 +59,7 @@ class Table:
 
     def dependencies(self) -> DependencyTable:
         """Raises ValueError, TypeError or LookupError."""
-        return DependencyTable(json.loads(self._second)) if self._second else DependencyTable(None)
+        return DependencyTable(parsed(self._second)) if self._second else DependencyTable(None)
 
     def save(self, path: Path, dependencies: DependencyTable) -> None:
         """Raises OSError."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from devlint import __version__
 from devlint.cache.place import write
+from devlint.cache.reading import parsed, read_record
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -29,7 +30,7 @@ def version(directory: Path) -> str:
         stamps.update(f"{path}\0{size}\0{changed}\n".encode())
     memo = directory / "sources.json"
     try:
-        known = json.loads(memo.read_bytes())
+        known = parsed(read_record(memo))
         sources = known[stamps.hexdigest()]
         if not isinstance(sources, str):
             raise TypeError

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from devlint.configuration.complaint import Complaint
 from devlint.configuration.configfile import ConfigFile, ConfigurationError, check_values, read_config
+from devlint.source.reading import MAX_SETTINGS_BYTES, read_file, reason
+from devlint.source.toml import NoToml, parse_toml
 
 
 class ArgumentFileError(Complaint):
@@ -24,12 +27,10 @@ def expand_argument_files(arguments: Iterable[str]) -> list[str]:
             expanded.append(argument)
             continue
         try:
-            lines = Path(argument[1:]).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+            lines = read_file(argument[1:], MAX_SETTINGS_BYTES).decode("utf-8-sig", "surrogateescape").splitlines()
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise ArgumentFileError(
-                f"the argument file {argument[1:]} cannot be read: {reason} (a path of that name is ./{argument})"
-            ) from None
+            told = f"the argument file {argument[1:]} cannot be read: {reason(error)}"
+            raise ArgumentFileError(f"{told} (a path of that name is ./{argument})") from None
         expanded.extend(line for line in lines if line.strip())
     return expanded
 
@@ -45,12 +46,12 @@ def read_config_options(options: Iterable[str]) -> tuple[ConfigFile | None, dict
     values: dict[str, Any] = {}
     for option in options:
         path = Path(option).expanduser()
-        if "=" in option and not path.is_file():
+        if "=" in option and not os.path.lexists(path):
             values.update(_assignment(option))
             continue
         if file is not None:
             raise ConfigurationError(f"--config names two files, {file.path} and {option}; only one can be used")
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise ConfigurationError(f"--config {option}: no such file (and no KEY=VALUE)")
         file = read_config(path.absolute())
         if file is None:
@@ -59,16 +60,11 @@ def read_config_options(options: Iterable[str]) -> tuple[ConfigFile | None, dict
 
 
 def _assignment(option: str) -> dict[str, Any]:
-    import tomllib
-
-    where = f"--config {option}: "
+    where = f"--config {option:.200}: "
     try:
-        document = tomllib.loads(option)
-    except tomllib.TOMLDecodeError as error:
-        reason = str(error).split(" (at ")[0].lower()
-        raise ConfigurationError(
-            f'{where}not valid TOML: {reason}; strings need quotes, as in min-severity="error"'
-        ) from None
+        document = parse_toml(option)
+    except NoToml as error:
+        raise ConfigurationError(f'{where}{error}; strings need quotes, as in min-severity="error"') from None
     return check_values(document, lambda key: where)
 
 

@@ -21,6 +21,7 @@ from devlint.configuration.config import Configuration, Overrides, Settings
 from devlint.configuration.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
 from devlint.gate.wanted import BaselineUse, Wanted
 from devlint.pipeline.result import Result
+from devlint.reports.painting import visible, visible_lines
 from devlint.reports.summary import counted
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
     short_help="Check files and directories; may be left out.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.argument("paths", nargs=-1, type=click.Path())
+@click.argument("paths", nargs=-1, type=click.Path(readable=False))
 @click.option(
     "--select",
     multiple=True,
@@ -247,7 +248,7 @@ def _pruned(result: Result) -> int:
 
 def _show_files(planned: Plan) -> int:
     for task in planned.tasks:
-        click.echo(task.shown_as)
+        click.echo(visible(task.shown_as))
     for path in planned.found.missing:
         _note(f"no such file or directory: {path}{_hint(path)}")
     if planned.nothing:
@@ -268,4 +269,4 @@ def _hint(path: str) -> str:
 
 
 def _note(message: str) -> None:
-    click.echo(f"devlint: {message}", err=True)
+    click.echo(f"devlint: {visible_lines(message)}", err=True)

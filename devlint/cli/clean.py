@@ -8,6 +8,7 @@ import click
 
 from devlint.cache.place import clean, default_directory
 from devlint.configuration.config import Configuration, Overrides
+from devlint.reports.painting import visible
 from devlint.source.project import shown_path
 
 
@@ -22,7 +23,7 @@ def clean_command(cache_dir: str | None) -> None:
     cwd = Path.cwd()
     overrides = Overrides({"cache-dir": cache_dir} if cache_dir else {})
     directory = Configuration(overrides, cwd).for_directory(str(cwd)).cache_dir or default_directory(cwd)
-    name = shown_path(str(directory), str(cwd))
+    name = visible(shown_path(str(directory), str(cwd)))
     if not directory.is_dir():
         click.echo(f"devlint: no cache at {name}", err=True)
         return

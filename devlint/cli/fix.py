@@ -88,7 +88,8 @@ def _painted_diff(fixing: Fixing, color: bool) -> str:
     for file in fixing.changed:
         for line in unified(file.task.path, file.task.shown_as, file.before, file.after):
             style = "bold" if line.startswith(("+++", "---")) else styles.get(line[0], "")
-            shown.append(paint([[(line.rstrip("\n"), style)]], color) if color and style else line)
+            # A patch is kept as it is; what is coloured is for eyes alone.
+            shown.append(paint([[(visible(line.rstrip("\n")), style)]], color) if color else line)
     return "".join(shown)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import io
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
@@ -18,9 +21,18 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 INTERRUPTED = 130
+TERMINATED = 128 + signal.SIGTERM
+
+
+class Terminated(KeyboardInterrupt):
+    """Somebody asks the program to end (SIGTERM): it does so as for Ctrl-C, and leaves nothing half done."""
+
 
 GARBAGE_THRESHOLD = 100_000
 """Objects made before the collector looks for cycles among the youngest; Python begins with 700."""
+
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""What writing to a full disk comes to."""
 
 DEFAULT_COMMAND = "check"
 
@@ -70,12 +82,23 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the program and leave with its exit code."""
     # Modules and reports stay: to go through them every 700 objects is a twentieth of a short run.
     gc.set_threshold(GARBAGE_THRESHOLD)
-    code = run(sys.argv[1:] if arguments is None else arguments)
-    if code == INTERRUPTED:
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    except Terminated:
+        code = TERMINATED
+    except KeyboardInterrupt:  # once more, while it was ending
+        code = INTERRUPTED
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over, and what came of it is told
+    if code in (INTERRUPTED, TERMINATED):
         # An analysis may still be running in native code, which the interpreter's orderly end would abort with a crash.
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    raise Terminated
 
 
 def run(arguments: list[str]) -> int:
@@ -89,6 +112,9 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         forget_stdout()
+    except OSError as error:
+        forget_stdout()
+        return _complain(f"cannot write to standard output: {(error.strerror or str(error)).lower()}")
     return code
 
 
@@ -102,23 +128,38 @@ def _run(arguments: list[str]) -> int:
         code = app.main(expanded, prog_name="devlint", standalone_mode=False, obj=expanded)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
-        error.show()
+        from devlint.reports.painting import visible_lines
+
+        told = io.StringIO()
+        error.show(told)
+        click.echo(visible_lines(told.getvalue()), err=True, nl=False)
         return 2
     except Complaint as error:
         return _complain(str(error))
-    except (KeyboardInterrupt, click.Abort):
-        return INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        return TERMINATED if isinstance(error, Terminated) or isinstance(error.__cause__, Terminated) else INTERRUPTED
     except BrokenPipeError:
         forget_stdout()
         return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in _NO_ROOM:
+            return _fail(error)
+        forget_stdout()
+        return _complain(f"cannot write to standard output: {(error.strerror or str(error)).lower()}")
     except Exception as error:
-        _complain(f"internal error: {type(error).__name__}: {error}; please report this with what follows")
-        import traceback
+        return _fail(error)
 
-        traceback.print_exc()
-        return 2
+
+def _fail(error: Exception) -> int:
+    _complain(f"internal error: {type(error).__name__}: {error}; please report this with what follows")
+    import traceback
+
+    traceback.print_exception(error)
+    return 2
 
 
 def _complain(message: str) -> int:
-    click.echo(f"devlint: {message}", err=True)
+    from devlint.reports.painting import visible_lines
+
+    click.echo(f"devlint: {visible_lines(message)}", err=True)
     return 2

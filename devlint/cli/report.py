@@ -14,6 +14,7 @@ from devlint.cli.terminal import forget_stdout, wants_color, width_of
 from devlint.pipeline.result import Result
 from devlint.reports.document import MACHINE_FORMATS
 from devlint.reports.painting import Line, paint
+from devlint.source.reading import reason
 from devlint.source.writing import write_atomically
 
 
@@ -113,6 +114,9 @@ def write_document(document: str, to: Destination) -> None:
             stream.flush()
         except BrokenPipeError:
             forget_stdout()
+        except OSError as error:
+            forget_stdout()
+            raise click.ClickException(f"cannot write the report: {reason(error)}") from None
         return
     try:
         write_atomically(Path(to.file), document.encode("utf-8", "backslashreplace"))

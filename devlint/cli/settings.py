@@ -13,6 +13,7 @@ from devlint.check import Plan
 from devlint.configuration.config import Configuration, Overrides
 from devlint.configuration.configfile import ConfigFile
 from devlint.configuration.setting_origins import explain
+from devlint.reports.painting import visible
 from devlint.source.project import shown_path
 
 _MEANINGS = {
@@ -29,7 +30,7 @@ def show_settings(planned: Plan, overrides: Overrides, cwd: Path) -> int:
     file = planned.tasks[0].path if planned.tasks else None
     directory = os.path.dirname(file) if file else str(cwd)
     found = explain(configuration, directory)
-    click.echo(f"# settings of {planned.tasks[0].shown_as if file else 'the working directory'}")
+    click.echo(f"# settings of {visible(planned.tasks[0].shown_as) if file else 'the working directory'}")
     for setting in found:
         meaning = f": {_MEANINGS[setting.key]}" if setting.key in _MEANINGS else ""
         origin = ", ".join(_origin(*origin, str(cwd)) for origin in setting.origins) or f"default{meaning}"
@@ -44,7 +45,7 @@ def show_settings(planned: Plan, overrides: Overrides, cwd: Path) -> int:
 
 
 def _origin(file: ConfigFile | None, line: int, cwd: str) -> str:
-    return f"{shown_path(str(file.path), cwd)}:{line}" if file is not None else "command line"
+    return f"{visible(shown_path(str(file.path), cwd))}:{line}" if file is not None else "command line"
 
 
 def _toml(value: Any) -> str:
@@ -53,4 +54,4 @@ def _toml(value: Any) -> str:
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in json.dumps(value, ensure_ascii=False))

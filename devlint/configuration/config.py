@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from devlint import __version__
 from devlint.configuration.codes import Choice, Selection, matching, resolve
 from devlint.configuration.configfile import ConfigFile, ConfigurationError, find_config
 from devlint.finding import Confidence, Severity
 from devlint.source.discovery import USUAL_EXCLUDES
-from devlint.source.ignorefiles import verdict_on
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-_COMPARISONS: Mapping[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    "==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
-}  # fmt: skip
+from devlint.source.globs import Globs as Patterns
+from devlint.source.globs import TooMany, relative_to
 
 
 @dataclass(frozen=True)
@@ -30,7 +21,7 @@ class Globs:
     """Patterns in the form of ``.gitignore``, relative to ``base``; an absolute path below it is made relative."""
 
     base: str
-    spec: GitIgnoreSpec
+    spec: Patterns
 
     @classmethod
     def of(cls, base: Path, patterns: tuple[str, ...]) -> Globs:
@@ -39,22 +30,20 @@ class Globs:
             "/" + pattern.removeprefix(prefix) if pattern.startswith(prefix) else pattern.removeprefix("./")
             for pattern in patterns
         ]
-        from pathspec import GitIgnoreSpec
-
         try:
-            return cls(str(base), GitIgnoreSpec.from_lines(cleaned))
-        except ValueError as error:
-            raise ConfigurationError(f"invalid glob: {error}") from None
+            return cls(str(base), Patterns(cleaned))
+        except TooMany as error:
+            raise ConfigurationError(f"too many globs: {error}") from None
 
     def match(self, path: str) -> bool:
         """Whether an absolute file path matches, itself or by a parent; one outside of ``base`` never does."""
-        prefix = self.base.rstrip(os.sep) + os.sep
-        return path.startswith(prefix) and self.spec.match_file(path[len(prefix) :].replace(os.sep, "/"))
+        relative = relative_to(self.base, path)
+        return relative is not None and self.spec.covers(relative)
 
     def match_itself(self, path: str, is_directory: bool) -> bool:
         """Whether an absolute path matches by more than being inside of a directory that does."""
-        prefix = self.base.rstrip(os.sep) + os.sep
-        return path.startswith(prefix) and bool(verdict_on(self.spec, path[len(prefix) :], is_directory))
+        relative = relative_to(self.base, path)
+        return relative is not None and bool(self.spec.verdict(relative, is_directory))
 
 
 @dataclass(frozen=True)
@@ -171,8 +160,6 @@ class Configuration:
 def build_settings(config: ConfigFile | None, overrides: Mapping[str, Any], cwd: Path) -> Settings:
     """One file's settings, those it extends beneath it and the command line on top."""
     files = config.layers if config else ()
-    for file in files:
-        _check_version(file)
     layers: list[tuple[Path, Mapping[str, Any]]] = [*((file.base, file.values) for file in files), (cwd, overrides)]
     merged: dict[str, Any] = {}
     bases: dict[str, Path] = {}
@@ -236,28 +223,3 @@ def _per_file_ignores(layers: list[tuple[Path, Mapping[str, Any]]]) -> list[File
         for key in ("per-file-ignores", "extend-per-file-ignores"):
             found += (FileIgnores.of(base, pattern, selectors) for pattern, selectors in values.get(key, {}).items())
     return found
-
-
-def _check_version(file: ConfigFile) -> None:
-    wanted = file.values.get("required-version")
-    if wanted is not None and not satisfies(__version__, wanted, str(file.path)):
-        raise ConfigurationError(f"{file.path}: requires devlint {wanted}, and this is {__version__}")
-
-
-def satisfies(version: str, wanted: str, where: str) -> bool:
-    """Whether a version meets ``required-version``: one version, or comparisons joined by commas (``>=0.1,<1``)."""
-    have = _release(version)
-    met = True
-    for clause in wanted.split(","):
-        match = re.fullmatch(r"\s*(==|!=|>=|<=|>|<)?\s*v?(\d+(?:\.\d+)*)\s*", clause)
-        if match is None:
-            raise ConfigurationError(f"{where}: `required-version` {wanted!r} is no version, nor one like '>=0.1,<1'")
-        met = met and _COMPARISONS[match[1] or "=="](have, _release(match[2]))
-    return met
-
-
-def _release(version: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in re.findall(r"\d+", version)]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from devlint import __version__
 from devlint.configuration.codes import UnknownCode, either, matching
 from devlint.configuration.complaint import Complaint
+from devlint.configuration.required_version import NoVersion, satisfies
+from devlint.source.globs import BadGlob, check_glob
+from devlint.source.toml import NoToml, load_toml
 
 FILE_NAMES = (".devlint.toml", "devlint.toml", "pyproject.toml")
 """In one directory the first that speaks of devlint is read."""
@@ -21,16 +26,17 @@ SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
 
 _STRING, _STRINGS, _CODES = "a string", "a list of strings", "a list of codes"
+_PATH, _PATHS, _GLOBS = "a path", "a list of paths", "a list of globs"
 _BOOL, _IGNORES = "true or false", "a table of glob = [codes]"
 _ENTRIES = "a list of tables, [[tool.devlint.entries]]"
 KEYS: dict[str, str | tuple[str, ...]] = {
     "bare-noqa": _BOOL,
-    "baseline": _STRING,
-    "cache-dir": _STRING,
+    "baseline": _PATH,
+    "cache-dir": _PATH,
     "entries": _ENTRIES,
-    "exclude": _STRINGS,
-    "extend": _STRING,
-    "extend-exclude": _STRINGS,
+    "exclude": _GLOBS,
+    "extend": _PATH,
+    "extend-exclude": _GLOBS,
     "extend-per-file-ignores": _IGNORES,
     "extend-select": _CODES,
     "fix": _BOOL,
@@ -46,7 +52,7 @@ KEYS: dict[str, str | tuple[str, ...]] = {
     "respect-gitignore": _BOOL,
     "select": _CODES,
     "show-fixes": _BOOL,
-    "src": _STRINGS,
+    "src": _PATHS,
     "unfixable": _CODES,
     "unsafe-fixes": _BOOL,
 }
@@ -85,42 +91,58 @@ class ConfigFile:
 
 
 def find_config(directory: Path) -> ConfigFile | None:
-    """The configuration in ``directory`` itself, if a file there speaks of devlint."""
+    """The configuration in ``directory`` itself, if a file there speaks of devlint.
+
+    In a directory that may not be entered there is none: whoever looks at its files reports that.
+    """
     for name in FILE_NAMES:
         path = directory / name
-        if path.is_file():
+        if os.path.exists(path) and not os.path.isdir(path):
             config = read_config(path)
             if config is not None:
                 return config
     return None
 
 
+def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a file and what it says. Raises ConfigurationError."""
+    try:
+        return load_toml(path)
+    except NoToml as error:
+        where = f":{error.line}" if error.line else ""
+        raise ConfigurationError(f"{path}{where}: {error}") from None
+
+
 def read_config(path: Path, seen: tuple[Path, ...] = ()) -> ConfigFile | None:
     """The values of one file, None for a pyproject.toml without ``[tool.devlint]``. Raises ConfigurationError."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    import tomllib
-
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r" \(at line (\d+), column (\d+)\)", str(error))
-        where = f":{place[1] if place else max(len(text.splitlines()), 1)}"  # without a place it is the end
-        raise ConfigurationError(f"{path}{where}: not valid TOML: {str(error).split(' (at ')[0].lower()}") from None
+    text, document = read_toml(path)
     section = ""
     if path.name == "pyproject.toml":
         section = "tool.devlint"
         tool = document.get("tool", {})
-        if not isinstance(tool, dict) or "devlint" not in tool:
+        if not isinstance(tool, dict):
+            raise ConfigurationError(f"{path}:{line_of(text, '', 'tool')}: `tool` must be a table, not {tool!r:.80}")
+        if "devlint" not in tool:
             return None
         document = tool["devlint"]
         if not isinstance(document, dict):
             raise ConfigurationError(f"{path}:{line_of(text, 'tool', 'devlint')}: `tool.devlint` must be a table")
+    _check_version(document, f"{path}:{line_of(text, section, 'required-version')}: ")
     values = check_values(document, lambda key: f"{path}:{line_of(text, section, key)}: ")
     lines = {key: line_of(text, section, key) for key in values}
     return ConfigFile(path, path.parent, values, _extended(path, text, section, values, seen), lines)
+
+
+def _check_version(document: Mapping[str, Any], where: str) -> None:
+    """Before the keys: those of another version may be others."""
+    wanted = document.get("required-version")
+    if not isinstance(wanted, str):
+        return
+    try:
+        if not satisfies(__version__, wanted):
+            raise ConfigurationError(f"{where}requires devlint {wanted}, and this is {__version__}")
+    except NoVersion as error:
+        raise ConfigurationError(f"{where}`required-version` {error}") from None
 
 
 def _extended(
@@ -132,7 +154,7 @@ def _extended(
     target = (path.parent / Path(values["extend"]).expanduser()).resolve()
     if target in (*seen, path.resolve()):
         raise ConfigurationError(f"{where}`extend` leads back to {target}")
-    if not target.is_file():
+    if not target.exists() or target.is_dir():
         raise ConfigurationError(f"{where}`extend` names {target}, which is no file")
     config = read_config(target, (*seen, path.resolve()))
     if config is None:
@@ -157,7 +179,7 @@ def _check_value(key: str, value: Any, where: str) -> None:
     kind = KEYS[key]
     if isinstance(kind, tuple):
         if value not in kind:
-            raise ConfigurationError(f"{where}`{key}` must be {either(kind)}, not {value!r}")
+            raise ConfigurationError(f"{where}`{key}` must be {either(kind)}, not {value!r:.80}")
     elif kind == _BOOL:
         _expect(isinstance(value, bool), key, kind, value, where)
     elif kind == _STRING:
@@ -165,6 +187,7 @@ def _check_value(key: str, value: Any, where: str) -> None:
     elif kind == _IGNORES:
         _expect(isinstance(value, dict), key, kind, value, where)
         for pattern, codes in value.items():
+            _check_glob(key, pattern.removeprefix("!"), where)
             _check_codes(f"{key}.{pattern}", codes, where)
     elif kind == _CODES:
         _check_codes(key, value, where)
@@ -172,8 +195,25 @@ def _check_value(key: str, value: Any, where: str) -> None:
         _expect(isinstance(value, list) and all(isinstance(item, dict) for item in value), key, kind, value, where)
         for entry in value:
             _check_entry(entry, where)
+    elif kind == _PATH:
+        _expect(isinstance(value, str), key, kind, value, where)
+        _check_path(key, value, where)
     else:
         _expect(isinstance(value, list) and all(isinstance(item, str) for item in value), key, kind, value, where)
+        for item in value:
+            (_check_glob if kind == _GLOBS else _check_path)(key, item, where)
+
+
+def _check_glob(key: str, glob: str, where: str) -> None:
+    try:
+        check_glob(glob)
+    except BadGlob as error:
+        raise ConfigurationError(f"{where}`{key}`: invalid glob {glob!r:.80}: {error}") from None
+
+
+def _check_path(key: str, path: str, where: str) -> None:
+    if "\0" in path:
+        raise ConfigurationError(f"{where}`{key}`: {path!r:.80} is no path: it contains a null byte")
 
 
 def _check_entry(entry: Mapping[str, Any], where: str) -> None:
@@ -198,7 +238,7 @@ def _check_codes(key: str, value: Any, where: str) -> None:
 
 def _expect(holds: bool, key: str, kind: str, value: Any, where: str) -> None:
     if not holds:
-        raise ConfigurationError(f"{where}`{key}` must be {kind}, not {value!r}")
+        raise ConfigurationError(f"{where}`{key}` must be {kind}, not {value!r:.80}")
 
 
 def line_of(text: str, section: str, key: str) -> int:
@@ -209,7 +249,7 @@ def line_of(text: str, section: str, key: str) -> int:
     table: list[str] = []
     wanted = [*(section.split(".") if section else []), key]
     for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$", line)
+        header = re.match(r"\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$", line)
         if header:
             table = _dotted(header[1])
             if table[: len(wanted)] == wanted:

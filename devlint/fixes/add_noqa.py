@@ -18,6 +18,7 @@ from devlint.source.comment_room import comment_lines
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.source_file import read_source
 from devlint.source.suppression import Suppression, read_suppressions
+from devlint.source.tree import WORKING_TREE
 
 NEVER = ALWAYS_ON | {UNUSED_SUPPRESSION}
 """Codes that a comment cannot, or should not, silence."""
@@ -55,7 +56,7 @@ def add_noqa(findings: Iterable[Finding], cwd: Path) -> Added:
 
 def _annotate(file: Path, findings: list[Finding]) -> int:
     """Write one file's comments; how many were added or extended."""
-    source = read_source(file.name, file.read_bytes())
+    source = read_source(file.name, WORKING_TREE.read(str(file)))
     edits = noqa_edits(source, ((source.text_line(finding.place), finding.code) for finding in findings))
     data = fixed(source, file.name, edits)
     if _meaning(read_source(file.name, data)) != _meaning(source):

@@ -10,7 +10,9 @@ from devlint.fixes.applying import Refused, fixed
 from devlint.fixes.choosing import chosen
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.decoding import Unreadable, content_digest
+from devlint.source.reading import reason
 from devlint.source.source_file import read_source
+from devlint.source.tree import WORKING_TREE
 
 MAX_ROUNDS = 50
 """Each round applies a fix at least; a file that still changes after so many has one that brings back its finding."""
@@ -33,6 +35,8 @@ class FixedFile:
     after: bytes
     applied: list[Finding] = field(default_factory=list)
     problem: str = ""
+    unwritten: bool = False
+    """Whether it is still as it was though its fixes led somewhere."""
 
     @property
     def changed(self) -> bool:
@@ -105,8 +109,7 @@ def _read(task: FileTask, report: FileReport) -> bytes:
     """What was looked at: the edits are offsets into that and nothing else."""
     data = task.data
     if data is None:
-        with open(task.path, "rb") as file:
-            data = file.read()
+        data = WORKING_TREE.read(task.path)
     if report.digest and content_digest(data) != report.digest:
         raise Refused("it was changed while it was being fixed")
     return data
@@ -130,6 +133,4 @@ def _is_unsettled(files: dict[str, FixedFile], reports: dict[str, FileReport], w
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
-    return str(error)
+    return reason(error) if isinstance(error, OSError) else str(error)

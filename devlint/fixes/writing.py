@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from devlint.source.reading import most_bytes, read_file, reason
 from devlint.source.writing import write_atomically
 
 
@@ -20,8 +21,8 @@ def replace_content(path: str, before: bytes, after: bytes) -> None:
         return
     file = Path(path)
     try:
-        if file.read_bytes() != before:
+        if read_file(file, most_bytes(path)) != before:
             raise NotWritten("it was changed while it was being fixed")
         write_atomically(file, after)
     except OSError as error:
-        raise NotWritten((error.strerror or str(error)).lower()) from None
+        raise NotWritten(reason(error)) from None

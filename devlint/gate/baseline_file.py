@@ -6,6 +6,7 @@ git's ``union`` merge makes of two branches is valid too: an entry given twice c
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from typing import Any
 
 from devlint.configuration.configfile import ConfigurationError
 from devlint.gate.matching import Key
+from devlint.source.reading import MAX_RECORD_BYTES, read_file, reason
 from devlint.source.writing import write_atomically
 
 FORMAT_VERSION = 1
@@ -30,11 +32,11 @@ class BaselineError(ConfigurationError):
 def read_baseline(file: Path, shown_as: str) -> Counter[Key]:
     """How often each finding is known. Raises BaselineError, also where there is no such file."""
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        text = read_file(file, MAX_RECORD_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         raise BaselineError(f"{shown_as}: no such baseline; `devlint baseline write` makes one") from None
     except OSError as error:
-        raise BaselineError(f"{shown_as}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise BaselineError(f"{shown_as}: cannot be read: {reason(error)}") from None
     except UnicodeDecodeError:
         raise BaselineError(f"{shown_as}: not a baseline: it is not UTF-8 text") from None
     for number, line in enumerate(text.splitlines(), 1):
@@ -49,6 +51,8 @@ def read_baseline(file: Path, shown_as: str) -> Counter[Key]:
         raise BaselineError(f"{shown_as}:{error.lineno}: not valid JSON: {error.msg.lower()}") from None
     except RecursionError:
         raise BaselineError(f"{shown_as}: not a baseline: it is nested too deeply") from None
+    except ValueError as error:  # a number of more digits than Python turns into one
+        raise BaselineError(f"{shown_as}: not a baseline: {str(error).split(';')[0].lower()}") from None
     return _entries(document, text, shown_as)
 
 
@@ -118,8 +122,9 @@ def write_baseline(file: Path, known: Mapping[Key, int]) -> bool:
     """Write the file at once or not at all; one that says the same already is not touched. Raises BaselineError."""
     data = render_baseline(known).encode("utf-8")
     try:
-        if file.is_file() and file.read_bytes() == data:
-            return False
+        with contextlib.suppress(OSError):
+            if read_file(file, MAX_RECORD_BYTES) == data:
+                return False
         write_atomically(file, data)
     except OSError as error:
         raise BaselineError(f"{file}: cannot be written: {(error.strerror or str(error)).lower()}") from None

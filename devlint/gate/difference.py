@@ -164,10 +164,14 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
+def _begins_with(path: str, data: bytes) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(data)) == data
+
+
 def is_pointer(path: str) -> bool:
     """Whether a file on the disk stands for one in Git LFS."""
     try:
-        with open(path, "rb") as file:
-            return file.read(len(_POINTER)) == _POINTER
+        return os.path.isfile(path) and _begins_with(path, _POINTER)
     except OSError:
         return False

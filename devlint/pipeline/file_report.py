@@ -21,6 +21,7 @@ from devlint.pipeline.stages.reading import read
 from devlint.pipeline.stages.selecting import select
 from devlint.pipeline.stages.suppressing import suppress
 from devlint.pipeline.task import FileReport, FileTask
+from devlint.source.deadline import OutOfTime
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.dependencies import Dependencies
 from devlint.source.screen import may_hold_findings
@@ -33,7 +34,7 @@ def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
     inner = symbolic(task)
     try:
         report = _analysed(inner, tree)
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, OutOfTime):
         raise
     except BaseException as error:  # a panic of native code is no Exception
         report = crashed(inner, error)

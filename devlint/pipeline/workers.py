@@ -7,13 +7,26 @@ import gc
 import os
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
+from devlint.pipeline.deep_stack import deep_stack, no_collection
 from devlint.pipeline.failures import failed
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.task import FileReport, FileTask
+from devlint.source.deadline import (
+    GRACE_SECONDS,
+    LOOK_SECONDS,
+    SECONDS,
+    STALLED_SECONDS,
+    Deadline,
+    OutOfTime,
+    end_process_after,
+    too_long,
+)
 from devlint.source.tree import Tree, WorkingTree
 
 if TYPE_CHECKING:
@@ -21,11 +34,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkContext, SpawnContext
     from multiprocessing.process import BaseProcess
-
-STACK_BYTES = 512 * 1024 * 1024
-"""Address space for the stack of the thread that analyses; memory is only used as deep as the code goes."""
-
-RECURSION_LIMIT = 200_000
 
 SMALL_RUN_BYTES = 60_000
 """Up to this much source, starting processes costs more than it saves."""
@@ -45,93 +53,70 @@ MAX_GARBAGE_OBJECTS = 5_000_000
 that outlives its file, and to look through all that is kept takes a second."""
 
 
-def run(tasks: list[FileTask], jobs: int, tree: Tree | None = None) -> Iterator[FileReport]:
-    """Analyse every file of a tree, by default the working tree; the reports come as they are ready."""
+def run(
+    tasks: list[FileTask], jobs: int, tree: Tree | None = None, seconds: float = SECONDS
+) -> Generator[FileReport, None, None]:
+    """Analyse every file of a tree, by default the working tree; the reports come as they are ready.
+
+    A file that takes more than ``seconds`` of processor time is given up.
+    """
     tree = tree or WorkingTree()  # a new one: what was parsed in an earlier run may have changed since
     sized = sorted(((_size(task), index) for index, task in enumerate(tasks)), reverse=True)
     ordered = [tasks[index] for _, index in sized]
     jobs = min(jobs, len(tasks))
     if jobs <= 1 or sum(size for size, _ in sized) <= SMALL_RUN_BYTES:
-        yield from _run_here(ordered, tree)
+        yield from _run_here(ordered, tree, seconds)
     else:
         # The largest first, so that no process is left with one when the others are done.
-        yield from _Pool(ordered, jobs, tree).reports()
+        yield from _Pool(ordered, jobs, tree, seconds).reports()
 
 
-@contextlib.contextmanager
-def _deep_stack(work: Callable[[], None]) -> Iterator[threading.Thread]:
-    """Run ``work`` in a thread whose stack holds the recursion that long expressions need; its exceptions come out."""
-    failures: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            work()
-        except BaseException as error:
-            failures.append(error)
-
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    try:
-        yield _started(guarded)
-    finally:
-        sys.setrecursionlimit(limit)
-    if failures:
-        raise failures[0]
-
-
-def _started(work: Callable[[], None]) -> threading.Thread:
-    """A running thread with the deepest stack that the system grants."""
-    size = STACK_BYTES
-    while True:
-        previous = threading.stack_size(size)
-        try:
-            thread = threading.Thread(target=work, daemon=True)
-            thread.start()
-            return thread
-        except RuntimeError:
-            if size <= 1024 * 1024:
-                raise
-            size //= 2
-        finally:
-            threading.stack_size(previous)
-
-
-def _run_here(tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
+def _run_here(tasks: list[FileTask], tree: Tree, seconds: float) -> Iterator[FileReport]:
     import queue
 
     reports: queue.SimpleQueue[FileReport | None] = queue.SimpleQueue()
     stop = threading.Event()
+    deadline = Deadline(seconds)
 
     def work() -> None:
         try:
             for task in tasks:
                 if stop.is_set():
                     return
-                reports.put(analyse_file(task, tree))
+                reports.put(_analysed(task, tree, deadline))
                 _collect_garbage()
         finally:
             reports.put(None)
 
-    collecting = gc.isenabled()
-    gc.disable()
     try:
-        with _deep_stack(work):
-            while (report := _next(reports)) is not None:
+        with no_collection, deep_stack(work):
+            while (report := _next(reports, deadline)) is not None:
                 yield report
     finally:
         stop.set()
-        if collecting:
-            gc.enable()
 
 
-def _next(reports: queue.SimpleQueue[FileReport | None]) -> FileReport | None:
+def _analysed(task: FileTask, tree: Tree, deadline: Deadline) -> FileReport:
+    if _names_torch(task):
+        _import_analysis()  # what is half imported when time is over stays so
+    deadline.start()
+    try:
+        report = analyse_file(task, tree)
+        deadline.stop()
+    except OutOfTime:
+        deadline.give_up()
+        return failed(task, too_long(deadline.seconds))
+    return report
+
+
+def _next(reports: queue.SimpleQueue[FileReport | None], deadline: Deadline) -> FileReport | None:
     from queue import Empty
 
     while True:
         try:
-            return reports.get(timeout=0.2)  # with a time-out an interrupt gets through on every system
+            return reports.get(timeout=LOOK_SECONDS)  # with a time-out an interrupt gets through on every system
         except Empty:
-            continue
+            deadline.look()
 
 
 class _Pool:
@@ -140,8 +125,12 @@ class _Pool:
     Large files are handed out one by one, small ones by the dozen: a message costs as much as looking at some of them.
     """
 
-    def __init__(self, tasks: list[FileTask], jobs: int, tree: Tree) -> None:
+    def __init__(self, tasks: list[FileTask], jobs: int, tree: Tree, seconds: float) -> None:
         self._tree = tree
+        self._seconds = seconds
+        self._heard: dict[Connection, float] = {}
+        """When each process last said something, by the clock."""
+        self._stalled: set[Connection] = set()
         self._waiting = list(reversed(tasks))
         self._jobs = jobs
         self._context = _context()
@@ -156,8 +145,9 @@ class _Pool:
             for _ in range(self._jobs):
                 self._start()
             while self._busy:
-                for connection in wait(list(self._busy)):
+                for connection in wait(list(self._busy), STALLED_SECONDS / 10):
                     yield self._receive(cast("Connection", connection))
+                self._end_stalled()
         finally:
             self._stop()
 
@@ -167,8 +157,10 @@ class _Pool:
         ours, theirs = self._context.Pipe()
         # A forked process inherits our ends of all pipes. It closes them, or no other would learn that we are gone.
         inherited = [ours, *self._busy] if self._context.get_start_method() == "fork" else []
-        process = self._context.Process(target=_serve, args=(theirs, inherited, self._tree), daemon=True)
-        process.start()
+        arguments = (theirs, inherited, self._tree, self._seconds)
+        process = self._context.Process(target=_serve, args=arguments, daemon=True)
+        with _signals_wait():
+            process.start()
         theirs.close()
         self._give(ours, process)
 
@@ -183,6 +175,7 @@ class _Pool:
         while self._waiting and len(batch) < BATCH_FILES and (size := size + _size(self._waiting[-1])) <= BATCH_BYTES:
             batch.append(self._waiting.pop())
         self._busy[connection] = (process, batch)
+        self._heard[connection] = time.monotonic()
         # It may have died while idle: then its end of the pipe says so, and the first file is reported.
         with contextlib.suppress(OSError):
             connection.send(list(batch))
@@ -198,11 +191,27 @@ class _Pool:
             del self._busy[connection]
             self._waiting += reversed(batch)
             self._start()
-            return failed(task, f"the process that analysed it died ({_how(process.exitcode)})")
+            return failed(task, self._why(connection, process.exitcode))
+        self._heard[connection] = time.monotonic()
         if not batch:
             del self._busy[connection]
             self._give(connection, process)
         return report
+
+    def _why(self, connection: Connection, exitcode: int | None) -> str:
+        import signal
+
+        if connection in self._stalled:
+            return f"nothing was heard of its analysis for {STALLED_SECONDS:g} s"
+        if exitcode is not None and exitcode == -getattr(signal, "SIGPROF", 0):
+            return too_long(self._seconds)
+        return f"the process that analysed it died ({_how(exitcode)})"
+
+    def _end_stalled(self) -> None:
+        for connection, (process, _) in self._busy.items():
+            if time.monotonic() - self._heard[connection] > STALLED_SECONDS:
+                self._stalled.add(connection)
+                process.kill()
 
     def _stop(self) -> None:
         for connection, (process, _) in self._busy.items():
@@ -210,38 +219,68 @@ class _Pool:
             connection.close()
 
 
-def _serve(connection: Connection, inherited: list[Connection], tree: Tree) -> None:
-    """A worker's life: receive files, send back a report on each, until the other end closes."""
+@contextlib.contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Hold interrupts back while a process starts, which inherits that: it answers none before it knows how."""
     import signal
 
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(connection: Connection, inherited: list[Connection], tree: Tree, seconds: float) -> None:
+    """A worker's life: receive files, send back a report on each, until the other end closes or its process is gone."""
+    import signal
+    from multiprocessing.connection import Pipe, wait
+    from multiprocessing.process import parent_process
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process answers an interrupt for all
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     for other in inherited:
         other.close()
     gc.freeze()
     gc.disable()
+    deadline = Deadline(seconds)
+    ended, end = Pipe(duplex=False)
 
     def work() -> None:
-        while True:
-            try:
+        try:
+            while True:
                 batch: list[FileTask] = connection.recv()
-            except (EOFError, OSError):
-                return
-            for task in batch:
-                connection.send(analyse_file(task, tree))
-                _collect_garbage()
+                for task in batch:
+                    end_process_after(seconds + GRACE_SECONDS)
+                    connection.send(_analysed(task, tree, deadline))
+                    _collect_garbage()
+        except (EOFError, OSError):
+            return  # nobody is there any more
+        finally:
+            end.close()
 
-    with _deep_stack(work) as thread:
-        thread.join()
+    parent = parent_process()
+    gone = [parent.sentinel] if parent is not None else []
+    with deep_stack(work):
+        while ended not in (happened := wait([ended, *gone], LOOK_SECONDS)):
+            if happened:
+                os._exit(1)  # whoever wanted to know is dead
+            deadline.look()
 
 
 def _names_torch(task: FileTask) -> bool:
     try:
-        with open(task.path, "rb") as file:
-            return b"torch" in (task.data if task.data is not None else file.read())
+        return b"torch" in (task.data if task.data is not None else WorkingTree().read(task.path))
     except OSError:
         return False
 
 
+@cache
 def _import_analysis() -> None:
     """What an analysis imports when it begins."""
     import devlint.placement.project.workspace

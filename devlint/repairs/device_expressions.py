@@ -211,6 +211,8 @@ def _names_device(argument: cst.Arg, kind: StepKind) -> bool:
 
 def repair_creation(step: Step, expression: DeviceExpression) -> Repair:
     """The repair of a creation without a device: ``device=``, or a transfer where the factory takes no device."""
+    if step.of_object:
+        return Repair(Applicability.SUGGESTION, f"make its arguments tensors on `{expression.code}`")
     factory = step.factory
     if factory is None or not factory.takes_device or factory.legacy:
         changes = suffixed(step.node, f".to({expression.code})")

@@ -68,8 +68,9 @@ def _annotation(finding: Finding, repository: Repository) -> str:
 
 def _message(message: str, more: Sequence[str]) -> str:
     """All lines if they fit; else the message and as much from the beginning and the end of the others."""
-    head = clipped(message, MESSAGE_UNITS // 4)
+    head = clipped(visible(message), MESSAGE_UNITS // 4)
     count = len(more)
+    more = [visible(line) for line in more]
     text = "\n".join([head, *more])
     while count and len(text.encode("utf-16-le", "surrogatepass")) > 2 * MESSAGE_UNITS:
         count //= 2
@@ -93,4 +94,4 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return _data(visible(text)).replace(":", "%3A").replace(",", "%2C")

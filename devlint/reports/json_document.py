@@ -12,11 +12,15 @@ from devlint.reports.summary import hidden_words
 
 FORMAT_VERSION = 1
 
+SCHEMA = "urn:devlint:schema:output:1"
+"""The name of ``devlint/schemas/output.json``."""
+
 
 def json_document(result: Result) -> str:
     """The whole run as one document. ASCII only: a file name that is not UTF-8 comes out as lone surrogates."""
     counts = result.by_severity
     document = {
+        "$schema": SCHEMA,
         "version": FORMAT_VERSION,
         "devlint": __version__,
         "summary": {

@@ -15,7 +15,7 @@ from devlint.configuration.codes import UNREADABLE_FILE
 from devlint.finding import Finding, Severity, VerdictState
 from devlint.pipeline.result import Result
 from devlint.reports.document import well_formed
-from devlint.reports.painting import visible
+from devlint.reports.painting import visible_lines
 from devlint.reports.repository import Repository
 from devlint.reports.wording import explanation
 
@@ -99,6 +99,4 @@ def _counts(cases: list[ElementTree.Element]) -> dict[str, str]:
 
 def _xml(text: str) -> str:
     """The text with what XML cannot hold made visible."""
-    return _ILLEGAL.sub(
-        lambda match: visible(match[0]) if visible(match[0]) != match[0] else "\ufffd", well_formed(text)
-    )
+    return _ILLEGAL.sub("\ufffd", visible_lines(well_formed(text)))

@@ -27,6 +27,11 @@ def visible(text: str) -> str:
     return text if text.isprintable() else text.translate(_INVISIBLE)
 
 
+def visible_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def paint(lines: Iterable[Line], color: bool) -> str:
     """All lines as one string, with ANSI colours or without."""
     if not color:

@@ -8,6 +8,7 @@ from pathlib import Path
 from devlint.finding import Edit, Place
 from devlint.source.decoding import Source, Unreadable, decode
 from devlint.source.source_file import as_notebook, read_source
+from devlint.source.tree import WORKING_TREE
 
 
 class SourceLines:
@@ -41,7 +42,7 @@ class SourceLines:
     def data(self, path: str) -> bytes | None:
         """The bytes of a file, whatever they are; None if it cannot be read."""
         try:
-            return self._texts[path] if path in self._texts else (self._cwd / path).read_bytes()
+            return self._texts[path] if path in self._texts else WORKING_TREE.read(str(self._cwd / path))
         except (OSError, ValueError):
             return None
 

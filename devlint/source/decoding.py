@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from devlint.finding import Edit, Place
-
-MAX_BYTES = 4 * 1024 * 1024
-"""The longest file that is analysed. LibCST needs some hundred bytes of memory for each byte of text."""
-
-NOTEBOOK = ".ipynb"
-"""The ending of a file that is no text of Python but holds some."""
+from devlint.source.reading import MAX_BYTES
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 """Where Python ends a line: not at form feeds or Unicode separators."""
+
+
+_NO_TEXT = frozenset({"idna", "punycode", "undefined"})
+"""Codecs of single names, and of nothing, that Python lists among those of text."""
 
 
 class Unreadable(Exception):
@@ -107,6 +106,8 @@ def decode(data: bytes) -> Source:
         declared, _ = tokenize.detect_encoding(io.BytesIO(b"\n".join(head) + b"\n").readline)
     except SyntaxError as error:
         raise Unreadable(*_undeclared(head, str(error))) from None
+    if not is_of_text(declared):
+        raise Unreadable(*_undeclared(head, f"{declared} is no encoding of text"))
     bom = declared == "utf-8-sig"
     encoding = "utf-8" if bom else codecs.lookup(declared).name
     body = data[len(codecs.BOM_UTF8) :] if bom else data
@@ -119,6 +120,12 @@ def decode(data: bytes) -> Source:
     except (LookupError, UnicodeError, ValueError) as error:
         raise Unreadable(f"cannot be decoded as {encoding}: {error}") from None
     return Source(data, text, encoding, bom)
+
+
+def is_of_text(encoding: str) -> bool:
+    """Whether a codec that Python has (LookupError where it has not) turns bytes into text, and text into bytes."""
+    codec = codecs.lookup(encoding)
+    return codec.name not in _NO_TEXT and bool(getattr(codec, "_is_text_encoding", True))
 
 
 def _undeclared(head: list[bytes], problem: str) -> tuple[str, int]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from devlint.source.ignorefiles import IgnoreRules
+from devlint.source.project import identity_root
+from devlint.source.reading import reason
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
 
@@ -67,7 +69,7 @@ def discover(paths: list[str], exclusions: Exclusions, cwd: Path) -> Discovered:
             found.missing.append(path)
             continue
         except (OSError, ValueError) as error:
-            found.unreadable.append((absolute, _reason(error)))
+            found.unreadable.append((absolute, reason(error)))
             continue
         is_directory = stat.S_ISDIR(mode)
         if exclusions.for_directory(os.path.dirname(absolute)).force_exclude and _is_excluded(
@@ -81,6 +83,7 @@ def discover(paths: list[str], exclusions: Exclusions, cwd: Path) -> Discovered:
         else:
             files.add(absolute)
     found.files = sorted(files)
+    found.unreadable += ignore.unreadable
     return found
 
 
@@ -105,15 +108,23 @@ def _is_excluded(path: str, is_directory: bool, exclusions: Exclusions, ignore: 
 
 
 def _walk(top: str, exclusions: Exclusions, ignore: IgnoreRules, found: Discovered) -> Iterator[str]:
-    """Files under ``top``. Excluded directories are never opened; links to directories are never followed."""
+    """Files under ``top``. Excluded directories are never opened; links to directories are never followed.
+
+    A link to a file is followed within the tree (the repository, or the project) only: a stranger's link may lead to
+    what is not the stranger's.
+    """
     stack = [top]
+    root = os.path.join(identity_root(Path(os.path.realpath(top))), "")
     while stack:
         directory = stack.pop()
         try:
             with os.scandir(directory) as listing:
                 entries = list(listing)
         except OSError as error:
-            found.unreadable.append((directory, _reason(error)))
+            found.unreadable.append((directory, reason(error)))
+            continue
+        if entries and not _may_be_entered(directory):
+            found.unreadable.append((directory, "its files may be listed, but not opened"))
             continue
         settings = exclusions.for_directory(directory)
         for entry in entries:
@@ -126,6 +137,8 @@ def _walk(top: str, exclusions: Exclusions, ignore: IgnoreRules, found: Discover
                 found.excluded += 1
             elif is_directory:
                 stack.append(entry.path)
+            elif entry.is_symlink() and not os.path.realpath(entry.path).startswith(root):
+                found.excluded += 1
             elif _is_regular_file(entry):
                 yield entry.path
 
@@ -145,5 +158,9 @@ def _is_regular_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _reason(error: OSError | ValueError) -> str:
-    return (getattr(error, "strerror", None) or str(error)).lower()
+def _may_be_entered(directory: str) -> bool:
+    try:
+        os.stat(os.path.join(directory, os.curdir))
+    except OSError:
+        return False
+    return True

@@ -12,6 +12,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devlint.source.deadline import OutOfTime
 from devlint.source.decoding import split_lines
 
 if TYPE_CHECKING:
@@ -62,7 +63,10 @@ def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:
     except SyntaxError as error:
         line = max(error.lineno or 1, 1)
         # ast counts a form feed or tab as one column, as devlint does; 0 stands for "the line as a whole".
-        return None, Refusal(True, error.msg, line, max(error.offset or 1, 1))
+        # A number of too many digits is one to LibCST, and to nobody else.
+        final = error.msg.startswith("Exceeds the limit")
+        message = error.msg.partition(":")[0] if final else error.msg
+        return None, Refusal(True, message, line, max(error.offset or 1, 1), final=final)
     except (RecursionError, MemoryError):
         return None, Refusal(False, "an expression is nested too deeply for Python's own parser", 1, 1)
 
@@ -110,7 +114,7 @@ def parse_tree(text: str) -> cst.Module | Refusal:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
         return Refusal(True, "this is not Python syntax", max(error.raw_line, 1), max(error.raw_column, 0) + 1)
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, OutOfTime):
         raise
     except BaseException as error:  # a panic of the native parser is no Exception
         kind = type(error).__name__

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from devlint.source.globs import Globs, TooMany
+from devlint.source.reading import MAX_SETTINGS_BYTES, read_file, reason
 
 IGNORE_FILES = (".ignore", ".gitignore")
 """Within one directory the first that says anything about a path decides."""
@@ -17,14 +16,16 @@ class IgnoreRules:
     """The ignore files from a repository's root down to wherever the walk is."""
 
     def __init__(self) -> None:
-        self._specs: dict[str, tuple[GitIgnoreSpec, ...]] = {}
-        self._chains: dict[str, tuple[tuple[str, GitIgnoreSpec], ...]] = {}
+        self.unreadable: list[tuple[str, str]] = []
+        """Ignore files that are there and say nothing, each with the reason."""
+        self._specs: dict[str, tuple[Globs, ...]] = {}
+        self._chains: dict[str, tuple[tuple[str, Globs], ...]] = {}
 
     def ignores(self, directory: str, name: str, is_directory: bool) -> bool:
         """Whether the entry ``name`` of the absolute ``directory`` is ignored, its parents being not."""
         for base, spec in self._chain(directory):
             relative = os.path.relpath(os.path.join(directory, name), base) if base != directory else name
-            verdict = verdict_on(spec, relative, is_directory)
+            verdict = spec.verdict(relative.replace(os.sep, "/"), is_directory)
             if verdict is not None:
                 return verdict
         return False
@@ -46,7 +47,7 @@ class IgnoreRules:
                 return str(candidate)
         return directory
 
-    def _chain(self, directory: str) -> tuple[tuple[str, GitIgnoreSpec], ...]:
+    def _chain(self, directory: str) -> tuple[tuple[str, Globs], ...]:
         """The specs that may speak of entries of ``directory``, the nearest first."""
         chain = self._chains.get(directory)
         if chain is None:
@@ -54,7 +55,7 @@ class IgnoreRules:
             is_root = os.path.lexists(os.path.join(directory, ".git"))
             parent = os.path.dirname(directory)
             if is_root or parent == directory:
-                inherited: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+                inherited: tuple[tuple[str, Globs], ...] = ()
             elif parent in self._chains:
                 inherited = self._chains[parent]
             elif self._top(directory) != directory:
@@ -64,53 +65,24 @@ class IgnoreRules:
             chain = self._chains[directory] = own + inherited
         return chain
 
-    def _read(self, directory: str) -> tuple[GitIgnoreSpec, ...]:
+    def _read(self, directory: str) -> tuple[Globs, ...]:
         specs = self._specs.get(directory)
         if specs is None:
             names = [*IGNORE_FILES, os.path.join(".git", "info", "exclude")]
-            found = (_spec(os.path.join(directory, name)) for name in names)
+            found = (self._spec(os.path.join(directory, name)) for name in names)
             specs = self._specs[directory] = tuple(spec for spec in found if spec is not None)
         return specs
 
-
-def verdict_on(spec: GitIgnoreSpec, relative: str, is_directory: bool) -> bool | None:
-    """What the patterns say of this path itself: True to leave it out, False to keep it, None for nothing.
-
-    A pattern also matches what lies inside of a matching directory. That is left to whoever asked about the directory:
-    inside of one that was named on the command line, the pattern that covers it no longer counts.
-    """
-    path = relative.replace(os.sep, "/") + ("/" if is_directory else "")
-    verdict = spec.check_file(path)
-    parent = path.rstrip("/").rpartition("/")[0]
-    if verdict.include and parent:
-        above = spec.check_file(parent + "/")
-        if above.include and above.index == verdict.index:
+    def _spec(self, path: str) -> Globs | None:
+        try:
+            data = read_file(path, MAX_SETTINGS_BYTES)
+            lines = data.decode("utf-8-sig", "surrogateescape").split("\n")
+            patterns = [line.removesuffix("\r") for line in lines if line.strip() and not line.startswith("#")]
+            return Globs(patterns) if patterns else None
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
-    return verdict.include
-
-
-def _spec(path: str) -> GitIgnoreSpec | None:
-    try:
-        with open(path, encoding="utf-8-sig", errors="surrogateescape") as file:
-            lines = file.read().splitlines()
-    except OSError:
+        except OSError as error:
+            self.unreadable.append((path, reason(error)))
+        except TooMany as error:
+            self.unreadable.append((path, str(error)))
         return None
-    patterns = [line for line in lines if line.strip() and not line.startswith("#")]
-    if not patterns:
-        return None
-    from pathspec import GitIgnoreSpec
-
-    try:
-        return GitIgnoreSpec.from_lines(patterns)
-    except ValueError:  # one malformed pattern; git ignores it and keeps the others
-        return GitIgnoreSpec.from_lines(pattern for pattern in patterns if _is_valid(pattern))
-
-
-def _is_valid(pattern: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([pattern])
-    except ValueError:
-        return False
-    return True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.source.decoding import NOTEBOOK, Source, decode
+from devlint.source.decoding import Source, decode
+from devlint.source.reading import NOTEBOOK
 
 if TYPE_CHECKING:
     from devlint.source.notebook import Notebook

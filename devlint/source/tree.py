@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from devlint.source.reading import most_bytes, read_file
+
 _MOST_LINKS = 20
 """Links followed one after the other before a path is taken for a circle."""
 
@@ -57,8 +59,7 @@ class WorkingTree:
         return found
 
     def read(self, path: str) -> bytes:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_file(path, most_bytes(path))
 
     def files_under(self, directory: str) -> Iterator[str]:
         for parent, _, names in os.walk(directory):

@@ -176,7 +176,7 @@ def test_arguments_from_a_file(devlint: Run, tmp_path: Path) -> None:
         ("[tool.devlint]\nmin-severity = 'fatal'\n", 2, "must be `note`, `warning` or `error`, not 'fatal'"),
         ("[tool.devlint.per-file-ignores]\n'tests/*' = 'DEV1'\n", 1, "must be a list of codes"),
         ("[tool]\ndevlint = 3\n", 2, "`tool.devlint` must be a table"),
-        ("[tool.devlint]\nrequired-version = '>=99'\n", None, "requires devlint >=99, and this is 0.1.0"),
+        ("[tool.devlint]\nrequired-version = '>=99'\n", 2, "requires devlint >=99, and this is 0.1.0"),
         ("[tool.devlint]\nextend = 'gone.toml'\n", 2, "which is no file"),
         ("[tool.devlint]\nextend = 'pyproject.toml'\n", 2, "leads back"),
     ],

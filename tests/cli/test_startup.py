@@ -11,7 +11,7 @@ from tests.cli.conftest import environment
 
 COSTLY = (
     "_hashlib", "asyncio", "difflib", "email", "html", "http", "importlib.metadata", "libcst", "logging",
-    "multiprocessing", "numpy", "pathspec", "pkgutil", "rich", "socket", "ssl", "subprocess", "tempfile",
+    "multiprocessing", "numpy", "pkgutil", "rich", "socket", "ssl", "subprocess", "tempfile",
     "tomllib", "torch", "unittest", "xml",
 )  # fmt: skip
 """What costs a millisecond or more to import, and is needed by some runs only."""
@@ -29,30 +29,31 @@ RULE = PROGRAM | {
 
 CHECK = RULE - {"devlint.cli.rule"} | {
     "devlint.check", "devlint.cli.arguments", "devlint.cli.check", "devlint.cli.report", "devlint.cli.sections",
-    "devlint.configuration.config", "devlint.configuration.configfile", "devlint.gate", "devlint.gate.novelty",
-    "devlint.gate.wanted", "devlint.pipeline", "devlint.pipeline.planning", "devlint.pipeline.processors",
-    "devlint.pipeline.result", "devlint.pipeline.task", "devlint.reports.document", "devlint.reports.summary",
-    "devlint.reports.verdict", "devlint.source", "devlint.source.discovery", "devlint.source.ignorefiles",
-    "devlint.source.project", "devlint.source.tree", "devlint.source.writing",
+    "devlint.configuration.config", "devlint.configuration.configfile", "devlint.configuration.required_version",
+    "devlint.gate", "devlint.gate.novelty", "devlint.gate.wanted", "devlint.pipeline", "devlint.pipeline.planning",
+    "devlint.pipeline.processors", "devlint.pipeline.result", "devlint.pipeline.task", "devlint.reports.document",
+    "devlint.reports.summary", "devlint.reports.verdict", "devlint.source", "devlint.source.discovery",
+    "devlint.source.globs", "devlint.source.ignorefiles", "devlint.source.project", "devlint.source.reading",
+    "devlint.source.toml", "devlint.source.tree", "devlint.source.writing",
 }  # fmt: skip
 
 WARM = CHECK | {
     "devlint.cache", "devlint.cache.contents", "devlint.cache.entries", "devlint.cache.packs",
-    "devlint.cache.place", "devlint.cache.rows", "devlint.cache.session", "devlint.cache.table",
-    "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
+    "devlint.cache.place", "devlint.cache.reading", "devlint.cache.rows", "devlint.cache.session",
+    "devlint.cache.table", "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
     "devlint.pipeline.path_symbols", "devlint.pipeline.stages", "devlint.pipeline.stages.display_paths",
     "devlint.source.dependencies",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {
-    "devlint.pipeline.failures", "devlint.pipeline.file_report", "devlint.pipeline.lint_result",
-    "devlint.pipeline.own_findings",
-    "devlint.pipeline.path_symbols", "devlint.pipeline.recording", "devlint.pipeline.stages",
-    "devlint.pipeline.stages.cells", "devlint.pipeline.stages.display_paths", "devlint.pipeline.stages.edits",
+    "devlint.pipeline.deep_stack", "devlint.pipeline.failures", "devlint.pipeline.file_report",
+    "devlint.pipeline.lint_result", "devlint.pipeline.own_findings", "devlint.pipeline.path_symbols",
+    "devlint.pipeline.recording", "devlint.pipeline.stages", "devlint.pipeline.stages.cells",
+    "devlint.pipeline.stages.display_paths", "devlint.pipeline.stages.edits",
     "devlint.pipeline.stages.fingerprints", "devlint.pipeline.stages.parsing", "devlint.pipeline.stages.reading",
     "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
-    "devlint.source.dependencies", "devlint.source.decoding", "devlint.source.gate", "devlint.source.source_file",
-    "devlint.source.role",    "devlint.source.screen", "devlint.source.suppression",
+    "devlint.source.deadline", "devlint.source.decoding", "devlint.source.dependencies", "devlint.source.gate",
+    "devlint.source.role", "devlint.source.screen", "devlint.source.source_file", "devlint.source.suppression",
 }  # fmt: skip
 
 

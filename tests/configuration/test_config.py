@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from devlint.configuration.codes import Choice, all_codes, resolve
-from devlint.configuration.config import Configuration, Overrides, Settings, satisfies
+from devlint.configuration.config import Configuration, Overrides, Settings
 from devlint.configuration.configfile import ConfigurationError, line_of, read_config
+from devlint.configuration.required_version import NoVersion, satisfies
 from devlint.finding import Confidence, Severity
 
 
@@ -113,13 +114,19 @@ def test_the_command_line_is_over_every_file(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_required_version(wanted: str, met: bool) -> None:
-    assert satisfies("0.1.0", wanted, "file") is met
+    assert satisfies("0.1.0", wanted) is met
 
 
-@pytest.mark.parametrize("wanted", ["", "latest", "~=1", ">=1,"])
+@pytest.mark.parametrize("wanted", ["", "latest", "~=1", ">=1,", "1" * 5000])
 def test_a_required_version_that_is_none(wanted: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no version"):
-        satisfies("0.1.0", wanted, "file")
+    with pytest.raises(NoVersion, match="is no version"):
+        satisfies("0.1.0", wanted)
+
+
+def test_the_version_is_asked_for_before_keys_that_another_may_have(tmp_path: Path) -> None:
+    (tmp_path / "devlint.toml").write_text("key-of-tomorrow = 1\nrequired-version = '>=99'\n")
+    with pytest.raises(ConfigurationError, match=r"devlint.toml:2: requires devlint >=99"):
+        read_config(tmp_path / "devlint.toml")
 
 
 def enabled(*choices: Choice) -> set[str]:

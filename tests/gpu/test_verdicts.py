@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def states(name: str, folder: Path, nursery: Nursery, *select: str) -> dict[str, set[VerdictState]]:
     """By code the verdicts of a run on CUDA, which must have come to its end there."""
-    for needed in ("libcst", "click", "pathspec"):
+    for needed in ("libcst", "click"):
         pytest.importorskip(needed, reason="the static half needs it")
     from devlint.check import Request
     from devlint.configuration.config import Overrides

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from devlint.pipeline.task import FileTask
 from devlint.source.decoding import Unreadable
+from devlint.source.reading import reason
 from devlint.source.tree import WORKING_TREE, Tree
 
 
@@ -14,4 +15,4 @@ def read(task: FileTask, tree: Tree = WORKING_TREE) -> bytes:
     try:
         return tree.read(task.path)
     except OSError as error:
-        raise Unreadable((error.strerror or str(error)).lower()) from None
+        raise Unreadable(reason(error)) from None

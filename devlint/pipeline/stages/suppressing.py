@@ -50,10 +50,11 @@ def suppress_by(
         used.update(matches)
         (suppressed if matches else kept).append(finding)
     unused: list[Finding] = []
+    meant = [one for one in suppressions if any(_selects(by.code, UNUSED_SUPPRESSION) for by in one.selectors)]
     for suppression in suppressions:
         idle = _judge(suppression, used, text, path, enabled)
         if idle is not None:
-            (suppressed if _matches(idle, suppressions, False) else unused).append(idle)
+            (suppressed if _matches(idle, meant, False) else unused).append(idle)
     return Suppressed(kept, suppressed, unused)
 
 

@@ -22,7 +22,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import Step, StepKind, extend
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
 from devlint.semantics import Dim, library_models
@@ -81,7 +81,8 @@ def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
     device = call.interp.state.factory_device
     if call.site.unpacks or not values or not all(map(_is_number, values)):
         device = UNKNOWN
-    provenance = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, device == CPU)
+    made = Step(StepKind.MADE, call.node, call.interp.scope, device, call.code, bare=device == CPU, of_object=True)
+    provenance = extend(None, made)
     return Tensor(device, Dim.ZERO, provenance=provenance)
 
 

@@ -56,6 +56,8 @@ class Step:
     """For MADE: the factory, by the table."""
     bare: bool = False
     """For MADE: no device was named and none was in force."""
+    of_object: bool = False
+    """For MADE: the node makes an object that holds or draws tensors (a distribution), and none itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
