@@ -108,9 +108,7 @@ def _judge(interp: Interpreter, node: cst.CSTNode, name: str, argument: Argument
 
 
 def _placed(interp: Interpreter, argument: Argument) -> Tensor | None:
-    """The generator as a value with a device; None if the device is unknown or another method may replace the
-    generator.
-    """
+    """The generator as a value with a device; None if the device is unknown or the generator may be replaced."""
     value = argument.value
     if isinstance(value, Reference) and value.name == "torch.default_generator":
         return Tensor(CPU, provenance=interp.step(StepKind.GIVEN, argument.node, CPU, value.name))

@@ -117,7 +117,7 @@ def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
 
 
 def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:
-    """Index tensors of one subscript are broadcast together: beside one with dimensions, none is treated as a number."""
+    """Index tensors of one subscript are broadcast together: if one has dimensions, none is treated as a number."""
     if not any(dim_of(b.value) is Dim.NONZERO for b in indices):
         return indices
     return [_with_dimensions(b) for b in indices]

@@ -73,9 +73,7 @@ def _is_placed_nowhere(value: Value) -> bool:
 
 
 def _stays_on_cpu(value: Value) -> bool:
-    """Whether the argument is on the CPU in every arm that is known, or is None; also for lists and dicts of such
-    values.
-    """
+    """Whether the argument is None, or on the CPU in every arm that is known; also lists and dicts of such values."""
     if isinstance(value, Container):
         items = (*value.items, *((value.rest,) if value.rest is not None else ()))
         return bool(items) and all(_stays_on_cpu(item) for item in items)

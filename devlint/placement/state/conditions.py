@@ -227,7 +227,7 @@ def _classes(interp: Interpreter, tested: cst.BaseExpression) -> set[str]:
 
 
 def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
-    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: the value of x where the test holds and where it fails."""
+    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: the value of x if the test holds, and if it fails."""
     name = interp.index.qualified(dotted(node.func))
     path = path_of(node.args[0].value) if node.args else None
     if path is None or name not in ("isinstance", "torch.is_tensor"):
