@@ -239,8 +239,7 @@ def _is_loader(value: Value) -> bool:
 
 
 def _is_called_loader(value: Value, node: cst.BaseExpression) -> bool:
-    """Whether a value of unknown device is named like a loader: an argument in one arm, derived from it in the other.
-    """
+    """Whether a value of unknown device is named like a loader: an argument in one arm, derived from it in another."""
     unplaced = isinstance(value, Opaque) and not value.tensorlike and isinstance(value.device, (Choice, Unknown))
     return unplaced and "loader" in code_of(node).lower()
 

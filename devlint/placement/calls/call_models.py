@@ -46,7 +46,7 @@ _LOSSES = ("loss", "cross_entropy", "nll", "kl_div", "binary_cross_entropy")
 
 
 def callee_kind(name: str) -> str:
-    """"loss" or "operation", for the report's text."""
+    """ "loss" or "operation", for the report's text."""
     named_as_loss = any(word in name for word in _LOSSES)
     return "loss" if named_as_loss and (name.startswith("torch.nn.functional.") or is_functional(name)) else "operation"
 

@@ -52,14 +52,14 @@ def call_with_values(
     program = interp.program.holder(info)
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _walk(interp, program, info, definition, site, receiver)
+    inner = _evaluate(interp, program, info, definition, site, receiver)
     for event in inner.events:
         if isinstance(event, DeviceMismatch) and _is_about(event, handed):
             interp.emit(event)
     return inner.result()
 
 
-def _walk(
+def _evaluate(
     interp: Interpreter,
     program: Program,
     info: FunctionInfo,

@@ -94,7 +94,7 @@ def _is_number(value: Value) -> bool:
 def there(call: LibraryCall) -> Value:
     """Created on its receiver's device; the tensors that the receiver was constructed from are checked together."""
     tensor = tensor_of(call.receiver)
-    _meet_parts(call)
+    _check_parts(call)
     if call.site.arguments:
         # ``sample(shape)``
         tensor = replace(tensor, dim=Dim.NONZERO)
@@ -103,7 +103,7 @@ def there(call: LibraryCall) -> Value:
 
 def met(call: LibraryCall) -> Value:
     """Computed from an argument and its receiver's tensors, which are checked together."""
-    _meet_parts(call)
+    _check_parts(call)
     argument, function = call.argument(), call.node.func
     own = tensor_of(call.receiver)
     if argument is None or not isinstance(function, cst.Attribute):
@@ -115,7 +115,7 @@ def met(call: LibraryCall) -> Value:
     return perform(call.interp, call.node, semantics.operator("-"), bound, call=call.site)
 
 
-def _meet_parts(call: LibraryCall) -> None:
+def _check_parts(call: LibraryCall) -> None:
     """The tensors are expanded to one shape: a 0-dim tensor together with a larger one is no longer 0-dim."""
     parts = dict(call.receiver.details).get("parts") if isinstance(call.receiver, Instance) else None
     if not isinstance(parts, Partial):

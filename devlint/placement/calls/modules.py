@@ -202,7 +202,7 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
         return []
     if library_models.takes_tensors(module.type_name):
         return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
-    if module.assumed and not _looks_like_data(site):
+    if module.assumed and not _is_float_tensor(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
         return []
@@ -221,7 +221,7 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
     ]
 
 
-def _looks_like_data(site: CallSite) -> bool:
+def _is_float_tensor(site: CallSite) -> bool:
     """Whether the input is a single float tensor: modules of unknown class may use positions or sizes on the host."""
     values = [argument.value for argument in site.arguments]
     if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):

@@ -49,8 +49,7 @@ def resolve_device(
 
 
 def expression_device(interp: Interpreter, node: cst.BaseExpression) -> Device:
-    """The device of an expression that is not evaluated further: equal expressions of equal names have equal devices.
-    """
+    """The device of an expression that is not evaluated further: equal expressions have equal devices."""
     text = code_of(node)
     if len(text) > 100 or isinstance(node, cst.Call):
         return UNKNOWN

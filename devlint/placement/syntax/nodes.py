@@ -153,7 +153,7 @@ _DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
 def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """The child nodes except punctuation and layout, by field. (``CSTNode.children`` rebuilds the node to find them.)"""
+    """The child nodes, without punctuation and layout. (``CSTNode.children`` rebuilds the node to find them.)"""
     found: list[cst.CSTNode] = []
     for name in _semantic_fields(type(node)):
         value = getattr(node, name)
