@@ -26,7 +26,7 @@ class ModuleLinkage:
     def __init__(
         self, index: FileIndex, memo: MemoTable, others: OtherModules | None, file: Path | None, queried: bool
     ) -> None:
-        """``queried``: the file is itself read by the analysis of another file, which records its dependencies on it."""
+        """``queried``: the analysis of another file reads this file and records its dependencies on it."""
         self._index = index
         self._memo = memo
         self._others = others

@@ -69,14 +69,10 @@ class Files(Protocol):
         """Record a dependency on a file that an earlier query depended on."""
 
     def locate(self, importer: Path, name: str) -> Path | None:
-        """The file, or the directory of a package without ``__init__``, for a dotted module name; None if there is
-        none.
-        """
+        """The file, or directory of a package without ``__init__``, of a dotted module name; None if there is none."""
 
     def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether the file is in a package of which no other file contains the word ``name``: so it is not exported
-        either.
-        """
+        """Whether no other file of the package contains the word ``name``: then the name is not exported either."""
 
     def is_package(self, module: Path) -> bool:
         """Whether a located module is a directory without ``__init__``."""
