@@ -40,7 +40,7 @@ def tensor_iterator(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
 
 
 def where(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
-    """Judge `torch.where`: the first operand that is not on the CPU determines the device, 0-dim ones are moved there."""
+    """Judge `torch.where`: the first operand off the CPU determines the device, 0-dim ones are moved there."""
     inputs = [i for i in ordered if not case.is_output(i)]
     first = next((at for at, i in enumerate(inputs) if case.on_cpu(i) is Relation.DIFFERENT), None)
     target = inputs[first or 0]
