@@ -1,5 +1,5 @@
-"""Device inference: on which device is this value, and where did it get there?
+"""Device inference: on which device is this value, and how did it get there?
 
-The walk (:mod:`devlint.placement.interpreter.interpreter`) evaluates definitions in Python's own order and emits
-:mod:`devlint.placement.domain.events`; rules read the events and nothing else.
+The interpreter (:mod:`devlint.placement.interpreter.interpreter`) evaluates definitions in Python's evaluation order
+and emits :mod:`devlint.placement.domain.events`. Rules read only the events.
 """

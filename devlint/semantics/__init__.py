@@ -1,4 +1,5 @@
-"""What PyTorch does with devices: tables generated from PyTorch, and one judge of a meeting of operands.
+"""What PyTorch does with devices: tables generated from PyTorch, and one judge of whether operands may meet in an
+operation.
 
 Imports nothing of devlint and never torch; the generator in `devlint.semantics.generate` does, at development time.
 """

@@ -1,4 +1,4 @@
-"""One call before the judge: its operation, its operands, and the reader's way of comparing devices."""
+"""One call to be judged: its operation, its operands, and the caller's relation of devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ D = TypeVar("D")
 
 @dataclass(frozen=True, slots=True)
 class Case(Generic[D]):
-    """One call to be judged; operands are spoken of by index."""
+    """One call to be judged; operands are identified by index."""
 
     operation: Operation
     operands: tuple[Operand[D], ...]
@@ -44,17 +44,18 @@ class Case(Generic[D]):
         return Clash(kind or self.operation.clash, stray, other, message)
 
     def stray_first(self, i: int, j: int) -> tuple[int, int]:
-        """The pair with the CPU operand in front; otherwise the later of the two is the stray one."""
+        """The pair with the offending operand first: the one on the CPU, otherwise the later of the two."""
         return (i, j) if self.on_cpu(i) is Relation.SAME else (j, i)
 
 
 def one_device(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
-    """All operands on one device. The first sets the expected device; the first that differs is the stray one."""
+    """All operands on one device. The first sets the expected device; the first that differs is the offending one."""
     unclear: Verdict[D] | None = None
     for i, j in combinations(ordered, 2):
         match case.related(i, j):
             case Relation.DIFFERENT:
-                # Two accelerators have one tensor type: the check of types lets them pass, the kernel's does not.
+                # All accelerator tensors of one backend have one tensor type: the type check passes, the kernel's
+                # device check fails.
                 by_type = case.operation.rule is Rule.CONV and Relation.SAME in (case.on_cpu(i), case.on_cpu(j))
                 kind = "mismatch_exact" if case.operation.rule is Rule.CONV and not by_type else None
                 return case.clash(*(case.stray_first(i, j) if by_type else (j, i)), kind)
@@ -66,7 +67,7 @@ def one_device(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
 
 
 def first_clash(*verdicts: Verdict[D]) -> Verdict[D]:
-    """The worst of several verdicts about one call: a clash, else what is unclear, else the first."""
+    """The worst of several verdicts on one call: a Clash, else an Unclear, else the first."""
     for kind in (Clash, Unclear):
         for verdict in verdicts:
             if isinstance(verdict, kind):

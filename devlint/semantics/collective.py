@@ -1,4 +1,4 @@
-"""Collectives: calls that send tensors from process to process, by a backend that may know only one kind of device."""
+"""Collectives: calls that send tensors between processes; a backend may support only one kind of device."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ON_HOST = ("gloo", "mpi", "ucc")
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """``tensors``: the parameters that hold what is sent or received, with their positions.
+    """``tensors``: the parameters for the tensors sent or received, with their positions.
 
-    ``group`` is the position of the process group; None where none can be given.
+    ``group`` is the position of the process group; None if the call takes none.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Collective:
 
 @cache
 def collective(qualified: str) -> Collective | None:
-    """What is known of a collective by its full name; None when it is none."""
+    """The facts about a collective by its full name; None for other names."""
     row = tables.row("collectives", qualified)
     return None if row is None else Collective(qualified, tuple(row["tensors"].items()), row.get("group"))
 

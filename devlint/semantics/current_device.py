@@ -1,4 +1,4 @@
-"""Calls that mean the current device unless they are told another: streams and synchronisation."""
+"""Calls that use the current device unless an argument names another: streams and synchronisation."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ class OnCurrentDevice:
 
 @cache
 def on_current_device(qualified: str) -> OnCurrentDevice | None:
-    """What is known of such a call by its full name; None when it is none."""
+    """The facts about such a call by its full name; None for other names."""
     row = tables.row("current_device", qualified)
     return None if row is None else OnCurrentDevice(qualified, row["position"], row.get("makes_stream", False))

@@ -1,6 +1,6 @@
 """Device strings as `torch.device(text)` reads them, without torch.
 
-Source: the parser and the list of types in c10/core/Device.cpp; tests compare every answer with the installed torch.
+Source: the parser and the list of types in c10/core/Device.cpp; tests compare every result with the installed torch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class NamedDevice:
-    """A name torch accepts as it stands. `plugin`: only where the backend of that name is installed (npu, mlu ...)."""
+    """A name torch accepts unchanged. `plugin`: only where the backend of that name is installed (npu, mlu ...)."""
 
     type: str
     index: int | None
@@ -45,7 +45,7 @@ DeviceNameCheck: TypeAlias = NamedDevice | Refused | Mangled
 
 
 def parse_device(text: str) -> DeviceNameCheck:
-    """What `torch.device(text)` makes of a string."""
+    """The result of `torch.device(text)` for a string."""
     if not text:
         return Refused("the name is empty")
     match = _NAME.fullmatch(text)

@@ -1,4 +1,4 @@
-"""Telling device errors apart by the text of the exception."""
+"""Classification of device errors by the text of the exception."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Category = Literal[
 class ErrorKind:
     """One kind of device error: its name, what it is about, the exception classes that carry it.
 
-    `fields` are the parts the text names (arg, dev, other, wrapper ...).
+    `fields` are the parts extracted from the text (arg, dev, other, wrapper ...).
     """
 
     kind: str
@@ -28,7 +28,7 @@ class ErrorKind:
 
 
 def classify(message: str) -> ErrorKind | None:
-    """The kind of device error a message is, None when it is none; the first pattern in table order wins.
+    """The kind of device error of a message, None if it is not a device error; the first pattern in table order wins.
 
     A convolution's type error is one only when the two type names differ by their device part: the same text reports
     dtypes.

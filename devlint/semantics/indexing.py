@@ -50,7 +50,10 @@ def _read_with_item(case: Case[D], i: int) -> bool:
 
 
 def _is_number(case: Case[D], i: int) -> bool:
-    """A 0-dim bool is read as well, though it indexes like a mask; a mask of unknown dim is taken for a real one."""
+    """Whether it is read as a number; so is a 0-dim bool, though it indexes like a mask.
+
+    A mask of unknown dim is not.
+    """
     return case.operands[i].dim is Dim.ZERO and case.operands[i].dtype in (DType.INT, DType.BOOL)
 
 

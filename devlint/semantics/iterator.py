@@ -40,11 +40,11 @@ def tensor_iterator(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
 
 
 def where(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
-    """Judge `torch.where`: the first operand that is not on the CPU says where, 0-dim ones are moved there."""
+    """Judge `torch.where`: the first operand off the CPU determines the device, 0-dim ones are moved there."""
     inputs = [i for i in ordered if not case.is_output(i)]
     first = next((at for at, i in enumerate(inputs) if case.on_cpu(i) is Relation.DIFFERENT), None)
     target = inputs[first or 0]
-    # Before that one, an operand of unknown place may be off the CPU as well: then it says where.
+    # An operand of unknown device before that one may be off the CPU as well: then it determines the device.
     rivals = [i for i in inputs[:first] if case.on_cpu(i) is Relation.UNKNOWN]
     contested = any(case.related(i, target) is not Relation.SAME for i in rivals)
     unclear = Unclear("another operand may be the first that is not on the CPU") if contested else None
@@ -73,7 +73,7 @@ def broadcast_first(case: Case[D], ordered: Sequence[int]) -> Verdict[D]:
 
 
 def _too_many_scalars(case: Case[D], ordered: Sequence[int]) -> Clash[D] | None:
-    """Two CPU scalars beside an accelerator tensor are refused before any kernel is asked."""
+    """Two CPU scalars beside an accelerator tensor are refused before any kernel is selected."""
     passes = bool(case.operation.zero_dim or case.operation.scalar_clash) and not case.operation.stepwise
     scalars = [i for i in ordered if _is_cpu_scalar(case, i)]
     away = next((i for i in ordered if case.on_cpu(i) is Relation.DIFFERENT), None)
@@ -106,8 +106,9 @@ def _kind(case: Case[D], stray: int) -> str:
 def pairwise(case: Case[D], indices: Sequence[int]) -> Verdict[D]:
     """`torch._foreach_*`: the slow path applies the elementwise operation pair by pair.
 
-    A 0-dim tensor in place of a list is a scalar for all. Which scalar hangs on the overload Python's argument parser
-    takes: a tensor (`_foreach_mul`), which meets every other, or a number, read with `item()` (`_foreach_add`).
+    A 0-dim tensor in place of a list is a scalar for all. Which kind of scalar depends on the overload Python's
+    argument parser takes: a tensor (`_foreach_mul`), which meets every other, or a number, read with `item()`
+    (`_foreach_add`).
     """
     first, *others = [list(group) for _, group in groupby(indices, key=lambda i: case.operands[i].role)]
     longest = max(len(group) for group in (first, *others))

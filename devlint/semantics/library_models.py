@@ -1,9 +1,8 @@
 """What libraries around PyTorch do with devices: `tables/libraries`, one file a library.
 
-A file is read when a name of its library comes up.
-A row is found by the full name that a program uses, a file by the first word or two of that name. What a row can say
-stands in :mod:`devlint.semantics.library_rows`; what each effect does in `placement.calls.library_effects`.
-`CONTRIBUTING.md` shows how a row is written.
+A file is read when a name of its library is first looked up. A row is found by the full name that a program uses, a
+file by the first word or two of that name. The fields of a row are defined in :mod:`devlint.semantics.library_rows`,
+the effects in `placement.calls.library_effects`. `CONTRIBUTING.md` shows how a row is written.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ LIBRARIES = FOLDER / "libraries"
 
 
 def row(name: str) -> LibraryRow | None:
-    """What is known of this very name, or of a class that fits a pattern of its library."""
+    """The row of exactly this name, or of a class that matches a pattern of its library; None if there is none."""
     library = library_of(name)
     if library is None:
         return None
@@ -32,7 +31,7 @@ def row(name: str) -> LibraryRow | None:
 
 @cache
 def package(name: str) -> LibraryRow | None:
-    """What holds of every name below a package that this name is in; of several packages the innermost."""
+    """The row for all names of a package that contains this name; the innermost package if there are several."""
     library = library_of(name)
     if library is None or not library.packages:
         return None
@@ -46,7 +45,7 @@ def package(name: str) -> LibraryRow | None:
 
 @cache
 def effect(name: str) -> Effect | None:
-    """What calling this name does: a function, a class, or a function of a class (`AutoModel.from_pretrained`)."""
+    """The effect of calling this name: a function, a class, or a function of a class (`AutoModel.from_pretrained`)."""
     found = row(name)
     if found is not None:
         return found.effect
@@ -57,7 +56,7 @@ def effect(name: str) -> Effect | None:
 
 @cache
 def kind(name: str) -> str | None:
-    """What deriving from this name makes of a class; None where nothing is known."""
+    """The kind of a class that derives from this name; None if not known."""
     found = row(name)
     if found is None or found.kind is None:
         found = package(name)
@@ -70,7 +69,7 @@ def kind(name: str) -> str | None:
 
 @cache
 def places_factories(name: str) -> bool:
-    """Whether a bare factory inside `with name():` makes its tensor where the context was made for."""
+    """Whether a bare factory inside `with name():` allocates on the device that the context was created for."""
     found = effect(name)
     return found is not None and found.name == "context" and found.place == "there"
 
@@ -93,7 +92,7 @@ def moves(name: str, method: str) -> Moves | None:
 
 @cache
 def operation(name: str) -> Mapping[str, Any] | None:
-    """The row of the operation that a function of a library is; None where no table tells of one."""
+    """The operation row of a library function; None if there is none."""
     found = effect(name)
     return found.operation if found is not None else None
 
@@ -117,7 +116,7 @@ def takes_tensors(class_name: str) -> bool:
 
 @cache
 def images_on_host(name: str) -> bool:
-    """Whether the library of this name knows images as arrays alone."""
+    """Whether the library handles images only as arrays on the host."""
     library = library_of(name)
     return library is not None and library.images_on_host
 
@@ -137,7 +136,7 @@ def is_functional(name: str) -> bool:
 
 
 def takes_images(name: str) -> bool:
-    """Whether an image of PIL may stand where this function takes a tensor."""
+    """Whether this function accepts a PIL image in place of a tensor."""
     found = package(name)
     return found is not None and found.takes_images
 

@@ -1,4 +1,4 @@
-"""Reading a table of a library: what nobody would understand is refused, with the file and the row."""
+"""Reading a library table: unknown words are refused, with the file and the row."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _OPERATION = frozenset(
 
 
 class BadRow(ValueError):
-    """A table of a library that cannot be read as one: the file, the row and what is wrong with it."""
+    """An invalid library table: the file, the row and what is wrong."""
 
 
 def read_library(path: Path) -> Library:
-    """One table. Raises BadRow with the file's name and the row's where it says what nobody understands."""
+    """One table. Raises BadRow with the names of the file and the row for a word that is not defined."""
     content = _content(path)
     _refuse_others(path.name, content, "library version rows packages patterns mirrors images_on_host about".split())
     for key in ("library", "version"):

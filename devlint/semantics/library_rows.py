@@ -1,4 +1,4 @@
-"""What a row of `tables/libraries` can say: plain frozen data, and the words that are allowed in it."""
+"""The fields of a row of `tables/libraries`: frozen data, and the words allowed in it."""
 
 from __future__ import annotations
 
@@ -36,29 +36,33 @@ WORDS = frozenset({"tensor", "batch", "host", "module"})
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a call does; which of the options it takes is told by `OPTIONS`."""
+    """The effect of a call; `OPTIONS` lists the options it takes."""
 
     name: str
     gives: tuple[str, ...] = ("tensor",)
-    """What comes back, of `WORDS`; several: a tuple of them."""
+    """The result, as words of `WORDS`; several words mean a tuple."""
     device: str = ""
-    """The argument that names the place; empty where none does."""
+    """The argument that names the device; empty if there is none."""
     position: int | None = None
-    """Of that argument, or of the one that is meant, where it can be given by position."""
+    """The position of that argument, or of `argument`, if it can be passed by position."""
     default: bool = False
-    """Where no argument says the place: made on the default device, as a bare factory does, otherwise on the CPU; moved
-    to the device of the process, otherwise not at all."""
+    """Where no argument names a device. For a created tensor: the default device if true, otherwise the CPU.
+
+    For a moved one: the device of the process if true, otherwise it is not moved.
+    """
     unless: frozenset[str] = frozenset()
-    """Keywords with which nothing is known; one that is `False` or `None` counts as not given. `keyword=value` is for
-    that value alone."""
+    """Keywords with which nothing is known; `False` or `None` counts as not given.
+
+    `keyword=value` is for that value only.
+    """
     state: bool | None = None
     """Of a Module: whether it has parameters or buffers; None where its arguments decide."""
     first: bool = False
-    """Of what is handed back: the first argument alone, however many there are."""
+    """Of a returned argument: only the first, however many there are."""
     argument: str = ""
-    """The argument that is meant; the first where none is named; `self`: of a method, its receiver."""
+    """The argument that the effect is about; the first if empty; `self` for the receiver of a method."""
     follows: tuple[str, ...] = ()
-    """The arguments, in order, that an object is placed by."""
+    """The arguments, in order, that determine an object's device."""
     place: str = "nowhere"
     """Of `PLACES`. Where bare factories make in a context: `nowhere` that is known, `there` where its receiver is or
     its argument says. Where something is moved: `cpu`."""

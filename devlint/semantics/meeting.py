@@ -1,7 +1,7 @@
 """The one judge: may these operands meet in this operation?
 
-`meet` never looks inside a device: it asks the reader's `relate`. Whatever hangs on an unknown dim, dtype or device
-ends in `Unclear`, which is never reported. The rules and their sources are told in tables/README.md.
+`meet` never looks inside a device: it calls the caller's `relate`. Whatever depends on an unknown dim, dtype or device
+ends in `Unclear`, which is never reported. The rules and their sources are in tables/README.md.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ D = TypeVar("D")
 def meet(operation: Operation, operands: Sequence[Operand[D]], relate: Relate[D], cpu: D) -> Verdict[D]:
     """Judge one call.
 
-    `operands` are the tensor arguments in call order, the elements of a list one by one under the list's name;
-    arguments that are no tensors are left out. `cpu` is the reader's CPU device. A `torch.Generator` is an operand
-    of the role "generator".
+    `operands` are the tensor arguments in call order, the elements of a list one by one under the list's name; other
+    arguments are omitted. `cpu` is the caller's CPU device. A `torch.Generator` is an operand of the role "generator".
     """
     everything = range(len(operands))
     generators = [i for i in everything if operands[i].role == "generator"]

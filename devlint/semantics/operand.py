@@ -1,4 +1,4 @@
-"""What goes into the judge and what comes out, generic in the reader's own device type.
+"""The judge's input and output, generic in the caller's device type.
 
 The static half relates abstract devices, the runtime half real ones; neither is known here.
 """
@@ -16,7 +16,7 @@ D = TypeVar("D")
 
 
 class Relation(Enum):
-    """Whether two devices are one."""
+    """Whether two devices are the same."""
 
     SAME = "same"
     DIFFERENT = "different"
@@ -36,7 +36,7 @@ class Operand(Generic[D]):
 
 @dataclass(frozen=True, slots=True)
 class Meets(Generic[D]):
-    """The operands may meet; `device` is where they do, None where the operation takes no tensor."""
+    """The operands may meet; `device` is their common device, None if the operation takes no tensor."""
 
     device: D | None
 
@@ -45,8 +45,8 @@ class Meets(Generic[D]):
 class Clash(Generic[D]):
     """The call raises.
 
-    `kind` is that of tables/errors.json. `operand` is the index (in the operands as given) of the one PyTorch calls
-    stray, `other` the one it disagrees with, None where the rule wants a fixed place such as the CPU.
+    `kind` is that of tables/errors.json. `operand` is the index (in the operands as given) of the offending one,
+    `other` the one it disagrees with, None if the rule requires a fixed device such as the CPU.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Clash(Generic[D]):
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Not enough is known to say; never reported."""
+    """Not enough is known for a verdict; never reported."""
 
     why: str
 

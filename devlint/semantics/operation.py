@@ -1,6 +1,6 @@
-"""What the tables say about one call: plain frozen data, read by both halves of devlint.
+"""The facts of the tables about one call: frozen data, read by both halves of devlint.
 
-Every value here comes from `tables/`; the page that explains how each table is made is `tables/README.md`.
+Every value comes from `tables/`; `tables/README.md` explains how each table is made.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Rule(Enum):
     INDEX_PUT = "index_put"
     """`x.index_put_((i,), v)`: as INDEX_WRITE, but to come from elsewhere v must be 0-dim."""
     WHERE = "where"
-    """The first operand off the CPU says where; any number of 0-dim tensors is moved there."""
+    """The first operand off the CPU determines the device; any number of 0-dim tensors is moved there."""
     MASKED_FILL = "masked_fill"
     """Self and mask on one device; the value is read with `item()`, so it may be on the CPU beside an accelerator."""
     CONV = "conv"

@@ -1,7 +1,7 @@
 """Looking facts up by the name a program uses: functions, methods, operators, modules, attributes, transfers.
 
-Facts written by hand (`*_by_hand.json`) go before generated ones. Every answer is cached, no table is read before it
-is asked for, and torch is never imported.
+Facts written by hand (`*_by_hand.json`) take precedence over generated ones. Every result is cached, tables are read on
+first use, and torch is never imported.
 """
 
 from __future__ import annotations
@@ -118,13 +118,13 @@ def transfer(receiver: str, method_name: str) -> Transfer | None:
 
 @cache
 def is_device_probe(qualified: str) -> bool:
-    """Whether the name is a function that asks about devices, and so is always true when it is not called."""
+    """Whether the name is a function that tests for devices, and so is always true when it is not called."""
     return qualified in tables.rows("probes")
 
 
 @cache
 def process_setting(qualified: str) -> tuple[str, str] | None:
-    """What a function sets for everybody until it is set again, and which argument names the device; None: nothing."""
+    """The process-wide setting of a function, and the argument that names the device; None if it sets nothing."""
     row = tables.row("settings", qualified)
     return None if row is None else (row["sets"], row["argument"])
 

@@ -1,6 +1,6 @@
-"""Reading the committed tables, each at most once and only when something asks for it.
+"""Reading the committed tables, each at most once, on first use.
 
-Nothing is decided here. Tables are JSON so that a diff of a regeneration can be read; one row a line.
+Tables are JSON with one row per line, so that the diff of a regeneration is readable.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent / "tables"
 
 @cache
 def rows(table: str) -> dict[str, Any]:
-    """The rows of `tables/<table>.json` by key. A row that is a string names the row it repeats."""
+    """The rows of `tables/<table>.json` by key. A row that is a string is the key of the row it repeats."""
     content: dict[str, Any] = json.loads((FOLDER / f"{table}.json").read_bytes())
     found: dict[str, Any] = content["rows"]
     return found

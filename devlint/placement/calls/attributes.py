@@ -1,4 +1,4 @@
-"""Attributes: of tensors, of modules, of ``self``, of names outside the file."""
+"""Attributes of tensors, modules, ``self``, and names defined outside the file."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
             found = dict(owner.details).get(name)
             return found if found is not None else library_objects.field(owner, name)
         case Container(items=(), type="tuple", rest=Tensor() as part):
-            # The fields of a result: ``x.topk(k).indices``.
+            # The fields of a named tuple: ``x.topk(k).indices``.
             return part
         case Container():
             return NOTHING
@@ -98,7 +98,7 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
 
 
 def static_attribute(owner: Value, name: str) -> Value | None:
-    """An attribute that an import can name: of what is outside the project, or of a class; None for another."""
+    """The attribute of a name outside the project, or of a class; None for other owners."""
     if isinstance(owner, Reference):
         return reference(owner, name)
     if isinstance(owner, ClassValue):
@@ -130,7 +130,7 @@ def _of_tensor(owner: Tensor, name: str, node: cst.Attribute) -> Value:
         case "host":
             return Host(number=True)
         case _:
-            # Not an attribute of Tensor: a subclass, or no tensor at all.
+            # Not an attribute of Tensor: the value is of a subclass, or is not a tensor.
             return NOTHING
 
 
@@ -177,19 +177,19 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
 
 
 def _of_instance_of(interp: Interpreter, owner: Module, info: ClassInfo, name: str) -> Value:
-    """An attribute of a Module of this file, with the module's own place put for ``self``'s."""
+    """An attribute of a Module of the project, with the module's device substituted for that of ``self``."""
     fact = interp.program.facts(info).attributes.get(name)
     if fact is None:
         return NOTHING
     value = fact.value
     if isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)):
-        # The facts say where the constructor made it; it has moved with its owner since.
+        # The class facts have the device in the constructor; the value has moved with its owner since.
         return replace(value, device=owner.device) if value.device == CPU else value
     return substitute(value, {module_symbol(info).key: owner}, interp, None)
 
 
 def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
-    """``self.name`` by what the class says of it."""
+    """``self.name``, by the class facts."""
     info = owner.info
     if name == "training":
         return Host()
@@ -207,7 +207,7 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
 
 
 def _property_value(interp: Interpreter, owner: Self, method: FunctionInfo) -> Value:
-    """What a property gives, for the object it is asked of."""
+    """The value of a property for this object."""
     summary = interp.program.summary(method)
     if summary is None or method.owner is None:
         return NOTHING
@@ -215,7 +215,7 @@ def _property_value(interp: Interpreter, owner: Self, method: FunctionInfo) -> V
 
 
 def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> Value:
-    """An attribute as a method finds it: parameters, buffers and submodules are where the module is by then."""
+    """An attribute as a method reads it: parameters, buffers and submodules are on the module's device."""
     value = fact.value
     if interp.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
         return replace(value, device=UNKNOWN)
@@ -223,10 +223,10 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
     if isinstance(value, Module) and info.is_module:
         return _following(value, info, fact)
     if isinstance(value, Container) and isinstance(value.rest, Tensor) and value.rest.kind is Kind.BUFFER:
-        # A metric's list of states, which its `_apply` moves.
+        # A metric's list state, which its `_apply` moves.
         return value
     if isinstance(value, Container) and info.is_module:
-        # What a container holds is moved by nobody but the class itself, at once or item by item.
+        # Only the class itself can move the items of a container, together or one by one.
         return NOTHING if fact.stores > 1 or info.defines("_apply", "to", "cuda") else value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
@@ -239,7 +239,7 @@ T = TypeVar("T", Tensor, Module)
 
 
 def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
-    """Registered, so it goes where the module goes - unless it was put on an accelerator of its own."""
+    """A registered value, which moves with the module unless it was put on an accelerator of its own."""
     if isinstance(value.device, Known) and value.device != CPU:
         return value
     device = SameAs(module_symbol(info))
@@ -248,7 +248,7 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
 
 
 def _plain_tensor(info: ClassInfo, value: Tensor, stores: int) -> Value:
-    """A plain tensor on self stays where it was put, unless the class moves it itself."""
+    """A plain tensor on ``self``, which stays on its device unless the class moves it itself."""
     if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or stores > 1:
         return NOTHING
     return replace(value, device=UNKNOWN) if info.defines("_apply", "to", "cuda") else value

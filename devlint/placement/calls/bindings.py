@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def assign(
     interp: Interpreter, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
-    """``target = value`` for any target; the event names the target in the source's words."""
+    """``target = value`` for any target; the event has the target's source text."""
     if isinstance(target, cst.Name):
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
         if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in interp.uses.tensors:
@@ -54,7 +54,7 @@ def assign(
 
 
 def _as_tensor(value: Opaque) -> Tensor:
-    """What a loader yields has a batch dimension."""
+    """The opaque value as a tensor; a value from a loader has a batch dimension."""
     from_batch = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.BATCH
     dim = Dim.NONZERO if from_batch else Dim.UNKNOWN
     return Tensor(value.device, dim, evidence=Evidence.LIKELY, provenance=value.provenance)
@@ -67,7 +67,7 @@ def _assign_attribute(
     path = path_of(target)
     name = target.attr.value
     if isinstance(owner, Self) and isinstance(value, Tensor) and is_buffer(interp, owner.info, name):
-        # A Module keeps what is assigned under a buffer's name as that buffer.
+        # On a Module, assigning a tensor to the name of a buffer replaces the buffer.
         value = replace(value, kind=Kind.BUFFER)
     interp.emit(Stored(target, interp.scope, code_of(target), value, owner, name, value_node, interp.arms))
     if isinstance(owner, Self):
@@ -76,7 +76,7 @@ def _assign_attribute(
         interp.state.store(path, value)
     base = path_of(target.value)
     if name == "data" and base is not None and isinstance(owner, Tensor) and isinstance(value, (Tensor, Opaque)):
-        # ``t.data = t.data.to(device)`` moves t itself.
+        # ``t.data = t.data.to(device)`` moves ``t`` itself.
         interp.state.store(base, replace(owner, device=value.device, provenance=value.provenance))
 
 
@@ -124,7 +124,7 @@ def _assign_item(
 
 
 def _with_item(owner: Container, key: object, value: Value) -> Container:
-    """The container after ``owner[key] = value``; ``key`` is None where it is not written out: any item, then."""
+    """The container after ``owner[key] = value``; ``key`` is None if it is not a literal: any item may change."""
     from devlint.placement.domain.value_join import join_values
 
     if owner.keys is not None and key in owner.keys:
@@ -142,7 +142,7 @@ def _with_item(owner: Container, key: object, value: Value) -> Container:
 
 
 def _mix(interp: Interpreter, target: cst.Subscript, owner: Tensor | Opaque, value: Value, key: object) -> None:
-    """``batch[k] = batch[k].to(device)``: with a key that is not written out, anything in there may be elsewhere."""
+    """``batch[k] = batch[k].to(device)`` with a key that is not a literal: any item may be elsewhere afterwards."""
     base = path_of(target.value)
     if base is None or key is not None or not isinstance(owner, Opaque) or owner.tensorlike:
         return
@@ -171,7 +171,7 @@ def _unpack(
 
 
 def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
-    """The item of a value under a constant key or position; None: some item."""
+    """The item of a value under a constant key or position; for None, any item."""
     if isinstance(value, Container):
         return _item_of_container(value, key)
     if isinstance(value, Tensor):
@@ -188,7 +188,7 @@ def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
 
 
 def _child(parent: Module, child: Value) -> Value:
-    """A submodule is where its parent is, unless it was put somewhere itself."""
+    """A submodule is on its parent's device, unless it was moved by itself."""
     if isinstance(child, Module) and child.device == CPU:
         return replace(child, device=parent.device)
     return child
@@ -213,12 +213,12 @@ def _item_of_container(value: Container, key: object | None) -> Value:
 def bind_loop_target(
     interp: Interpreter, target: cst.BaseExpression, iterable: Value, node: cst.BaseExpression
 ) -> None:
-    """One item of an iterable into a loop's target."""
+    """Bind one item of an iterable to a loop's target."""
     assign(interp, target, iterated(interp, iterable, target, node), None)
 
 
 def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
-    """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
+    """One item of an iterable; an item of a loader is a batch that was not moved yet."""
     if isinstance(iterable, UnknownValue) or _is_loader(iterable) or _is_called_loader(iterable, node):
         symbol = Symbol(Anchor.BATCH, code_of(target), f"{interp.scope.qualname}:batch:{id(node)}", code_of(node))
         device = SameAs(symbol)
@@ -229,7 +229,7 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
 
 
 def _is_loader(value: Value) -> bool:
-    """An argument that is iterated and was never seen as a tensor."""
+    """Whether an argument is iterated and never used as a tensor."""
     return (
         isinstance(value, Opaque)
         and not value.tensorlike
@@ -239,7 +239,7 @@ def _is_loader(value: Value) -> bool:
 
 
 def _is_called_loader(value: Value, node: cst.BaseExpression) -> bool:
-    """What is called so and cannot be placed: an argument in one arm, made of it in the other."""
+    """Whether a value of unknown device is named like a loader: an argument in one arm, derived from it in another."""
     unplaced = isinstance(value, Opaque) and not value.tensorlike and isinstance(value.device, (Choice, Unknown))
     return unplaced and "loader" in code_of(node).lower()
 
@@ -255,7 +255,7 @@ def delete(interp: Interpreter, target: cst.BaseExpression) -> None:
 
 
 def reads_of(node: cst.CSTNode, name: str) -> int:
-    """How often a definition reads a local name, nested definitions included."""
+    """How often a definition reads a local name, including its nested definitions."""
     stores = reads = 0
     for child in descend(node):
         if type(child) is cst.AssignTarget and isinstance(child.target, cst.Name):

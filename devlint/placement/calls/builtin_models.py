@@ -1,4 +1,4 @@
-"""Python's own functions: what they read of tensors, and what they give."""
+"""Python's built-in functions: what they read of tensors, and what they return."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Special = Callable[["Interpreter", cst.Call, CallSite], Value]
 def _next(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     value = site.positional[0].value if site.positional else NOTHING
     if isinstance(value, Container) and value.keys is not None:
-        # Running over a dict gives its keys.
+        # Iterating over a dict gives its keys.
         return Host()
     source = site.positional[0].node if site.positional else None
     if isinstance(value, Opaque) or (isinstance(source, cst.Call) and dotted(source.func) == "iter"):
@@ -92,7 +92,7 @@ def _dict(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _super(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``super()`` inside a method: the bases' methods, on the same ``self``."""
+    """``super()`` in a method: the methods of the bases, on the same ``self``."""
     owner = interp.info.owner if interp.info is not None else None
     if owner is None:
         return NOTHING

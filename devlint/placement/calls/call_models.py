@@ -1,6 +1,6 @@
-"""Functions of torch and Python that are no tensor operations: settings, streams, copies.
+"""Functions of torch and Python other than tensor operations: settings, streams, copies.
 
-What other libraries do stands in their tables (:mod:`devlint.placement.calls.library_dispatch`).
+Functions of other libraries are in their tables (:mod:`devlint.placement.calls.library_dispatch`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LOSSES = ("loss", "cross_entropy", "nll", "kl_div", "binary_cross_entropy")
 
 
 def callee_kind(name: str) -> str:
-    """Whether a function is a loss, for the words of a report."""
+    """ "loss" or "operation", for the report's text."""
     named_as_loss = any(word in name for word in _LOSSES)
     return "loss" if named_as_loss and (name.startswith("torch.nn.functional.") or is_functional(name)) else "operation"
 
@@ -94,13 +94,13 @@ def _cuda_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _device_of(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``torch.cuda.device_of(x)``: the current device is that of ``x`` inside."""
+    """``torch.cuda.device_of(x)``: inside, the current device is that of ``x``."""
     given = site.positional[0].value if site.positional else NOTHING
     return Instance("torch.cuda.device", device=getattr(given, "device", UNKNOWN), node=node)
 
 
 def _device_type(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``torch.autocast("cuda")``, ``torch.amp.GradScaler("cuda")``: for one type of device, which is named."""
+    """``torch.autocast("cuda")``, ``torch.amp.GradScaler("cuda")``: for the named type of device."""
     argument = site.argument("device_type", 0) or site.keyword("device")
     if argument is not None:
         resolve_device(interp, argument.value, argument.node, Sink.DEVICE_TYPE, site)
@@ -112,7 +112,7 @@ def _current_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Valu
 
 
 def _device_or_current(interp: Interpreter, argument: Argument | None, site: CallSite) -> Device:
-    """The device an optional argument names; the current one, with its index where a path set it, otherwise."""
+    """The device of an optional argument; without it the current device, with its index if that is set."""
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         return Known("cuda", interp.state.current_index)
     return resolve_device(interp, argument.value, argument.node, Sink.CONTEXT, site)
@@ -161,9 +161,9 @@ def _setting(change: Callable[[Interpreter, CallSite], Value]) -> Special:
 
 
 def _same(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """Gives back its first argument: ``copy.deepcopy``, ``iter``, ``Variable``, which wraps no more.
+    """Returns its first argument: ``copy.deepcopy``, ``iter``, and ``Variable``, which no longer wraps.
 
-    ``vmap(f)`` computes what ``f`` does, where ``f`` does.
+    ``vmap(f)`` computes what ``f`` computes, on the same device.
     """
     return site.positional[0].value if site.positional else NOTHING
 
@@ -171,7 +171,7 @@ def _same(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 def _load(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     location = site.argument("map_location", 1)
     if location is None or (isinstance(location.value, Constant) and location.value.value is None):
-        # Anywhere, each tensor by what the file says; what becomes of it tells what the file holds.
+        # The file determines the device of each tensor; later uses show what the file contains.
         return Opaque(UNKNOWN, interp.step(StepKind.MADE, node, UNKNOWN, "torch.load"))
     device = resolve_device(interp, location.value, location.node, Sink.MAP_LOCATION, site)
     return Opaque(device, interp.step(StepKind.MADE, node, device, "torch.load"))
@@ -231,7 +231,7 @@ FUNCTIONS: dict[str, Special] = {
 
 
 def call_by_prefix(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
-    """A call that is in no table by its own name: what its package does, probes; the rest is unknown."""
+    """A call whose own name is in no table: models of its package, device probes; otherwise unknown."""
     found = library_dispatch.call_in_package(interp, node, name, site)
     if found is not None:
         return found

@@ -1,4 +1,4 @@
-"""From the walks of a class's constructor to the facts of its attributes."""
+"""Class facts from the evaluations of a class's constructor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequence[Interpreter]) -> None:
-    """What the class itself stores, given the walks of ``__init__`` and of the methods that are parts of it."""
+    """Add the class's own attributes, from the evaluations of ``__init__`` and of the methods that are parts of it."""
     info = facts.info
     end: AbstractState | None = constructor.env
     for state in constructor.exits.states:
@@ -30,7 +30,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
         for name, (value, node, scope) in interp.object_stores.stored.get(info, {}).items():
             final = value if end is None else end.values.get(f"{me}.{name}", value)
             if isinstance(final, UnknownValue) and is_registered(value):
-                # Made in one arm only: where it is used, that arm was taken.
+                # Created in one arm only: where it is used, that arm was taken.
                 final = value
             if info.is_module:
                 final = kept(final, name, node, scope)
@@ -40,7 +40,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
 
 
 def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
-    """The facts with what the whole class does with each attribute; ``reads``: which methods read which attribute."""
+    """The facts completed with the reads in the whole class; ``reads``: for each method, the attributes it reads."""
     registered = registered_attributes(facts.info)
     attributes = {
         name: replace(
@@ -60,7 +60,7 @@ def _self_name(interp: Interpreter) -> str:
 
 
 def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
-    """An attribute stored on an object, if the walk is that of its constructor or of a part of it."""
+    """Record an attribute stored on an object, if the current definition is its constructor or a part of it."""
     if interp.program.builds(interp.info, owner.info):
         interp.object_stores.stored.setdefault(owner.info, {})[name] = (value, node, interp.scope)
 
@@ -75,6 +75,6 @@ def is_buffer(interp: Interpreter, info: ClassInfo, name: str) -> bool:
 
 
 def note_buffer(interp: Interpreter, info: ClassInfo, name: str) -> None:
-    """A name is registered as a buffer, be it with None: what is assigned to it later takes its place."""
+    """Record a registered buffer, with a value or None: later assignments to the name replace the buffer."""
     interp.object_stores.buffers.add((info, name))
     interp.program.note_buffer(info, name)

@@ -1,4 +1,4 @@
-"""Calls: which thing is called, with what, and what comes back."""
+"""Calls: dispatch on the callee's value, evaluation of arguments, and the result."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _tell(
 
 
 def arguments(interp: Interpreter, node: cst.Call) -> CallSite:
-    """The call's arguments, evaluated in order. Of a type test only what is tested: the types are read by name."""
+    """The arguments, evaluated in order. Of a type test only the tested value: the types are read by name."""
     tests = isinstance(node.func, cst.Name) and node.func.value in ("isinstance", "issubclass")
     return CallSite(
         node,
@@ -107,7 +107,7 @@ def _call_reference(interp: Interpreter, node: cst.Call, callee: Value) -> Value
 
 
 def _name_index(interp: Interpreter, name: str, site: CallSite) -> None:
-    """``Communicator(group, device=0)``: an index spelled where another library takes a device."""
+    """``Communicator(group, device=0)``: an index where another library takes a device."""
     named = site.keyword("device")
     if named is None or name.startswith("torch.") or not isinstance(named.value, Constant):
         return
@@ -119,7 +119,7 @@ def _name_index(interp: Interpreter, name: str, site: CallSite) -> None:
 
 
 def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
-    """A call of a name outside the file, by the tables."""
+    """A call of a name defined outside the file, by the tables."""
     special = library.FUNCTIONS.get(name)
     if special is not None:
         return special(interp, node, site)
@@ -128,7 +128,7 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
         return told
     built = construct_builtin(interp, node, name, site)
     if built is not None:
-        # Before the tables of functions: they list nn.Parameter as a factory, and it keeps a place and gives a kind.
+        # Before the function tables: they list nn.Parameter as a factory, but it keeps the device and sets the kind.
         return built
     if name in PARAMETERS:
         return wrap_parameter(interp, node, name, site)
@@ -144,7 +144,7 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
 
 
 def _may_be_submodule(interp: Interpreter, name: str) -> bool:
-    """In the constructor of a Module, an object of a class of another file is most often a submodule."""
+    """Whether the object is likely a submodule: created in a Module's constructor, of a class of another file."""
     owner = interp.info.owner if interp.info is not None else None
     last = name.rsplit(".", 1)[-1]
     named_as_class = last[:1].isupper() and not last.isupper() and not last.endswith(_NO_MODULES)
@@ -160,7 +160,7 @@ _NO_MODULES = (
 
 
 def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSite) -> Value:
-    """What a call of this value gives back."""
+    """The result of calling a value."""
     match callee:
         case Function() if is_unplaced_context(callee.info.name):
             return Instance(callee.info.name, node=node)
@@ -195,7 +195,7 @@ def _is_named_as_loss(function: cst.BaseExpression) -> bool:
 
 
 def _call_opaque(interp: Interpreter, callee: Opaque, site: CallSite) -> Value:
-    """A callable of unknown type - a model handed in, most often - works where its arguments are."""
+    """A callable of unknown type, usually a model that was passed in: the result is on its arguments' device."""
     placed = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque))]
     if len(placed) == 1 and not isinstance(placed[0], UnknownValue):
         value = placed[0]

@@ -1,4 +1,4 @@
-"""Calls that go through another call: ``partial(f, a)(b)``, ``vmap(f)(x)``, ``functional_call(net, w, (x,))``."""
+"""Calls of functions that call another one: ``partial(f, a)(b)``, ``vmap(f)(x)``, ``functional_call(net, w, (x,))``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def partial(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def call_partial(interp: Interpreter, node: cst.Call, callee: Partial, site: CallSite) -> Value:
-    """The call that was prepared, with this call's arguments behind and over those it had."""
+    """The call of the partial: its positional arguments come first; keywords of this call override its own."""
 
     later = {argument.keyword for argument in site.arguments if argument.keyword is not None}
     kept = tuple(a for a in callee.arguments if a.keyword is None)
@@ -44,12 +44,12 @@ def call_partial(interp: Interpreter, node: cst.Call, callee: Partial, site: Cal
 
 
 def checkpoint(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``checkpoint(function, *args)`` is the call itself."""
+    """``checkpoint(function, *args)``, evaluated as ``function(*args)``."""
     return call_first(interp, node, site, _CHECKPOINT_OPTIONS)
 
 
 def call_first(interp: Interpreter, node: cst.Call, site: CallSite, options: frozenset[str]) -> Value:
-    """The call of the first argument with the others; ``options`` are keywords that are not handed on."""
+    """Call the first argument with the others; ``options`` are keywords that are not passed on."""
     if not site.positional or len(site.arguments) < 2:
         return NOTHING
     rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in options))
@@ -60,7 +60,7 @@ _CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context
 
 
 def functional_call(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``functional_call(module, parameters, args)`` is the module's call; where the parameters are is not told."""
+    """``functional_call(module, parameters, args)``: the module's call, with parameters on an unknown device."""
     module = site.argument("module", 0)
     given = site.argument("args", 2)
     if module is None or given is None or not isinstance(module.value, Module):
@@ -73,7 +73,7 @@ def functional_call(interp: Interpreter, node: cst.Call, site: CallSite) -> Valu
 
 
 def trace(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``torch.jit.trace(function, example_inputs)`` calls what it is given, and gives it back."""
+    """``torch.jit.trace(function, example_inputs)`` calls the function and returns it."""
 
     function, given = site.argument("func", 0), site.argument("example_inputs", 1)
     if function is None:
@@ -88,14 +88,14 @@ def trace(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _elements(node: cst.BaseExpression, count: int) -> list[cst.BaseExpression]:
-    """The elements' own nodes where the container is written out."""
+    """The nodes of the elements, if the container is a display."""
     if isinstance(node, (cst.Tuple, cst.List)) and len(node.elements) == count:
         return [element.value for element in node.elements]
     return [node] * count
 
 
 def gradients(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``torch.autograd.grad(outputs, inputs, grad_outputs)``: each gradient begins where its output is."""
+    """``torch.autograd.grad(outputs, inputs, grad_outputs)``: each gradient must be on its output's device."""
     _begin(interp, node, site.argument("outputs", 0), site.argument("grad_outputs", 2))
     operation = semantics.function("torch.autograd.grad")
     if not isinstance(operation, Operation):

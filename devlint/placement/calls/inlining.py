@@ -1,8 +1,8 @@
-"""Calls that hand a CPU tensor on: the callee is walked once more with the values it really gets.
+"""Inlining: at a call that passes a CPU tensor, the callee is evaluated again with the actual arguments.
 
-A summary says what a definition returns wherever its arguments are. Whether a mask made on the CPU by the caller meets
-the callee's other arguments inside of it depends on both, so that is asked at each such call. Only clashes of what was
-handed in are told: the rest is the callee's own affair.
+A summary holds for arguments on any device. Whether a mask that the caller created on the CPU is combined in the callee
+with arguments on another device depends on both, so each such call is evaluated. Only mismatches of the passed tensors
+are reported at the call: others are reported for the callee itself.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
 
 MAX_INLINED_CALLS = 4
-"""Calls inside calls that a value handed in is followed through; each level may multiply the work."""
+"""Depth of nested calls through which an argument is followed; each level may multiply the work."""
 
 
 def call_with_values(
     interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Value | None
 ) -> Value | None:
-    """What the call returns, by its actual arguments; None where no argument asks for a look inside.
+    """The result of the call for its actual arguments; None if no argument requires inlining.
 
-    The clashes of arguments inside are emitted in the caller's walk.
+    Mismatches of arguments inside the callee are emitted by the caller's evaluation.
     """
     handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
     if not handed or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
@@ -52,14 +52,14 @@ def call_with_values(
     program = interp.program.holder(info)
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _walk(interp, program, info, definition, site, receiver)
+    inner = _evaluate(interp, program, info, definition, site, receiver)
     for event in inner.events:
         if isinstance(event, DeviceMismatch) and _is_about(event, handed):
             interp.emit(event)
     return inner.result()
 
 
-def _walk(
+def _evaluate(
     interp: Interpreter,
     program: Program,
     info: FunctionInfo,
@@ -84,7 +84,7 @@ def _walk(
 
 
 def _as_self(receiver: Value, usual: Value) -> Value:
-    """``self`` of the class the object really has; a module that is kept is seen from inside as its class says."""
+    """``self`` with the object's actual class; inside its methods a stored module is seen by its class facts."""
     if isinstance(receiver, (Self, Opaque)):
         return receiver
     if isinstance(receiver, Module) and receiver.info is not None and isinstance(usual, Self):
@@ -93,14 +93,14 @@ def _as_self(receiver: Value, usual: Value) -> Value:
 
 
 def _as_used(value: Value, usual: Value | None) -> Value:
-    """What the caller does not know the type of is what the callee takes it for."""
+    """An argument of unknown type has the type that the callee's parameter has."""
     if isinstance(value, Opaque) and isinstance(usual, Tensor):
         return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
     return value
 
 
 def _made_on_cpu(value: Value) -> Iterator[Step]:
-    """The creations by which a value, or an item of it, is on the CPU though nobody chose that."""
+    """The factory calls that put a value, or an item of it, on the CPU without naming a device."""
     if isinstance(value, Container):
         for item in (*value.items, *((value.rest,) if value.rest is not None else ())):
             yield from _made_on_cpu(item)
@@ -120,7 +120,7 @@ def _creation(provenance: Provenance | None) -> Step | None:
 
 
 def _is_about(event: DeviceMismatch, handed: list[Step]) -> bool:
-    """Whether a side of the clash is, or was computed from, what was handed in."""
+    """Whether an operand of the mismatch is, or was computed from, one of the passed tensors."""
     values = [operand.value for operand in (event.offending, event.other)]
     placed = [value for value in values if isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device)]
     return any(step is given for value in placed for step in value.provenance or () for given in handed)

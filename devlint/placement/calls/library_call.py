@@ -1,4 +1,4 @@
-"""One call of a library as its table tells of it: the arguments that are meant, where it puts what, what it gives."""
+"""One call of a library function, read through its table row: the relevant argument, the device, the result."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
-    """One call that a table tells of."""
+    """A call for which a library table has a row."""
 
     interp: Interpreter
     node: cst.Call
     site: CallSite
     effect: Effect
     name: str
-    """Of the function or class; of a method its bare name."""
+    """The full name of a function or class; the bare name of a method."""
     receiver: Value | None = None
 
     @property
@@ -48,14 +48,14 @@ class LibraryCall:
         return code_of(self.node.func)
 
     def argument(self) -> Argument | None:
-        """The argument that is meant."""
+        """The argument that the effect is about; None if it is not given."""
         if self.effect.argument:
-            # Where an argument names the place, the position is that one's.
+            # If the effect names a device argument, ``position`` is that argument's.
             return self.site.argument(self.effect.argument, 0 if self.effect.device else self.effect.position)
         return self.site.positional[0] if self.site.positional else None
 
     def is_unknown(self) -> bool:
-        """Whether an argument is given with which nothing is known, or may be among unpacked ones."""
+        """Whether an argument is, or may be, given for which the row does not hold."""
         return bool(self.effect.unless) and (self.site.unpacks or any(map(self._is_given, self.effect.unless)))
 
     def _is_given(self, option: str) -> bool:
@@ -68,14 +68,14 @@ class LibraryCall:
 
 
 def told_place(call: LibraryCall) -> Device | None:
-    """The place that an argument names; None where it is not given."""
+    """The device that an argument names; None if it is not given."""
     if not call.effect.device:
         return None
     argument = call.site.argument(call.effect.device, call.effect.position)
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         return None
     if call.effect.name == "module":
-        # ``device_map="auto"`` is no device, nor is a map of several.
+        # ``device_map="auto"`` is not a device, nor is a dict of several.
         named = name_of_constant(argument.value) if isinstance(argument.value, Constant) else None
         return named.device if named is not None else UNKNOWN
     return resolve_device(call.interp, argument.value, argument.node, Sink.ARGUMENT, call.site)

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def call(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
-    """What a call of this name gives back; None where no row tells of that very name."""
+    """The result of calling this name; None if no row has exactly this name."""
     found = library_models.effect(name)
     return None if found is None else EFFECTS[found.name](LibraryCall(interp, node, site, found, name))
 
 
 def call_in_package(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
-    """The same by what holds of everything in the package."""
+    """The result by a row for the whole package; None if there is none."""
     found = library_models.package(name)
     if found is None or found.effect is None:
         return None
@@ -35,7 +35,7 @@ def call_in_package(interp: Interpreter, node: cst.Call, name: str, site: CallSi
 
 
 def call_by_keyword(interp: Interpreter, node: cst.Call, site: CallSite) -> Value | None:
-    """What any call with a telling keyword gives back: ``tokenizer(text, return_tensors="pt")``."""
+    """The result of any call with a known keyword: ``tokenizer(text, return_tensors="pt")``; None without one."""
     for argument in site.arguments:
         if argument.keyword is None or argument.keyword not in library_models.anywhere().keywords:
             continue
@@ -49,7 +49,7 @@ def call_by_keyword(interp: Interpreter, node: cst.Call, site: CallSite) -> Valu
 def call_method(
     interp: Interpreter, node: cst.Call, receiver: Value, type_name: str, name: str, site: CallSite
 ) -> Value | None:
-    """What a method of an object of a library's class gives back; None where no row tells of it."""
+    """The result of a method of a library's object; None if no row lists the method."""
     row = library_models.row(type_name) if type_name else None
     effect = row.methods.get(name) if row is not None else None
     return None if effect is None else EFFECTS[effect.name](LibraryCall(interp, node, site, effect, name, receiver))

@@ -1,7 +1,7 @@
-"""What calls of other libraries do: one function for each effect that their tables name.
+"""Effects of library calls: one handler for each effect that the tables name.
 
-Each effect is interpreted here, those of objects in :mod:`devlint.placement.calls.library_objects`, and nowhere else.
-A handler gets the call and the effect with its options; what it gives back is the value of the call.
+Effects on objects are in :mod:`devlint.placement.calls.library_objects`, all others here. A handler gets the call with
+its effect and options, and returns the value of the call.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def _same(call: LibraryCall) -> Value:
-    """Gives back its argument."""
+    """Returns its argument."""
     if call.effect.argument == "self":
         return call.receiver or NOTHING
     argument = call.argument()
@@ -51,14 +51,14 @@ def _same(call: LibraryCall) -> Value:
 
 
 def _made(call: LibraryCall) -> Value:
-    """Made in host memory, whatever the default device is, or where an argument says."""
+    """Created in host memory, whatever the default device is, or on the device an argument names."""
     if call.is_unknown():
         return NOTHING
     told = told_place(call)
     device = told
     if device is None:
         device = UNKNOWN if call.site.unpacks else call.interp.state.factory_device if call.effect.default else CPU
-    # Bare is what the call itself could have put elsewhere: a file that is read, a text that is encoded it could not.
+    # Bare means that the call could have created it elsewhere; reading a file or encoding a text could not.
     bare = told is None and device == CPU and (call.effect.default or bool(call.effect.device))
     provenance = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
     return given_back(
@@ -67,7 +67,7 @@ def _made(call: LibraryCall) -> Value:
 
 
 def _beside(call: LibraryCall) -> Value:
-    """A view or copy of a tensor, where that is; of a list of tensors, where they are."""
+    """A view or copy on the device of a tensor, or of the tensors in a list."""
     argument = call.argument()
     value = argument.value if argument is not None else NOTHING
     if isinstance(value, Container):
@@ -80,7 +80,7 @@ def _beside(call: LibraryCall) -> Value:
 
 
 def _meets(call: LibraryCall) -> Value:
-    """Its tensors meet as the operands of an operation do."""
+    """Its tensors are checked like the operands of an operation."""
     operation = semantics.function(call.effect.as_function or call.name)
     if not isinstance(operation, Operation):
         return NOTHING
@@ -95,19 +95,19 @@ def _meets(call: LibraryCall) -> Value:
 
 
 def _host(call: LibraryCall) -> Value:
-    """Reads its arguments on the host and computes an array of them."""
+    """Reads its arguments on the host and returns an array computed from them."""
     for argument in call.site.arguments:
         host_read(call.interp, call.node, call.name, argument.value, wants_cpu=True, expression=argument.node)
     return array_of(*(argument.value for argument in call.site.arguments))
 
 
 def _plain(call: LibraryCall) -> Value:
-    """A plain value; no data is read for it."""
+    """A plain value; no tensor data is read."""
     return Host()
 
 
 def _module(call: LibraryCall) -> Value:
-    """A Module, made where a bare factory makes tensors."""
+    """A Module on the device where a factory without ``device=`` allocates."""
     owner, _, last = call.name.rpartition(".")
     type_name = owner if last[:1].islower() and owner.rpartition(".")[2][:1].isupper() else call.name
     told = told_place(call)
@@ -119,7 +119,7 @@ def _module(call: LibraryCall) -> Value:
 
 
 def _placed(call: LibraryCall) -> Value:
-    """Gives back what it is given, brought to where its receiver is."""
+    """Returns its argument, moved to its receiver's device."""
     if call.is_unknown():
         return NOTHING
     device = place_of(call.receiver) if call.receiver is not None else process(call).device
@@ -147,7 +147,7 @@ def _brought(call: LibraryCall, value: Value, device: Device) -> Value:
 
 
 def _moved(call: LibraryCall) -> Value:
-    """Gives back its argument, brought to where another says; to the process's device where none does."""
+    """Returns its argument, moved to the device another argument names, else to the process's device."""
     argument = call.argument()
     if argument is None or call.is_unknown():
         return NOTHING
@@ -158,12 +158,12 @@ def _moved(call: LibraryCall) -> Value:
 
 
 def _device(call: LibraryCall) -> Value:
-    """The device that the library runs this process on."""
+    """The device on which the library runs this process."""
     return process(call)
 
 
 def process(call: LibraryCall) -> DeviceName:
-    """The device that a library runs a process on: one for all of its functions, and nobody else's."""
+    """The device on which a library runs a process: the same for all functions of that library, and only for those."""
     text = f"{call.name.partition('.')[0]}'s device"
     return DeviceName(SameAs(Symbol(Anchor.EXPRESSION, text, text)), None, call.code)
 
@@ -177,12 +177,12 @@ def _call(call: LibraryCall) -> Value:
 
 
 def _calls(call: LibraryCall) -> Value:
-    """Calls its first argument with the others; ``unless`` names those that are its own."""
+    """Calls its first argument with the others; ``unless`` lists its own keywords."""
     return call_first(call.interp, call.node, call.site, call.effect.unless)
 
 
 def _context(call: LibraryCall) -> Value:
-    """A context, which is looked at when it is entered."""
+    """A context manager, interpreted when it is entered."""
     told = told_place(call)
     device = told if told is not None else place_of(call.receiver)
     owner = call.receiver.type_name + "." if isinstance(call.receiver, Instance) else ""

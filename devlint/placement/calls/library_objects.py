@@ -1,4 +1,4 @@
-"""Objects of libraries: known by their class, placed by their arguments or by the process."""
+"""Objects of libraries: identified by their class, on the device of their arguments or of the process."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 def placed_anywhere(interp: Interpreter, node: cst.CSTNode, class_name: str, name: str) -> Instance:
-    """An object by its place in the source whose ``device`` is wherever the process runs; two may be anywhere."""
+    """An object whose ``device`` is that of the process, identified by its node; two such devices may differ."""
     text = f"{name}.device"
     device = SameAs(Symbol(Anchor.EXPRESSION, text, f"{interp.scope.qualname}:{text}@{id(node)}"))
     return Instance(class_name, device=device, node=node, details=(("device", DeviceName(device, None, text)),))
 
 
 def given(interp: Interpreter, parameter: cst.Param, class_name: str, name: str) -> Value | None:
-    """An argument that is annotated with a library's class; None where its table says nothing of its device."""
+    """An argument annotated with a library's class; None if the table does not list its device."""
     row = library_models.row(class_name)
     if row is None or row.effect is None or row.effect.name != "placer":
         return None
@@ -47,7 +47,7 @@ def given(interp: Interpreter, parameter: cst.Param, class_name: str, name: str)
 
 
 def placer(call: LibraryCall) -> Value:
-    """An object whose ``device`` is wherever the process runs."""
+    """An object whose ``device`` is that of the process."""
     if call.is_unknown():
         return NOTHING
     row = library_models.row(call.name)
@@ -56,7 +56,7 @@ def placer(call: LibraryCall) -> Value:
 
 
 def object_of_class(call: LibraryCall) -> Value:
-    """An object of a class that is no Module, known by its name; of one that follows its arguments, where they are."""
+    """An object of a library class other than Module; on its arguments' device if it follows them."""
     row = library_models.row(call.name)
     name = row.name if row is not None else call.name
     if not call.effect.follows:
@@ -72,7 +72,7 @@ def object_of_class(call: LibraryCall) -> Value:
 
 
 def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
-    """What stands for an object's tensors: the first of the arguments that it follows; all numbers are made bare."""
+    """A tensor that represents the object's tensors: the first argument it follows; for numbers, one created bare."""
     found = next((v for v in values if isinstance(v, (Tensor, Opaque))), None)
     if found is not None:
         dims = [v.dim for v in values if isinstance(v, Tensor)]
@@ -93,9 +93,9 @@ def _is_number(value: Value) -> bool:
 
 
 def there(call: LibraryCall) -> Value:
-    """Made where its receiver is; the tensors that the receiver was made of meet."""
+    """Created on its receiver's device; the tensors that the receiver was constructed from are checked together."""
     tensor = tensor_of(call.receiver)
-    _meet_parts(call)
+    _check_parts(call)
     if call.site.arguments:
         # ``sample(shape)``
         tensor = replace(tensor, dim=Dim.NONZERO)
@@ -103,8 +103,8 @@ def there(call: LibraryCall) -> Value:
 
 
 def met(call: LibraryCall) -> Value:
-    """Computes with an argument and its receiver's tensors, which all meet."""
-    _meet_parts(call)
+    """Computed from an argument and its receiver's tensors, which are checked together."""
+    _check_parts(call)
     argument, function = call.argument(), call.node.func
     own = tensor_of(call.receiver)
     if argument is None or not isinstance(function, cst.Attribute):
@@ -116,8 +116,8 @@ def met(call: LibraryCall) -> Value:
     return perform(call.interp, call.node, semantics.operator("-"), bound, call=call.site)
 
 
-def _meet_parts(call: LibraryCall) -> None:
-    """Each is made as large as the largest before: a 0-dim one is none any more beside one that is not."""
+def _check_parts(call: LibraryCall) -> None:
+    """The tensors are expanded to one shape: a 0-dim tensor together with a larger one is no longer 0-dim."""
     parts = dict(call.receiver.details).get("parts") if isinstance(call.receiver, Instance) else None
     if not isinstance(parts, Partial):
         return
@@ -130,7 +130,7 @@ def _meet_parts(call: LibraryCall) -> None:
 
 
 def tensor_of(value: Value | None) -> Tensor:
-    """What stands for the tensors of an object."""
+    """A tensor that represents the tensors of an object."""
     placed = dict(value.details).get("placed") if isinstance(value, Instance) else None
     return (
         placed if isinstance(placed, Tensor) else Tensor(place_of(value), provenance=getattr(value, "provenance", None))
@@ -138,6 +138,6 @@ def tensor_of(value: Value | None) -> Tensor:
 
 
 def field(owner: Instance, name: str) -> Value:
-    """An attribute of an object that is a tensor by its class; nothing is known of another."""
+    """An attribute that the object's class declares as a tensor; unknown for other attributes."""
     row = library_models.row(owner.type_name)
     return tensor_of(owner) if row is not None and name in row.fields else NOTHING

@@ -1,4 +1,4 @@
-"""Methods: of tensors by the table, of modules, containers, streams, ``self`` and things of unknown type."""
+"""Methods of tensors (by the tables), modules, containers, streams, ``self`` and unknown values."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
 
 
 def _filled(interp: Interpreter, node: cst.Call, receiver: Tensor, path: str, site: CallSite) -> None:
-    """``pinned.copy_(x, non_blocking=True)`` is queued; into pageable memory the host waits for it."""
+    """``pinned.copy_(x, non_blocking=True)`` is queued; for pageable memory the host waits for the copy."""
     source = site.positional[0].value if site.positional else NOTHING
     if not (receiver.pinned and receiver.device == CPU and transfers.is_asynchronous(site)):
         return
@@ -92,7 +92,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     name = function.attr.value
     method = receiver.info.method(name) if receiver.info is not None else None
     if method is not None and not method.is_property:
-        # What it gives back is unknown; whether a CPU tensor that is handed in can meet the object's own is not.
+        # The result is unknown, but a CPU tensor that is passed can be checked against the object's own tensors.
         call_with_values(interp, node, method, site, receiver)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
@@ -147,7 +147,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
 
 
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
-    """``self.name(...)``: registration, a method of the class, or an attribute that is called."""
+    """``self.name(...)``: registration, a method of the class, or a callable attribute."""
     if name in ("register_buffer", "register_parameter", "add_module", "register_module", "add_state"):
         return _register(interp, node, receiver, name, site)
     method = receiver.info.method(name)
@@ -156,7 +156,7 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
         me = path_of(node.func.value) if isinstance(node.func, cst.Attribute) else None
         for path in (f"{me}.{stored}" for stored in sorted(method.stores)):
             if path in interp.state.values:
-                # The call assigned it again.
+                # The call assigned the attribute again.
                 interp.state.store(path, NOTHING)
         return result
     if name in ("parameters", "buffers") and receiver.info.is_module:
@@ -175,7 +175,7 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
 
 
 _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}
-"""The parameter of each registering method that holds what is registered; of the others it is the module."""
+"""For each registering method, the parameter with the registered value; for other methods it is ``module``."""
 
 
 def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
@@ -197,7 +197,7 @@ def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
 
 
 def _state_list(interp: Interpreter, receiver: Self, node: cst.Call) -> Value:
-    """A metric's state that is a list: what is appended to it lies with the metric, which moves it too."""
+    """A metric's list state: appended items are on the metric's device, and move with it."""
     from devlint.placement.domain.symbols import module_symbol
 
     device = SameAs(module_symbol(receiver.info))
@@ -265,7 +265,7 @@ def _stream_name(stream: Instance) -> str:
 
 
 def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite) -> Value:
-    """A method of something unknown: what it does with tensors is its own affair."""
+    """A method of an unknown value: its effect on tensors is not known."""
     name = function.attr.value
     interp.take_fate(node)
     if name == "numpy":

@@ -1,4 +1,4 @@
-"""What hands a Module back as one: ``DataParallel``, ``compile``, ``weight_norm``, and where it must be for that."""
+"""Functions that take a Module and return one: ``DataParallel``, ``compile``, ``weight_norm``; their device check."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ WRAPPERS = {
     "torch.nn.utils.parametrizations.weight_norm": "",
     "torch.nn.utils.parametrizations.spectral_norm": "",
 }
-"""Functions and classes that hand a Module back as one; ``scatters``: its inputs may be anywhere."""
+"""Functions and classes that wrap a Module; ``scatters``: its inputs may be on any device."""
 
 
 def wrap(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
-    """The Module that a wrapper gives; a clash where it is not on the first of ``device_ids``."""
+    """The wrapped Module; emits a mismatch if it is not on the first of ``device_ids``."""
     inner = site.positional[0].value
     if not isinstance(inner, Module):
         return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
@@ -87,7 +87,7 @@ WRAPPER_OPERATION = Operation("torch.nn.DataParallel", Rule.OWN_CHECK, clash="da
 
 
 def _report_wrapper(interp: Interpreter, node: cst.Call, site: CallSite, inner: Module, first: Device) -> None:
-    """The module must sit on ``device_ids[0]``."""
+    """Emit a mismatch: the module must be on ``device_ids[0]``."""
     module = MismatchOperand("module", Tensor(inner.device, provenance=inner.provenance), site.positional[0].node)
     ids = site.argument("device_ids", 1)
     assert ids is not None

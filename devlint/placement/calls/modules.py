@@ -1,4 +1,4 @@
-"""``torch.nn`` modules and modules of this file: made, wrapped and called."""
+"""``torch.nn`` modules and modules of the project: constructed, wrapped and called."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.
 
 
 def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
-    """The Module a ``torch.nn`` class gives; None when the name is none."""
+    """The Module of a ``torch.nn`` class; None if the name is not one."""
     if name in WRAPPERS and site.positional:
         return wrap(interp, node, name, site)
     if not name.startswith("torch.nn."):
@@ -70,7 +70,7 @@ def construct_builtin(interp: Interpreter, node: cst.Call, name: str, site: Call
 
 
 def _state_by_arguments(info: ModuleInfo, site: CallSite) -> bool | None:
-    """``LayerNorm(d, elementwise_affine=False)`` holds none, ``InstanceNorm2d(c, affine=True)`` holds some."""
+    """``LayerNorm(d, elementwise_affine=False)`` has no state, ``InstanceNorm2d(c, affine=True)`` has some."""
     given = {a.keyword: a.value for a in site.arguments if a.keyword in info.state_with | info.stateless_without}
     told = {name: value.value for name, value in given.items() if isinstance(value, Constant)}
     if info.holds_state and info.stateless_without:
@@ -83,7 +83,7 @@ def _state_by_arguments(info: ModuleInfo, site: CallSite) -> bool | None:
 
 
 def _any_holds_state(children: tuple[Value, ...]) -> bool | None:
-    """Of a container by its children; one that is filled later is not known."""
+    """For a container, by its children; None if it is filled later."""
     states = [child.holds_state if isinstance(child, Module) else None for child in children]
     if True in states:
         return True
@@ -103,7 +103,7 @@ def _children(site: CallSite) -> tuple[Value, ...]:
 
 
 def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
-    """``nn.Parameter(t)``: a leaf where ``t`` is."""
+    """``nn.Parameter(t)``: a leaf on the device of ``t``."""
     argument = site.argument("data", 0)
     value = argument.value if argument is not None else NOTHING
     kind = Kind.BUFFER if name.endswith("Buffer") else Kind.PARAMETER
@@ -120,13 +120,13 @@ def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSit
 # -- calls --------------------------------------------------------------------------------------------------------
 
 MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash="mismatch_exact")
-"""What is certain of a module's call: its first operation meets its parameters with its first input."""
+"""What holds for every module call: its parameters and its first input must be on one device."""
 
 
 def call_module(
     interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
 ) -> Value:
-    """``module(inputs)``: its parameters meet its inputs; the output is where they are."""
+    """``module(inputs)``: checks the parameters against the inputs; the output is on their device."""
     info = semantics.module(module.type_name) if module.type_name else None
     inputs = [a for a in site.arguments if not a.star]
     bound = _bound_inputs(info, site)
@@ -134,7 +134,7 @@ def call_module(
         callee = "loss" if info.loss else "module"
         operation = info.call_operation
         result = perform(interp, node, operation, bound, callee=callee, callee_node=module_node, call=site)
-        # Layers work on batches; only a loss is reduced to a number.
+        # Layers keep the batch dimension; only a loss is reduced to 0-dim.
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
@@ -166,7 +166,7 @@ def call_module(
 
 
 def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
-    """The tensor inputs of a ``torch.nn`` module under the names of its forward."""
+    """The tensor inputs of a ``torch.nn`` module, bound to the parameters of its forward."""
     if info is None or info.container:
         return []
     found = [
@@ -184,7 +184,7 @@ def _bound_inputs(info: ModuleInfo | None, site: CallSite) -> list[Bound]:
 def _left_on_cpu(
     interp: Interpreter, node: cst.Call, module: Module, forward: FunctionInfo, site: CallSite
 ) -> Value | None:
-    """What a ``forward`` of the project makes on the CPU and gives back as it is; None for anything else."""
+    """A tensor that a ``forward`` of the project creates on the CPU and returns; None for other results."""
     summary = interp.program.summary(forward)
     if summary is None:
         return None
@@ -196,13 +196,13 @@ def _left_on_cpu(
 
 
 def _first_input(module: Module, site: CallSite) -> list[Bound]:
-    """Of a module of one's own only a lone first tensor surely meets the parameters."""
+    """The input to check: for a module of the project, only a single first tensor certainly meets the parameters."""
     if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
-        # Whether it has any is not known; what its forward does with the tensor is seen there.
+        # The class may have no parameters; the evaluation of its forward checks the tensor.
         return []
     if library_models.takes_tensors(module.type_name):
         return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
-    if module.assumed and not _looks_like_data(site):
+    if module.assumed and not _is_float_tensor(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
         return []
@@ -210,7 +210,7 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
 
 
 def _encoded(module: Module, site: CallSite) -> list[Bound]:
-    """What a tokenizer made and nobody moved: ``model(**inputs)``, or a part of it given to a pretrained model."""
+    """A tokenizer's output that was not moved: ``model(**inputs)``, or a part of it passed to a pretrained model."""
     row = library_models.row(module.type_name) if module.type_name else None
     pretrained = row is not None and row.takes_encodings
     return [
@@ -221,8 +221,8 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
     ]
 
 
-def _looks_like_data(site: CallSite) -> bool:
-    """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
+def _is_float_tensor(site: CallSite) -> bool:
+    """Whether the input is a single float tensor: modules of unknown class may use positions or sizes on the host."""
     values = [argument.value for argument in site.arguments]
     if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
         return False
@@ -233,7 +233,7 @@ def _looks_like_data(site: CallSite) -> bool:
 def _meet_module(
     interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
 ) -> None:
-    """A clash of the module's own place with an input that is certainly elsewhere."""
+    """Emit a mismatch of the module's device with an input that is certainly elsewhere."""
     own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=module.provenance)
     if not _placed_on_purpose(module):
         return
@@ -245,7 +245,7 @@ def _meet_module(
         for item in items:
             if _input_apart(interp, module, module_node, item.value):
                 sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
-                # The one left on the CPU is the one to bring over.
+                # The offending operand is the one left on the CPU.
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
                 clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
                 apart = (sides, clash, sides[first], sides[second])
@@ -261,7 +261,7 @@ def _on_cpu(value: Value) -> bool:
 
 
 def _placed_on_purpose(module: Module) -> bool:
-    """The module is where self is, was moved, or was made where it stays."""
+    """Whether the module is on the device of ``self``, was moved, or was created on its final device."""
     return not isinstance(module.device, Unknown)
 
 
@@ -273,7 +273,7 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):
-        # Never moved as far as this definition tells, called with what the caller gives.
+        # Not moved in this definition, and called with the caller's arguments.
         return False
     return interp.relate(module.device, value.device) is Relation.DIFFERENT
 
@@ -290,7 +290,7 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
     if isinstance(module.device, SameAs) and not placed:
         return module.device
     if placed:
-        # What a batch was moved to is where the module that was handed in is.
+        # A module that was passed in is on the device to which a batch was moved.
         agreed = placed[0] in interp.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     return module.device if devices else UNKNOWN

@@ -1,4 +1,4 @@
-"""What a definition's parameters hold when its walk begins, and what kind of code the definition is."""
+"""The initial values of a definition's parameters, and the kind of the definition."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def _setting(info: FunctionInfo) -> Setting:
 
 
 def _bases(owner: ClassInfo) -> Iterator[str]:
-    """The classes of libraries that a class derives from."""
+    """The library classes that a class derives from."""
     return (base for info in owner.order for base in info.resolved_bases if isinstance(base, str))
 
 
 def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
-    """Binds ``self``, the named parameters by their roles, and what unpacks."""
+    """Bind ``self``, the named parameters by their roles, and ``*args`` and ``**kwargs``."""
     from devlint.placement.domain.symbols import module_symbol
 
     parameters = parameters_of(info.node)
@@ -115,7 +115,7 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
 
 
 def announce(interp: Interpreter, info: FunctionInfo) -> None:
-    """What rules hear of a definition before its body: its arguments as they are bound, and those it never looks at."""
+    """Emit the events before the body: the bound arguments, and device parameters that the body never reads."""
     parameters = parameters_of(info.node)[1 if info.owner is not None and not info.is_static else 0 :]
     named = tuple((p.name.value, interp.state.values[p.name.value]) for p in parameters)
     interp.emit(Begun(info.node, interp.scope, named, info.owner))

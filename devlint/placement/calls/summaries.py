@@ -1,4 +1,4 @@
-"""Summaries: what a definition returns, and that with a caller's arguments put for its parameters."""
+"""Summaries: the result of a definition in terms of its parameters, and its substitution at a call site."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 Substitution = dict[str, Value]
-"""Key of a symbol to the value that stands for it at one call."""
+"""The value for each symbol key at one call."""
 
 
 def symbol_key(info: FunctionInfo, parameter: str) -> str:
@@ -53,7 +53,7 @@ def symbol_key(info: FunctionInfo, parameter: str) -> str:
 
 
 def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Value | None) -> Substitution:
-    """The arguments of a call by the keys of the parameters' symbols; defaults where none is given."""
+    """The arguments of a call by the symbol keys of their parameters; default values where none is given."""
     substitution: Substitution = {}
     counts = not interp.muted and interp.depth == 0
     if info.owner is not None and receiver is not None and not info.is_static:
@@ -66,9 +66,9 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
 
 
 def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:
-    """Each parameter with what the call gives it, ``self`` left out where there is a receiver; defaults where nothing.
+    """Each parameter with its argument, without ``self`` if there is a receiver; default values where none is given.
 
-    What may be among unpacked arguments is unknown.
+    A parameter that unpacked arguments may supply is unknown.
     """
     bound = info.owner is not None and not info.is_static and receiver is not None
     parameters = parameters_of(info.header)
@@ -81,7 +81,7 @@ def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> 
 
 
 def _default_of(parameter: cst.Param) -> Value:
-    """What a parameter holds that no argument is given for, as far as a literal says."""
+    """The default value of a parameter, if it is a literal; otherwise unknown."""
     from devlint.placement.syntax.nodes import literal
 
     if parameter.default is None:
@@ -95,12 +95,12 @@ def _default_of(parameter: cst.Param) -> Value:
 def returned(
     interp: Interpreter, node: cst.Call, info: FunctionInfo, summary: Value, substitution: Substitution
 ) -> Value:
-    """What the call gives back; its way leads through the function."""
+    """The result of the call; its provenance gets the step of the function."""
     return handed_back(interp, node, substitute(summary, substitution, interp, node))
 
 
 def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:
-    """The value of a call in the caller's eyes: its way leads through the call."""
+    """The result of a call as the caller sees it: its provenance gets the step of the call."""
     if isinstance(value, (Tensor, Opaque)) and value.provenance is not None:
         provenance = interp.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.provenance)
         return replace(value, provenance=provenance)
@@ -108,12 +108,12 @@ def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:
 
 
 def substitute(value: Value, substitution: Substitution, interp: Interpreter, call: cst.Call | None) -> Value:
-    """``value`` with the caller's values put for the symbols of the definition."""
+    """``value`` with the caller's values substituted for the symbols of the definition."""
     if isinstance(value, Tensor) and isinstance(value.device, SameAs):
         given = substitution.get(value.device.symbol.key)
         came_in = value.provenance is not None and value.provenance.first.kind is StepKind.GIVEN
         if came_in and isinstance(given, Constant):
-            # Computed from an argument that is no tensor in this call.
+            # Computed from an argument that is not a tensor in this call.
             return NOTHING
     if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
         device = _device(value.device, substitution, interp, call)
@@ -122,7 +122,7 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         if isinstance(value, Opaque) and isinstance(value.device, SameAs):
             given = substitution.get(value.device.symbol.key)
             if isinstance(given, (Host, Constant, Container, Instance, Module)):
-                # The argument itself came back: it is what the caller gave.
+                # The argument itself is returned: the caller's value.
                 return given if not isinstance(given, Container) else NOTHING
         return replace(value, device=device)
     if isinstance(value, Container):
@@ -136,7 +136,7 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
     match device:
         case SameAs(symbol):
             if symbol.key not in substitution:
-                # A place only the callee can name: elsewhere it is anywhere.
+                # A device that only the callee can name: unknown to the caller.
                 return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
             return _place_of(substitution[symbol.key], interp)
         case Choice(guard, then, otherwise):
@@ -150,13 +150,13 @@ def _foreign(device: SameAs) -> Device:
 
 
 def _place_of(value: Value, interp: Interpreter) -> Device:
-    """Where an argument is, or where it says to go."""
+    """The device of an argument, or the device that it names."""
 
     match value:
         case Tensor() | Opaque() | Module() | DeviceName():
             return value.device
         case Container(items=(), rest=Tensor() as item):
-            # A list or dict of tensors of one place.
+            # A list or dict whose tensors share a device.
             return item.device
         case Self():
             return SameAs(module_symbol(value.info))
@@ -194,14 +194,14 @@ def _choice(
 
 
 def _is_tensor(value: Value) -> bool | None:
-    """Whether an argument is a tensor, as far as the call tells."""
+    """Whether an argument is a tensor; None if the call does not show it."""
     if isinstance(value, Tensor):
         return True
     return False if isinstance(value, (Host, Constant, Container)) else None
 
 
 def _may_be_none(value: Value) -> bool:
-    """An argument that is itself a parameter of the caller may be None there."""
+    """Whether the argument is itself a parameter of the caller, which may be None."""
     if isinstance(value, DeviceName):
         return value.node is None and not value.of_tensor and not isinstance(value.device, Known)
     return isinstance(value, Opaque)

@@ -1,4 +1,4 @@
-"""Calls of this file's own functions and classes: what comes back, as a function of the arguments."""
+"""Calls of the project's functions and classes: their results as a function of the arguments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def call_function(interp: Interpreter, node: cst.Call, function: Function, site: CallSite) -> Value:
-    """The summary of the function with the arguments' places put for its parameters'."""
+    """The summary of the function with the arguments' devices substituted for those of its parameters."""
     info = function.info
     if not info.keeps_signature or info.is_generator:
         return NOTHING
@@ -48,7 +48,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
 
 
 def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:
-    """An item of a batch that a helper moved: its siblings stay behind, as with a transfer written out."""
+    """Record that a helper moved an item of a batch: its siblings stay, as with an explicit transfer."""
     if not isinstance(result, (Tensor, Opaque)) or result.device in (CPU, UNKNOWN) or result.provenance is None:
         return
     if result.provenance.find(StepKind.MOVED) is None:
@@ -60,7 +60,7 @@ def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:
 
 
 def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
-    """``self.name(...)``, by the class and its bases in this file."""
+    """``self.name(...)``, by the class and its bases in the project."""
     method = receiver.info.method(name)
     if method is None or method.is_property:
         return NOTHING
@@ -69,7 +69,7 @@ def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
 
 
 def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: CallSite) -> Value:
-    """An object of a class of this file; a Module is made where a bare factory would make it."""
+    """An object of a project class; a Module is on the device where a factory without ``device=`` allocates."""
     info = callee.info
     if info.is_module:
         device = interp.state.factory_device
@@ -87,7 +87,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
-    """Buffers and parameters computed from the constructor's arguments are where those are."""
+    """Whether buffers and parameters are computed from the constructor's arguments, and so are on their device."""
     values = [fact.value for fact in interp.program.facts(info).attributes.values()]
     state = [value for value in values if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)]
     elsewhere = [value for value in state if value.device != CPU]
@@ -99,7 +99,7 @@ def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo,
 
 
 def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:
-    """Whether the class keeps a parameter, buffer or submodule with state; None where not all of it is in sight."""
+    """Whether the class stores a parameter, buffer or submodule with state; None if the class is not fully known."""
     info = callee.info
     facts = list(interp.program.facts(info).attributes.values())
     kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]

@@ -1,1 +1,1 @@
-"""What a file declares: its names, imports, functions and classes, and what their syntax says of parameters."""
+"""What a file declares: its names, imports, functions and classes, and what their syntax shows about parameters."""

@@ -8,9 +8,9 @@ from devlint.placement.syntax.nodes import body_of, code_of
 
 
 def names_blocks(node: cst.ClassDef) -> bool | None:
-    """``_no_split_modules = ["Block"]`` in the body, the contract of transformers and diffusers; None withdraws it.
+    """Whether the body sets ``_no_split_modules`` to a non-empty list, as models of transformers and diffusers do.
 
-    None is given where the body says nothing, so that a base decides.
+    None where the body does not set it, so that a base class decides. ``_no_split_modules = None`` gives False.
     """
     for statement in body_of(node.body):
         if isinstance(statement, cst.Assign):

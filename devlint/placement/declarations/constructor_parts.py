@@ -1,4 +1,4 @@
-"""Which attributes and methods of a class belong to its construction, by what its methods mention."""
+"""Which attributes and methods of a class belong to its construction, by the attributes that its methods read."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from devlint.placement.declarations.definitions import ClassInfo
 
 
 def registered_attributes(info: ClassInfo) -> frozenset[str]:
-    """Attributes of a class that stand in an argument of a registering call, or are looped over around one."""
+    """Attributes that occur in an argument of a registering call, or in the iterable of a loop that contains one."""
     return frozenset().union(*(method.own.registered for method in info.methods.values()))
 
 
 def serves_constructor(info: ClassInfo, name: str) -> bool:
-    """Whether a private method is called by ``__init__`` alone: when it runs, nothing has been moved yet."""
+    """Whether only ``__init__`` calls a private method: when it runs, nothing has been moved yet."""
     init = info.methods.get("__init__")
     if init is None or not name.startswith("_") or name.startswith("__") or name not in init.own.mentioned:
         return False

@@ -1,4 +1,4 @@
-"""Functions and classes of a file as its index holds them: names, bases, methods, and what is asked of them later."""
+"""Declared functions and classes, as the index of a file holds them: names, bases, methods, lazily read facts."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ Found = TypeVar("Found")
 
 
 class Linkage(Protocol):
-    """How the declarations of one file reach those of other files. A file that is read by itself has none."""
+    """Access from the declarations of one file to those of other files.
+
+    A file that is analysed alone has no linkage.
+    """
 
     @property
     def imports(self) -> ImportTable: ...
 
     def depends_on(self, part: str) -> None:
-        """Note that a part of the file was read (:mod:`devlint.source.dependency_parts`)."""
+        """Record a dependency on a part of the file (:mod:`devlint.source.dependency_parts`)."""
 
     def query(self, key: Hashable, find: Callable[[], Found], meanwhile: Found) -> Found:
-        """The memoised answer of ``find``; ``meanwhile`` where the same query is being answered."""
+        """The memoised result of ``find``; ``meanwhile`` if the same query is in progress."""
 
     def imported_class(self, qualified: str) -> ClassInfo | str:
-        """The project's class of that name; the name itself where the project has none."""
+        """The project's class of that name; the name itself if the project has no such class."""
 
 
 MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})
@@ -43,33 +46,33 @@ MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})
 
 @dataclass(eq=False, slots=True)
 class FunctionInfo:
-    """One function or method. ``closure`` is filled when the definition is reached."""
+    """A function or method. ``closure`` is filled when the interpreter reaches the definition."""
 
     qualname: str
     header: FunctionNode
-    """The definition as the file's skeleton has it: its signature for certain."""
+    """The definition as the file's skeleton holds it. Its signature is complete; its body may be missing."""
     owner: ClassInfo | None = None
     decorators: tuple[str, ...] = ()
     closure: dict[str, Any] = field(default_factory=dict)
-    """Abstract values of the names around a nested definition. A declaration only carries them."""
+    """For a nested definition: abstract values of the names of the enclosing definitions."""
     linkage: Linkage | None = None
-    """That of the file it stands in; None for a lambda."""
+    """The linkage of the file that declares it; None for a lambda."""
 
     number: int = 0
-    """That of the outermost definition it stands in or is, in the order of the source."""
+    """The number of its outermost enclosing definition, or its own if there is none, in source order."""
     outlined: Definition | None = None
-    """What :mod:`ast` says of it, if it stands in no other."""
+    """Facts read from :mod:`ast`; None for a nested definition."""
     _parse: Callable[[], FunctionNode] | None = None
-    """Reads the whole of it, where that has not been done."""
+    """Parses the whole definition; None once that is done."""
     _node: FunctionNode | None = None
     _own: OwnNames | None = None
     _signs: frozenset[str] | None = None
     uses: dict[str, frozenset[str]] | None = None
-    """What its body shows of the names in it (:func:`evidence.uses_of`), once that has been asked."""
+    """What the body shows about its names (:func:`parameter_evidence.uses_of`); None until it is first needed."""
 
     @property
     def node(self) -> FunctionNode:
-        """The whole definition, parsed on the first question."""
+        """The whole definition, parsed on first use."""
         if self.linkage is not None:
             self.linkage.depends_on(body_part(self.qualname))
         if self._parse is not None:
@@ -78,25 +81,25 @@ class FunctionInfo:
         return self._node if self._node is not None else self.header
 
     def forget(self) -> None:
-        """Lets go of what leads back to it."""
+        """Drop references that form cycles."""
         self.owner = self._parse = None
         self.closure = {}
 
     @property
     def key(self) -> int:
-        """Tells it from every other definition, whether its body has been parsed or not."""
+        """The identity of the definition, the same before and after its body is parsed."""
         return id(self.header)
 
     @property
     def own(self) -> OwnNames:
-        """What the body does with the attributes of ``self``."""
+        """How the body uses the attributes of ``self``."""
         if self._own is None:
             self._own = self.outlined.own if self.outlined is not None else own_names(self.node)
         return self._own
 
     @property
     def stores(self) -> frozenset[str]:
-        """Attributes of ``self`` that the body assigns; of methods only."""
+        """Attributes of ``self`` that the body assigns; empty for functions and static methods."""
         return self.own.stored if self.owner is not None and not self.is_static else frozenset()
 
     @property
@@ -105,11 +108,11 @@ class FunctionInfo:
 
     @property
     def places_itself(self) -> bool:
-        """The body calls ``.to`` or ``.cuda``: as a constructor it may leave its parameters anywhere."""
+        """The body calls ``.to`` or ``.cuda``: a constructor that does so may leave its parameters on any device."""
         return self.outlined.places if self.outlined is not None else "places" in self._body_signs()
 
     def _body_signs(self) -> frozenset[str]:
-        # Read when asked for: of the files that are only asked about, most definitions never are.
+        # Read lazily: most definitions of other files are never read.
         if self._signs is None:
             found = set()
             imported: set[int] = set()
@@ -125,7 +128,7 @@ class FunctionInfo:
 
     @property
     def is_definition(self) -> bool:
-        """Not a lambda."""
+        """Whether it is a ``def``, not a lambda."""
         return isinstance(self.header, cst.FunctionDef)
 
     @property
@@ -146,7 +149,7 @@ class FunctionInfo:
 
     @property
     def keeps_signature(self) -> bool:
-        """No decorator that could change what a call returns."""
+        """Whether no decorator may change what a call returns."""
         return all(d.rsplit(".", 1)[-1] in _TRANSPARENT for d in self.decorators)
 
 
@@ -162,57 +165,57 @@ _TRANSPARENT = frozenset(
 
 @dataclass(eq=False, slots=True)
 class ClassInfo:
-    """One class. A base is a class of this file, or the qualified name of one that is not."""
+    """A class. A base is a class of this file, or the qualified name of a class defined elsewhere."""
 
     qualname: str
     node: cst.ClassDef
     bases: tuple[str | ClassInfo, ...]
     methods: dict[str, FunctionInfo]
     linkage: Linkage | None = None
-    """That of the file it stands in."""
+    """The linkage of the file that declares it."""
     _builders: tuple[FunctionInfo, ...] | None = None
 
     @property
     def splits(self) -> bool:
-        """The class says that it may be spread over devices: it names the submodules that must stay whole."""
+        """The class declares that it may be split over devices: it lists the submodules that must stay whole."""
         return next((names for info in self.order if (names := names_blocks(info.node)) is not None), False)
 
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
-        """Methods that ``__init__`` calls on ``self`` and nothing else here does: parts of the constructor."""
+        """Methods that ``__init__`` calls on ``self`` and no other method mentions: parts of the constructor."""
         if self._builders is None:
             self._builders = _builders(self)
         return self._builders
 
     @property
     def assigned_outside_init(self) -> frozenset[str]:
-        """Attributes that a method stores which is no part of the constructor."""
+        """Attributes assigned by a method that is not part of the constructor."""
         outside = [m.stores for m in self.methods.values() if m.name != "__init__" and m not in self.builders]
         return frozenset().union(*outside)
 
     @property
     def resolved_bases(self) -> tuple[str | ClassInfo, ...]:
-        """The bases, with the classes that other files of the project define in place of their names."""
-        # A base that leads back here while it is looked up stays a name.
-        return self._asked("bases", _resolved, self.bases)
+        """The bases, where names of classes that the project defines are replaced by those classes."""
+        # A base whose resolution leads back to this class remains a name.
+        return self._memoised("bases", _resolved, self.bases)
 
     @property
     def parents(self) -> tuple[ClassInfo, ...]:
-        """The bases whose definition is in the project."""
+        """The bases that the project defines."""
         return tuple(base for base in self.resolved_bases if isinstance(base, ClassInfo))
 
     @property
     def kind(self) -> ClassKind:
-        """What it is by its bases: what the tables know of them by name, else what the project's files say."""
-        return self._asked("kind", _kind, ClassKind.UNKNOWN)
+        """The kind of class by its bases: from the library tables by name, else from the project's files."""
+        return self._memoised("kind", _kind, ClassKind.UNKNOWN)
 
     @property
     def order(self) -> tuple[ClassInfo, ...]:
-        """The class and its ancestors in the order in which methods are looked up (C3, as far as the project shows)."""
-        return self._asked("order", _order, (self,))
+        """The method resolution order (C3), as far as the project defines the bases."""
+        return self._memoised("order", _order, (self,))
 
-    def _asked(self, what: str, find: Callable[[ClassInfo], Found], meanwhile: Found) -> Found:
-        """What the files around have a say in; the memory of its analysis keeps it."""
+    def _memoised(self, what: str, find: Callable[[ClassInfo], Found], meanwhile: Found) -> Found:
+        """A memoised property that depends on other files of the workspace."""
         if self.linkage is None:
             return find(self)
         return self.linkage.query((what, self), partial(find, self), meanwhile)
@@ -226,7 +229,7 @@ class ClassInfo:
         return self.kind in MODULE_KINDS
 
     def method(self, name: str) -> FunctionInfo | None:
-        """The method by the order of the bases, as far as the project shows them."""
+        """The method by method resolution order, as far as the project defines the bases."""
         return next((c.methods[name] for c in self.order if name in c.methods), None)
 
     def defines(self, *names: str) -> bool:
@@ -234,7 +237,7 @@ class ClassInfo:
 
     @property
     def complete(self) -> bool:
-        """Every base is either in the project or a library's whose attributes the tables know."""
+        """Whether every base is defined in the project or is a library class whose attributes the tables list."""
         return self.kind is not ClassKind.UNKNOWN and all(parent.complete for parent in self.parents)
 
 
@@ -250,7 +253,10 @@ def _order(info: ClassInfo) -> tuple[ClassInfo, ...]:
 
 
 def _kind(info: ClassInfo) -> ClassKind:
-    """The first telling kind among the bases. A name that the tables know is taken at its word: no file is opened."""
+    """The first informative kind among the bases.
+
+    A base listed in the tables is not looked up in the project's files.
+    """
     named = [kind_of_base(base) for base in info.bases if isinstance(base, str)]
     found = [ClassKind(kind) for kind in named if kind is not None]
     if None in named or not _telling(found):
@@ -264,13 +270,13 @@ def _kind(info: ClassInfo) -> ClassKind:
     if not unknown and ClassKind.UNKNOWN not in found:
         return ClassKind.PLAIN
     if "forward" in info.methods and not info.methods["forward"].is_static:
-        # An unknown base with a forward of its own: nothing but a Module has one.
+        # A class with an unknown base and its own ``forward`` is a Module.
         return ClassKind.MODULE
     return ClassKind.UNKNOWN
 
 
 def _prepares_images(parent: ClassInfo) -> bool:
-    """The project's own base of transforms, beside libraries that know images on the host only (not: graphs)."""
+    """Whether it is a base of transforms in a file that imports a library for images on the host (not: graphs)."""
     if not parent.name.endswith("Transform") or parent.linkage is None or parent.is_module:
         return False
     parent.linkage.depends_on(IMPORTS)
@@ -283,7 +289,7 @@ def _telling(kinds: list[ClassKind]) -> ClassKind | None:
 
 
 def _builders(info: ClassInfo) -> tuple[FunctionInfo, ...]:
-    """Methods that are parts of the constructor: ``__init__`` calls them on ``self``, and nothing else here does."""
+    """Methods that ``__init__`` calls on ``self`` and no other method mentions: parts of the constructor."""
     init = info.methods.get("__init__")
     if init is None:
         return ()

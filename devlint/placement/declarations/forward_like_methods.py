@@ -1,10 +1,9 @@
 """Methods of a Module that callers use in place of ``forward``.
 
-A Module is asked for predictions, codes, samples, scores and losses under names that the field agrees on: scikit-learn
-(``predict``, ``score``), autoencoders and tokenised models (``encode``, ``decode``), ``torch.distributions``
-(``sample``, ``log_prob``), transformers (``generate``), recommenders (``full_sort_predict``, ``calculate_loss``). What
-they are given and what they hand back is used like what ``forward`` is given and hands back: beside the inputs, on the
-module's device.
+The names are established conventions: scikit-learn (``predict``, ``score``), autoencoders and tokenised models
+(``encode``, ``decode``), ``torch.distributions`` (``sample``, ``log_prob``), transformers (``generate``), recommenders
+(``full_sort_predict``, ``calculate_loss``). Their arguments and results are assumed to be where those of ``forward``
+are: on the module's device.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _NAMES = frozenset({"full_sort_predict", "log_prob", "log_likelihood", "calculat
 
 
 def stands_for_forward(owner: ClassInfo | None, name: str) -> bool:
-    """Whether a method of this class and name is one of a Module that is called as its ``forward`` is."""
+    """Whether a method of this class and name is called in place of ``forward``."""
     if owner is None or not owner.is_module:
         return False
     return name in _NAMES or name.partition("_")[0] in _FIRST_WORDS

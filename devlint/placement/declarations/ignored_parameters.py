@@ -1,4 +1,4 @@
-"""Device parameters that a definition takes and never looks at, where nothing else explains the signature."""
+"""Device parameters that a definition takes and never reads, where nothing else determines the signature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ignored:
-    """``overwritten`` is the assignment that replaces the parameter before anything reads it; None: never read."""
+    """``overwritten`` is the assignment that replaces the parameter before it is read; None if there is none."""
 
     parameter: cst.Param
     overwritten: cst.Assign | None
@@ -28,20 +28,20 @@ class Ignored:
 _NO_CONTRACT = frozenset(
     {"staticmethod", "classmethod", "no_grad", "inference_mode", "enable_grad", "lru_cache", "cache", "script"}
 )
-"""Decorators that ask for no signature of their own."""
+"""Decorators that do not require a certain signature."""
 
-_SAID_SO = re.compile(r"\b(unused|not used|ignored?|ignores|deprecated|compatib\w*|legacy|placeholder|ARG00\d)\b", re.I)
-"""Words by which a definition owns up to it."""
+_UNUSED = re.compile(r"\b(unused|not used|ignored?|ignores|deprecated|compatib\w*|legacy|placeholder|ARG00\d)\b", re.I)
+"""Words that document a parameter as unused."""
 
 _READS_NAMES = frozenset({"locals", "vars", "eval", "exec"})
 
 
 def ignored_device_parameters(info: FunctionInfo, index: FileIndex) -> Iterator[Ignored]:
-    """The device parameters of a free signature that the body never reads."""
+    """The device parameters that the body never reads, if nothing else determines the signature."""
     node = info.node
     if not isinstance(node, cst.FunctionDef) or not any(_names_device(p) for p in parameters_of(node)):
         return
-    if _conforms(info, index) or _is_stub(node) or _owns_up(node):
+    if _signature_is_determined(info, index) or _is_stub(node) or _documented_as_unused(node):
         return
     if any(isinstance(child, cst.Name) and child.value in _READS_NAMES for child in descend(node.body)):
         return
@@ -64,8 +64,8 @@ def _names_device(parameter: cst.Param) -> bool:
     )
 
 
-def _conforms(info: FunctionInfo, index: FileIndex) -> bool:
-    """Whether somebody else decides the signature: a base, a sibling, a decorator, whoever is handed the function."""
+def _signature_is_determined(info: FunctionInfo, index: FileIndex) -> bool:
+    """Whether a base, a function of the same name, a decorator or an indirect call determines the signature."""
     node = info.node
     assert isinstance(node, cst.FunctionDef)
     if node.params.star_kwarg is not None or isinstance(node.params.star_arg, cst.Param):
@@ -82,14 +82,14 @@ def _conforms(info: FunctionInfo, index: FileIndex) -> bool:
 
 
 def _may_override(info: FunctionInfo) -> bool:
-    """A base that is not seen in full may define the method; so may one that is (fixture `signatures`)."""
+    """Whether a base may define the method: one that is not fully known, or one that does (fixture `signatures`)."""
     owner = info.owner
     assert owner is not None
     if not owner.complete:
         return True
     parents = owner.parents
     if info.name == "__init__":
-        # Siblings under one base are built alike.
+        # Classes with a common base share the signature of their constructor.
         return bool(parents) or (bool(owner.node.bases) and not owner.is_module)
     library = any(not _is_plain(base) for base in owner.bases)
     public_hook = library and not info.name.startswith("_") and info.name in _HOOKS
@@ -97,7 +97,7 @@ def _may_override(info: FunctionInfo) -> bool:
 
 
 _HOOKS = frozenset({"to", "to_empty", "cuda", "forward", "transfer_batch_to_device", "step"})
-"""Methods of a library's bases that may take a device."""
+"""Methods of library base classes that may take a device."""
 
 
 def _is_plain(base: object) -> bool:
@@ -105,7 +105,7 @@ def _is_plain(base: object) -> bool:
 
 
 def _is_stub(node: cst.FunctionDef) -> bool:
-    """Nothing but a docstring, ``pass``, ``...``, a constant, or ``raise``."""
+    """Whether the body is only docstrings, ``pass``, ``...``, constants and ``raise``."""
     return all(_does_nothing(statement) for statement in body_of(node.body))
 
 
@@ -118,13 +118,13 @@ def _does_nothing(statement: cst.CSTNode) -> bool:
     )
 
 
-def _owns_up(node: cst.FunctionDef) -> bool:
-    """The documentation, or a comment on a line about the device, says that it is not used."""
+def _documented_as_unused(node: cst.FunctionDef) -> bool:
+    """Whether the docstring, or a comment on a line about the device, says that the parameter is not used."""
     docstring = node.get_docstring() or ""
-    # Without layout there are no comments: that the parameter is ignored is then said for the rule to look into.
+    # Comments need layout. Without it the parameter is reported as ignored, and the rule reads the comments.
     lines = [] if is_bare(node) else cst.Module(body=[]).code_for_node(node).splitlines()
     said = [line for line in (*docstring.splitlines(), *lines) if "device" in line.lower()]
-    return any(_SAID_SO.search(line) for line in said)
+    return any(_UNUSED.search(line) for line in said)
 
 
 def _ignored(node: cst.FunctionDef, parameter: cst.Param) -> Ignored | None:
@@ -142,7 +142,7 @@ def _ignored(node: cst.FunctionDef, parameter: cst.Param) -> Ignored | None:
 
 
 def _mentions(node: cst.CSTNode, name: str) -> bool:
-    """Whether the name itself stands there: not as a keyword, nor as an attribute of something else."""
+    """Whether the node contains the variable ``name``; keywords and attributes of that name do not count."""
     stack = [node]
     while stack:
         current = stack.pop()

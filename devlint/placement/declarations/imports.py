@@ -1,4 +1,4 @@
-"""Which dotted name a local name stands for: aliases of imports, read once for a file."""
+"""Qualified names of local names: the aliases that a file's imports bind, read once per file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CANONICAL = {
     "torch._tensor.Tensor": "torch.Tensor",
     "np": "numpy",
 }
-"""Names that torch gives one object; the right-hand side is the one the tables use."""
+"""Torch objects with several names; the right-hand side is the name that the tables use."""
 
 
 def imported_names(statement: cst.Import | cst.ImportFrom) -> list[tuple[str, str]]:
-    """Pairs of (local name, qualified name) an import statement binds. A relative import keeps its dots."""
+    """Pairs of (local name, qualified name) that an import statement binds. A relative import keeps its dots."""
     if isinstance(statement, cst.Import):
         return [_plain(alias) for alias in statement.names]
     if isinstance(statement.names, cst.ImportStar):
@@ -36,7 +36,7 @@ def imported_names(statement: cst.Import | cst.ImportFrom) -> list[tuple[str, st
 
 
 def names_of(one: Import) -> tuple[str, str]:
-    """The same for an import by name that :mod:`ast` has read."""
+    """The same pair for an import by name that was read from :mod:`ast`."""
     if one.module is None:
         if one.alias is not None:
             return one.alias, canonical(one.name)

@@ -1,7 +1,7 @@
 """The definitions of one file: classes with their bases and methods, functions with their enclosing class.
 
-The structure is read from names only; nothing is evaluated here. What other files define enters by names that
-stay names here: what they mean is asked of the project (:mod:`devlint.placement.project.workspace`), or of the tables.
+The index is built from names alone; nothing is evaluated. Definitions of other files remain names here. They are
+resolved by the workspace (:mod:`devlint.placement.project.workspace`) or the library tables.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ class FileIndex:
     functions: dict[int, FunctionInfo]
     """By the identity of the FunctionDef node."""
     read_names: frozenset[str]
-    """Every name the file mentions anywhere."""
+    """Every name that occurs in the file."""
     indirect: frozenset[str]
-    """Names of definitions mentioned otherwise than as the callee of a call: anybody may call those."""
+    """Names of definitions that occur other than as the callee of a call: their callers are not all known."""
     rebound: frozenset[str]
-    """Names of the module that some definition declares ``global``: what they hold depends on what has run."""
+    """Module-level names that some definition declares ``global``: their values depend on execution order."""
     stars: tuple[str, ...] = ()
-    """Modules of which every public name is imported, in the order of the source."""
+    """Modules imported with ``*``, in source order."""
     top_level: dict[str, FunctionInfo | ClassInfo] = field(default_factory=dict)
-    """The definitions of the module level by name; of several the last."""
+    """Module-level definitions by name; the last of several."""
     bound: frozenset[str] = frozenset()
-    """Names that statements of the module level bind, other than by definitions and imports."""
+    """Names that module-level statements bind, except definitions and imports."""
     defined: Counter[str] = field(default_factory=Counter)
-    """How many functions of the file have the name."""
+    """For each name, how many functions of the file have it."""
 
     def in_order(self) -> list[FunctionInfo]:
-        """Every definition in the order of the source, those inside of others included."""
+        """Every definition in source order, nested ones included."""
         for info in list(self.functions.values()):
-            _ = info.node  # what stands inside of it joins the index
+            _ = info.node  # Parsing adds the nested definitions to the index.
         return sorted(self.functions.values(), key=lambda info: info.number)
 
     def whole(self, header: cst.FunctionDef) -> cst.FunctionDef:
-        """The definition in full whose signature this is."""
+        """The whole definition that has this header."""
         info = self.functions.get(id(header))
         node = info.node if info is not None else header
         return node if isinstance(node, cst.FunctionDef) else header
 
     def dissolve(self) -> None:
-        """Breaks the cycles between classes and their methods; nobody will ask for either."""
+        """Break the reference cycles between classes and their methods; the index is not used afterwards."""
         for info in self.functions.values():
             info.forget()
         for defined in self.classes.values():
@@ -68,13 +68,14 @@ class FileIndex:
 
 
 Reader = Callable[[int], FunctionNode | None]
-"""Parses the definition of a number in full; None where that cannot be done."""
+"""Parses the whole definition of a given number; None if that fails."""
 
 
 def index_file(tree: cst.Module, outline: Outline | None = None, read: Reader | None = None) -> FileIndex:
-    """The index of a file. ``tree`` may be its skeleton, whose missing bodies ``outline`` tells of and ``read`` parses.
+    """The index of a file.
 
-    Without an outline, for text that :mod:`ast` does not know, all of it is read from the tree.
+    ``tree`` may be its skeleton: ``outline`` then describes the missing bodies, and ``read`` parses them. Without an
+    outline, for text that :mod:`ast` cannot parse, everything is read from the tree.
     """
     index = _index_of_names(tree) if outline is None else _index_of_outline(outline)
     index.bound = frozenset(_bound_names(tree))
@@ -130,7 +131,7 @@ def _empty_index(
     direct: Counter[str],
     defined: Counter[str],
 ) -> FileIndex:
-    """What is known by names alone: no definition is in it yet."""
+    """An index with names and without definitions."""
     indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
     index = FileIndex(ImportTable(names), {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
     index.defined = defined
@@ -138,7 +139,7 @@ def _empty_index(
 
 
 def _bound_names(tree: cst.Module) -> Iterator[str]:
-    """Names in the targets of assignments, loops and ``with`` outside of definitions."""
+    """Names in the targets of assignments, ``for`` and ``with`` outside of definitions."""
     for statement in tree.body:
         if isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
             continue
@@ -154,7 +155,7 @@ _BINDING = frozenset({cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.NamedE
 
 
 class _Indexing:
-    """One pass over the blocks of a tree, in the order of the source."""
+    """One pass over the blocks of a tree, in source order."""
 
     def __init__(self, index: FileIndex, outlined: list[Definition], read: Reader | None) -> None:
         self._index = index
@@ -170,7 +171,7 @@ class _Indexing:
         classes: dict[str, ClassInfo],
         inside: FunctionInfo | None = None,
     ) -> None:
-        """Definitions of a block, through if/try/with but each in its own scope; ``inside`` is the function around."""
+        """Index the definitions of a block and of its compound statements; ``inside`` is the enclosing function."""
         visible = dict(classes)
         stack = list(reversed(_statements(block)))
         while stack:
@@ -212,7 +213,7 @@ class _Indexing:
         return info
 
     def _parsed(self, info: FunctionInfo, visible: dict[str, ClassInfo]) -> FunctionNode:
-        """The whole of a definition; what is defined inside of it joins the index."""
+        """The whole definition; its nested definitions are added to the index."""
         node = None
         if info.outlined is not None and self._read is not None:
             node = self._read(info.outlined.number)
@@ -223,7 +224,7 @@ class _Indexing:
 
 
 def _is_number(node: cst.FunctionDef, outlined: Definition) -> bool:
-    """Whether the body is the number that stands for it in a skeleton."""
+    """Whether the body is the integer that replaces it in a skeleton."""
     match node.body.body:
         case [cst.SimpleStatementLine(body=[cst.Expr(value=cst.Integer(value=number))])]:
             return number == str(outlined.number)
@@ -231,7 +232,7 @@ def _is_number(node: cst.FunctionDef, outlined: Definition) -> bool:
 
 
 def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
-    """A property's setter must not hide its getter."""
+    """Add a method. A property's setter must not hide its getter."""
     if any(d.endswith((".setter", ".deleter")) for d in info.decorators):
         return
     if "overload" in (d.rsplit(".", 1)[-1] for d in info.decorators):
@@ -246,8 +247,11 @@ def _statements(block: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 _COMPOUND = frozenset({cst.If, cst.For, cst.While, cst.Try, cst.TryStar, cst.With, cst.Match})
-"""Statements with blocks, beside definitions. Types are compared where each statement of a file passes: LibCST's
-classes are abstract ones, which take long to say that something is no instance."""
+"""Compound statements other than definitions.
+
+Types are compared by identity because ``isinstance`` is slow for LibCST's abstract base classes and this runs for every
+statement.
+"""
 
 
 def _inner_statements(statement: cst.CSTNode) -> list[cst.CSTNode]:

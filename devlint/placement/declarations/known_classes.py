@@ -1,4 +1,4 @@
-"""What a class is by its bases. What deriving from a library's class means stands in that library's table."""
+"""The kind of a class by its bases. The kinds of library classes are in the library tables."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from devlint.semantics import library_models
 
 
 class ClassKind(Enum):
-    """What a class is, by its bases."""
+    """The kind of a class by its bases."""
 
     MODULE = "module"
     LIGHTNING = "lightning"
-    """A Module whose batches arrive moved and whose ``device`` follows it."""
+    """A Module that receives batches already moved and whose ``device`` attribute is its own device."""
     HOST = "host"
     """Dataset, Sampler, Transform: works on the CPU."""
     AUTOGRAD = "autograd"
-    """``torch.autograd.Function``: tensors in, tensors out, no self."""
+    """``torch.autograd.Function``: takes and returns tensors; no ``self``."""
     OPTIMIZER = "optimizer"
     PLAIN = "plain"
     UNKNOWN = "unknown"
@@ -28,11 +28,11 @@ _PLAIN = frozenset(
     typing.NamedTuple NamedTuple str int
     """.split()
 )
-"""Python's own bases."""
+"""Base classes of Python's standard library."""
 
 
 def kind_of_base(name: str) -> str | None:
-    """The kind of a base class by its qualified name; None when nothing is known of it."""
+    """The kind of a base class by its qualified name; None if it is not known."""
     if name in _PLAIN:
         return "plain"
     if name == "autograd.Function":

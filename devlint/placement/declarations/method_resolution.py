@@ -1,4 +1,4 @@
-"""The order in which the methods of a class are looked up among its ancestors."""
+"""The method resolution order of a class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Class = TypeVar("Class")
 
 
 def c3_merge(orders: list[list[Class]], parents: list[Class]) -> list[Class]:
-    """The C3 merge. Where the bases contradict each other, which Python refuses, the first order wins."""
+    """The C3 merge. If the bases have no consistent order, which Python rejects, the first list's head is taken."""
     lists = [order for order in [*orders, parents] if order]
     merged: list[Class] = []
     while lists:

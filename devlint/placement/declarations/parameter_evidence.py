@@ -1,7 +1,7 @@
-"""Why a function's parameter counts as a tensor: its annotation, its default, and how the body uses it.
+"""Evidence for what a parameter holds: its annotation, its default value, and its uses in the body.
 
 Source of the attribute sets: the public attributes of ``torch.Tensor`` that neither ``numpy.ndarray`` nor the common
-Python containers, loggers and configuration objects share.
+Python containers, loggers and configuration objects have.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ TENSOR_METHODS = frozenset(
     argmax_ isnan_ bool int data_ptr cumprod relu erf mul div
     """.split()
 )
-"""Methods that make what is called by them a tensor.
+"""Methods that only a tensor has.
 
-``view``, ``size``, ``shape``, ``T`` are an array's too; ``cuda``, ``cpu``, ``float``, ``half``, ``requires_grad_`` a
-Module's. The name alone says nothing: ``config.dim``.
+Excluded: ``view``, ``size``, ``shape``, ``T``, which arrays have; ``cuda``, ``cpu``, ``float``, ``half``,
+``requires_grad_``, which a Module has. An attribute without a call is no evidence: ``config.dim``.
 """
 
 TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
@@ -62,7 +62,7 @@ _SIGNS = {
     **dict.fromkeys(("astype", "tobytes"), "numpy"),
     "device": "placed",
 }
-"""What it shows of a name that this attribute of it is read."""
+"""What reading an attribute of a name shows about the name."""
 
 
 class Role(Enum):
@@ -76,24 +76,24 @@ class Role(Enum):
     NUMPY = "numpy"
     HOST = "host"
     PLACED = "placed"
-    """Its ``.device`` is read and nothing else is known: a tensor most often, a configuration sometimes."""
+    """Only its ``.device`` is read: usually a tensor, sometimes a configuration object."""
     ANYTHING = "anything"
 
 
 @dataclass(frozen=True, slots=True)
 class NameUses:
-    """What the uses of names in one definition show. Items are named as the source writes them: ``batch[key]``."""
+    """What the names of one definition are used as. Items are named by their source text: ``batch[key]``."""
 
     tensors: frozenset[str] = frozenset()
-    """Names and items that are used as only tensors can be, and never handed to a conversion."""
+    """Names and items that are used as tensors and not converted to tensors."""
     tensor_items: frozenset[str] = frozenset()
-    """The items among them."""
+    """The members of ``tensors`` that are items."""
     placed_items: frozenset[str] = frozenset()
     """Items whose ``.device`` is read."""
 
 
 def name_uses(uses: dict[str, frozenset[str]]) -> NameUses:
-    """The uses that :func:`uses_of` found, by what they show."""
+    """The result of :func:`uses_of`, grouped by kind of use."""
     tensors = frozenset(name for name, signs in uses.items() if "tensor" in signs and not signs & {"numpy", "data"})
     items = {name: signs for name, signs in uses.items() if "[" in name}
     placed = frozenset(name for name, signs in items.items() if "placed" in signs)
@@ -101,7 +101,7 @@ def name_uses(uses: dict[str, frozenset[str]]) -> NameUses:
 
 
 def roles_of(info: FunctionInfo, imports: ImportTable, uses: dict[str, frozenset[str]]) -> dict[str, Role]:
-    """The role of each parameter of a function, by name; ``uses`` is :func:`uses_of` its body."""
+    """The role of each parameter of a function, by name; ``uses`` is the result of :func:`uses_of`."""
     node = info.node
     return {
         param.name.value: _role(param, uses.get(param.name.value, frozenset()), imports)
@@ -134,7 +134,7 @@ def _role(param: cst.Param, uses: frozenset[str], imports: ImportTable) -> Role:
 
 
 def _is_number(default: cst.BaseExpression | None) -> bool:
-    """What defaults to a number is one, whatever it is handed to: ``torch.pow(theta, t)`` takes both."""
+    """Whether a default value is a number or string; then so is the argument: ``torch.pow(theta, t)`` takes both."""
     if default is None:
         return False
     if isinstance(default, cst.UnaryOperation):
@@ -158,7 +158,7 @@ _BY_NAME = re.compile(
 
 
 def annotated(text: str, imports: ImportTable) -> Role | None:
-    """The role an annotation states; None when it names nothing this analysis knows."""
+    """The role that an annotation states; None if the annotation is not known here."""
     text = text.strip("'\"")
     if _BY_NAME.fullmatch(text):
         return Role.TENSORS_BY_NAME
@@ -196,7 +196,7 @@ def annotated(text: str, imports: ImportTable) -> Role | None:
 
 
 def module_class(text: str, imports: ImportTable) -> str:
-    """The ``torch.nn`` class that an annotation names; empty when it names another or none."""
+    """The ``torch.nn`` class that an annotation names; empty if it names no such class."""
     qualified = imports.qualified(text)
     return qualified if qualified.startswith("torch.nn.") and semantics.module(qualified) is not None else ""
 
@@ -207,7 +207,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def uses_of(node: FunctionNode, imports: ImportTable) -> dict[str, frozenset[str]]:
-    """For each name of a function's body: which of "tensor", "placed", "module", "numpy" its uses show."""
+    """For each name in a function's body, what its uses show: "tensor", "placed", "module", "numpy", "data"."""
     found: dict[str, set[str]] = {}
     for child in descend(node.body):
         if type(child) is cst.Attribute:
@@ -227,12 +227,12 @@ def _attribute_uses(node: cst.Attribute, found: dict[str, set[str]]) -> None:
         if sign is not None:
             found.setdefault(holder.value, set()).add(sign)
     elif type(holder) is cst.Subscript and attribute in TENSOR_ATTRIBUTES:
-        # Models kept by name have a device as well.
+        # A Module in a dict has a device as well.
         found.setdefault(code_of(holder), set()).add("placed" if attribute == "device" else "tensor")
 
 
 def _called_by(node: cst.BaseExpression) -> str:
-    """What a method is called by: a name, or an item written like ``batch[key]``."""
+    """The receiver of a method call: a name, or an item as in ``batch[key]``."""
     return code_of(node) if isinstance(node, cst.Subscript) else dotted(node) or ""
 
 
@@ -244,7 +244,7 @@ def _call_uses(call: cst.Call, imports: ImportTable, found: dict[str, set[str]])
     if name in _CONVERSIONS:
         for argument in call.args[:1]:
             if isinstance(argument.value, cst.Name):
-                # What is converted to a tensor was none; a later use under the same name is the result's.
+                # The argument of a conversion is not a tensor; later uses of the name are uses of the result.
                 found.setdefault(argument.value.value, set()).add(_CONVERSIONS[name])
         return
     operation = semantics.function(name)
@@ -260,11 +260,11 @@ def _call_uses(call: cst.Call, imports: ImportTable, found: dict[str, set[str]])
         elif position < len(operation.parameters):
             parameter = operation.parameters[position]
         if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
-            # Where a 0-dim tensor may stand, so may a number.
+            # A number may be passed for a 0-dim tensor.
             continue
         first = parameter is operation.parameters[0]
         for one in _names_of(argument.value):
-            # Beyond the first, many tensor parameters take numbers as well.
+            # Tensor parameters after the first often accept numbers as well.
             if first or parameter.kind == "tensors":
                 found.setdefault(one, set()).add("tensor")
 

@@ -1,4 +1,4 @@
-"""What a method does with the attributes of ``self``, by their source alone."""
+"""How a method uses the attributes of ``self``, by syntax alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devlint.source.outline import REGISTERING, OwnNames
 
 
 def own_names(node: FunctionNode) -> OwnNames:
-    """What :mod:`devlint.source.outline` reads from :mod:`ast`, read from a LibCST tree."""
+    """The same facts that :mod:`devlint.source.outline` reads from :mod:`ast`, read from a LibCST tree."""
     first = node.params.params[:1]
     if not first:
         return OwnNames()

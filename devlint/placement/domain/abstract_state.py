@@ -1,4 +1,4 @@
-"""What is known of names and of the process at one point of a definition, and how two such states join."""
+"""The abstract state at one point of a definition, and the join of two states."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ from devlint.placement.domain.value_join import join_values
 
 
 def root_of(path: str) -> str:
-    """The name that a path starts from."""
+    """The name that a storage path starts with."""
     return path.split(".", 1)[0].split("[", 1)[0]
 
 
 @dataclass(slots=True)
 class AbstractState:
-    """Values by the path they are stored at (``x``, ``self.w``, ``batch['x']``), and the process-wide settings."""
+    """Abstract values by storage path (``x``, ``self.w``, ``batch['x']``), and the process-wide settings."""
 
     values: dict[str, Value] = field(default_factory=dict)
     default_device: Device = CPU
     """Where a factory without ``device=`` allocates."""
     context_device: Device | None = None
-    """The device of the innermost ``with torch.device(...)``; it wins over the default."""
+    """The device of the innermost ``with torch.device(...)``; it overrides the default device."""
     current_index: int | None = None
-    """The current accelerator's index, where a path set it; SOME_INDEX where it was set to what is not known."""
+    """The current accelerator's index; SOME_INDEX if it was set to an unknown one, None if it was not set."""
     streams: StreamOrder = NO_SIDE_STREAM
     moved_groups: dict[str, Device] = field(default_factory=dict)
-    """Keys of symbols some of whose items were moved, and where to."""
+    """Keys of symbols some of whose items were moved, and the target device."""
     dead: bool = False
-    """The analysed world never gets here."""
+    """Unreachable in the analysed configuration."""
     versions: dict[str, int] = field(default_factory=dict)
     on_cpu: bool = False
-    """Reached only where nothing is on an accelerator: in the CPU's branch, or after the other one has left."""
+    """Reachable only where nothing is on an accelerator: the branch for the CPU, or after the other branch has left."""
     on_accelerator: bool = False
-    """Reached only where an accelerator is in use."""
+    """Reachable only where an accelerator is in use."""
 
     def copy(self) -> AbstractState:
-        # dataclasses.replace takes four times as long, and each branch copies a state.
+        # ``dataclasses.replace`` takes four times as long, and each branch copies a state.
         made = AbstractState(*_fields_of(self))
         made.values = dict(self.values)
         made.moved_groups = dict(self.moved_groups)
@@ -61,7 +61,7 @@ class AbstractState:
         return made
 
     def store(self, path: str, value: Value) -> None:
-        """Bind a path; what was known of its parts is gone."""
+        """Bind a path; values of its attributes and items are dropped."""
         self.forget_parts(path)
         self.values[path] = value
         root = root_of(path)
@@ -78,7 +78,7 @@ class AbstractState:
         return self.default_device if self.context_device is None else self.context_device
 
     def narrowed(self, guard: Guard, holds: bool) -> AbstractState:
-        """This state inside the branch where ``guard`` is decided."""
+        """This state in the branch where ``guard`` holds or not."""
         inside = self.copy()
         for path, value in inside.values.items():
             device = getattr(value, "device", None)
@@ -91,7 +91,7 @@ _fields_of = attrgetter(*(field.name for field in fields(AbstractState)))
 
 
 def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractState | None) -> AbstractState | None:
-    """The state after a branch; None stands for an arm that does not get there."""
+    """The state after a branch; None stands for an arm whose end is not reachable."""
     if then is None or otherwise is None:
         return then if otherwise is None else otherwise
     joined = then.copy()
@@ -102,7 +102,7 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
         if a is None or b is None:
             present = a if b is None else b
             if "." in path or "[" in path:
-                # One arm replaced a part, the other kept what the whole says of it: neither is certain.
+                # One arm replaced a part, the other has only the value of the whole: neither is certain.
                 joined.values[path] = _weakened(present)
             elif present is not None:
                 joined.values[path] = present

@@ -1,4 +1,7 @@
-"""What an expression evaluates to, as far as placement needs it. Plain frozen data; trees only by reference."""
+"""Abstract values of expressions, as far as device inference needs them.
+
+Frozen data; syntax trees by reference only.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What sort of tensor: it decides what a transfer's result means."""
+    """The kind of a tensor; it determines the result of a transfer."""
 
     PLAIN = "plain"
     PARAMETER = "parameter"
@@ -32,9 +35,9 @@ class Evidence(Enum):
     """Why a value counts as a tensor."""
 
     CERTAIN = "certain"
-    """Made by torch, annotated, or used as only a tensor can be."""
+    """Created by torch, annotated as a tensor, or used as only a tensor can be."""
     LIKELY = "likely"
-    """By convention: ``forward``'s inputs, a module's output."""
+    """By convention: an input of ``forward``, the output of a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +51,33 @@ class Tensor:
     provenance: Provenance | None = field(default=None, compare=False)
     pinned: bool = False
     copied_at: int | None = None
-    """Synchronisation epoch of a ``non_blocking=True`` copy to the host that made this value."""
+    """For the result of a ``non_blocking=True`` copy to the host: the synchronisation epoch of the copy."""
     stream: str | None = None
-    """The side stream it was computed on; empty for the default stream, None where that is not known."""
+    """The side stream it was computed on; empty for the default stream, None if not known."""
     computed_at: int = 0
-    """Stream epoch at which it was computed."""
+    """The stream epoch in which it was computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Something of unknown type whose tensors are all on ``device``: a module's output, a batch, an argument.
+    """A value of unknown type whose tensors are all on ``device``: a module's output, a batch, an argument.
 
-    Attributes, items and method results of it stay with it. It takes part in a meeting only where a tensor must stand.
+    Its attributes, items and method results have the same device. It is an operand only where a tensor is required.
     """
 
     device: Device
     provenance: Provenance | None = field(default=None, compare=False)
     tensorlike: bool = False
-    """Seen used as a tensor somewhere in the function."""
+    """Used as a tensor somewhere in the function."""
     stream: str | None = field(default=None, compare=False)
     computed_at: int = field(default=0, compare=False)
-    """As of a Tensor."""
+    """As in :class:`Tensor`."""
     fields: frozenset[str] = field(default=frozenset(), compare=False)
-    """Names of its fields that are tensors by its class; ``[]`` for all that is kept under a string key."""
+    """Names of the fields that its class declares as tensors; ``[]`` for all items under string keys."""
     info: ClassInfo | None = field(default=None, compare=False)
-    """Its class, where an annotation names one of the project."""
+    """Its class, if an annotation names a class of the project."""
     moved: bool = field(default=False, compare=False)
-    """A transfer gave it: what takes part in arithmetic afterwards is a tensor."""
+    """The result of a transfer: if it is used in arithmetic, it is a tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +89,11 @@ class Module:
     info: ClassInfo | None = field(default=None, compare=False)
     provenance: Provenance | None = field(default=None, compare=False)
     children: tuple[Value, ...] = field(default=(), compare=False)
-    """For containers and wrappers: the modules handed in."""
+    """For containers and wrappers: the modules passed to the constructor."""
     holds_state: bool | None = None
-    """Whether it has parameters or buffers, by the table or by its class; None where that is not known."""
+    """Whether it has parameters or buffers, by the tables or by its class; None if not known."""
     assumed: bool = False
-    """Its class is not known; that it is a Module is read from how it is kept and called."""
+    """Its class is not known; how it is stored and called indicates a Module."""
 
     @property
     def stateless(self) -> bool:
@@ -99,17 +102,17 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class DeviceName:
-    """A ``torch.device``, or a string or index on its way to being one. ``node`` is where it was spelled."""
+    """A ``torch.device``, or a string or index that may become one. ``node`` is the expression that spells it."""
 
     device: Device
     node: cst.CSTNode | None = field(default=None, compare=False)
     text: str = ""
     chosen_by_probe: bool = False
-    """Came out of an availability test."""
+    """The result of an availability probe."""
     of_tensor: bool = False
     """Read from a tensor's own ``.device``, which always carries an index on an accelerator."""
     is_type: bool = False
-    """``device.type``: only the type's string."""
+    """``device.type``: only the string of the type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A plain Python or host value that is not a tensor: a size, a number, a path. ``numpy``: an ndarray."""
+    """A Python object on the host that is not a tensor: a size, a number, a path. ``numpy``: an ndarray."""
 
     numpy: bool = False
     number: bool = False
@@ -131,7 +134,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A tuple, list, set or dict. ``keys`` is None for sequences; ``rest`` is what else may be inside."""
+    """A tuple, list, set or dict. ``keys`` is None for sequences; ``rest`` is the join of items not listed."""
 
     items: tuple[Value, ...]
     keys: tuple[object, ...] | None = None
@@ -142,33 +145,33 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An object of a class that is no Module: a class of this file, or a library's by name."""
+    """An object of a class that is not a Module: a class of the project by its declaration, or a library's by name."""
 
     type_name: str
     info: ClassInfo | None = field(default=None, compare=False)
     device: Device = UNKNOWN
-    """For streams, generators and the like: the device they were made for."""
+    """For streams, generators and the like: the device they were created for."""
     node: cst.CSTNode | None = field(default=None, compare=False)
     details: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A dotted name outside the file: ``torch.nn.functional.relu``, ``numpy``, ``os.environ``."""
+    """A dotted name defined outside the project: ``torch.nn.functional.relu``, ``numpy``, ``os.environ``."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectModule:
-    """A module of this project: its file, or the directory of a package that has no ``__init__``."""
+    """A module of the project: its file, or the directory of a package without ``__init__``."""
 
     file: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of this project, with its receiver when bound."""
+    """A function of the project, with its receiver if bound."""
 
     info: FunctionInfo = field(compare=False)
     key: str = ""
@@ -201,7 +204,7 @@ class ClassValue:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A Python truth value about devices. ``known`` is its value in the world with an accelerator."""
+    """A truth value about devices. ``known`` is its value in the analysed configuration."""
 
     known: bool | None = None
     guard: str = ""
@@ -218,7 +221,7 @@ class Self:
 
 @dataclass(frozen=True, slots=True)
 class UnknownValue:
-    """Anything. Not an operand of any meeting."""
+    """Any value. Never an operand in a device check."""
 
 
 Value = (
@@ -242,7 +245,7 @@ Value = (
 
 
 def array_of(*values: Value) -> Host:
-    """An array that is computed of these values. Its way is that of the first tensor, or array of one, among them."""
+    """An array computed from these values. Its provenance is that of the first tensor or array of one."""
     provenances = (value.provenance for value in values if isinstance(value, (Tensor, Opaque, Host)))
     return Host(numpy=True, provenance=next((provenance for provenance in provenances if provenance is not None), None))
 

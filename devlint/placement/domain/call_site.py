@@ -20,7 +20,7 @@ class CallSite:
 
     @property
     def positional(self) -> tuple[Argument, ...]:
-        """The arguments before the first unpacking that are given by position."""
+        """The positional arguments before the first unpacking."""
         found = []
         for argument in self.arguments:
             if argument.star:
@@ -38,7 +38,7 @@ class CallSite:
         return next((a for a in self.arguments if a.keyword == name), None)
 
     def argument(self, name: str, position: int | None) -> Argument | None:
-        """The argument a parameter gets, by keyword or by position."""
+        """The argument for a parameter, by keyword or by position."""
         found = self.keyword(name)
         if found is None and position is not None:
             positional = self.positional

@@ -1,4 +1,4 @@
-"""Class facts: what the attributes of a class are, from the walk of its constructor and its other methods."""
+"""Class facts: the attributes of a class, from the evaluation of its constructor and its other methods."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ class AttributeFact:
     scope: Scope
     kind: str
     stores: int = 1
-    """How many assignments, in all methods."""
+    """Number of assignments in all methods."""
     loaded_in: frozenset[str] = frozenset()
-    """Names of the methods that read it; filled when all methods have been walked."""
+    """Names of the methods that read it; filled after all methods have been evaluated."""
     registered: bool = False
-    """Handed to ``add_module``, ``register_*`` or a registering container elsewhere in the class."""
+    """Passed to ``add_module``, ``register_*`` or a registering container elsewhere in the class."""
 
 
 @dataclass(slots=True, eq=False)
 class ClassFacts:
-    """The attributes of a class, its bases in this file included."""
+    """The attributes of a class, including those of its bases in the project."""
 
     info: ClassInfo
     attributes: dict[str, AttributeFact] = field(default_factory=dict)
     dynamic: bool = False
-    """Registers under names that are computed, or sets attributes by ``setattr``."""
+    """Registers under computed names, or sets attributes with ``setattr``."""
 
 
 @dataclass(slots=True, eq=False)
 class ObjectStores:
-    """What a walk saw stored on objects."""
+    """Stores on objects that an evaluation observed."""
 
     stored: dict[ClassInfo, dict[str, tuple[Value, cst.CSTNode, Scope]]] = field(default_factory=dict)
-    """Attributes that every object of the class begins with: value, node and scope of the last store."""
+    """Attributes that every object of the class starts with: value, node and scope of the last store."""
     buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
     dynamic: set[ClassInfo] = field(default_factory=set)
-    """Classes that register under names that are computed."""
+    """Classes that register under computed names."""
 
     def add(self, other: ObjectStores) -> None:
         for info, stored in other.stored.items():
@@ -84,12 +84,12 @@ def kind_of(value: Value) -> str:
 
 
 def is_registered(value: Value) -> bool:
-    """Whether `Module.to` reaches the value when an attribute of the module holds it."""
+    """Whether `Module.to` moves the value when an attribute of the module holds it."""
     return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER))
 
 
 def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
-    """A value on a Module that `Module.to` does not reach: its way leads through the store."""
+    """A value stored on a Module where `Module.to` does not move it; its provenance gets the step of the store."""
     if isinstance(value, Container):
         items = tuple(_inside(item, name, node, scope) for item in value.items)
         return replace(value, items=items, rest=None if value.rest is None else _inside(value.rest, name, node, scope))
@@ -99,7 +99,7 @@ def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
 
 
 def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
-    """In a plain container even parameters and modules are out of reach."""
+    """In a plain container not even parameters and modules are moved."""
     if isinstance(value, Container):
         return kept(value, name, node, scope)
     if isinstance(value, (Tensor, Module)):

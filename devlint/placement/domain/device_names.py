@@ -1,4 +1,4 @@
-"""Devices that literals name."""
+"""Devices named by literals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from devlint.semantics import NamedDevice
 
 
 def name_of_constant(value: Constant) -> DeviceName | None:
-    """The device a literal names; None when it names none (``"gpu"`` too: torch refuses it)."""
+    """The device a literal names; None if it names none (``"gpu"`` too: torch rejects it)."""
     if not isinstance(value.value, str):
         return None
     named = semantics.parse_device(value.value)

@@ -1,7 +1,7 @@
-"""What the walk reports, in the order in which it happens. Rules read these and nothing else.
+"""The events that an evaluation emits, in evaluation order. Rules read nothing else.
 
-Every event names the node it happened at and the definition it happened in. Events are emitted once for each
-definition, from the last round of its walk.
+Every event has its node and the scope of its definition. Events are emitted once per definition, from the last round of
+its evaluation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Begun(Event):
-    """The walk of a definition begins. ``arguments`` is what its parameters hold, ``owner`` the class of a method."""
+    """The evaluation of a definition begins.
+
+    ``arguments`` are the parameters' values, ``owner`` the class of a method.
+    """
 
     arguments: tuple[tuple[str, Value], ...]
     owner: ClassInfo | None = None
@@ -38,7 +41,7 @@ class Begun(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterIgnored(Event):
-    """A device parameter that the body never reads; ``overwritten`` is the assignment that replaces it, if one does."""
+    """A device parameter that the body never reads; ``overwritten`` is the assignment that replaces it, if any."""
 
     name: str
     overwritten: cst.CSTNode | None = None
@@ -46,7 +49,7 @@ class ParameterIgnored(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Defaulted(Event):
-    """A default argument names a device; it is evaluated once, where the definition stands."""
+    """A default argument names a device; it is evaluated once, with the definition."""
 
     parameter: str
     value: DeviceName
@@ -54,7 +57,7 @@ class Defaulted(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GlobalRead(Event):
-    """A definition reads a device that the module chose."""
+    """A definition reads a device that was set at module level."""
 
     name: str
     value: DeviceName
@@ -62,7 +65,7 @@ class GlobalRead(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Created(Event):
-    """A factory made a tensor. ``named``: the device argument, when one was given."""
+    """A factory created a tensor. ``named``: the device argument, if one was given."""
 
     factory: Factory
     call: CallSite
@@ -73,21 +76,21 @@ class Created(Event):
 
 
 class Fate:
-    """What becomes of a transfer's result."""
+    """How the result of a call is used."""
 
     USED = "used"
     DISCARDED = "discarded"
-    """The call is a statement."""
+    """The call is an expression statement."""
     UNREAD = "unread"
-    """Assigned to a local name that nothing reads."""
+    """Assigned to a local name that is never read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moved(Event):
     """A transfer method was called: ``.to``, ``.cuda``, ``.cpu``, ``.pin_memory``, ``.type_as`` ...
 
-    ``receiver_node`` is the expression before the dot. ``target`` is where it goes (UNKNOWN when only a dtype is given:
-    then ``moves`` is False). ``named`` is the argument that spells the device.
+    ``receiver_node`` is the expression before the dot. ``target`` is the target device (UNKNOWN if only a dtype is
+    given: then ``moves`` is False). ``named`` is the argument that names the device.
     """
 
     method: str
@@ -101,14 +104,14 @@ class Moved(Event):
     fate: str = Fate.USED
     receiver_text: str = ""
     arms: tuple[Decided, ...] = ()
-    """The conditions it stands under."""
+    """The conditions under which the event happens."""
     guarded: bool = False
-    """A test for a device decides whether it runs."""
+    """A condition about devices decides whether it runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MismatchOperand:
-    """One operand of a meeting: its parameter name, value and place."""
+    """One operand of a device check: its parameter name, value and node."""
 
     role: str
     value: Value
@@ -117,9 +120,10 @@ class MismatchOperand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceMismatch(Event):
-    """Operands that cannot meet: ``stray`` is the one to bring over, ``other`` what it disagrees with.
+    """Operands on devices that the operation does not accept.
 
-    ``callee`` is "operation", "module" (a Module was called) or "loss".
+    ``offending`` is the operand to move, ``other`` the operand it disagrees with. ``callee`` is "operation", "module"
+    (a Module was called) or "loss".
     """
 
     operation: Operation
@@ -130,15 +134,18 @@ class DeviceMismatch(Event):
     callee: str = "operation"
     callee_node: cst.BaseExpression | None = None
     assumed: bool = False
-    """That the callee is a Module is read from how it is kept and called, not from its class."""
+    """How the callee is stored and called indicates a Module; its class is not known."""
     callers_on_cpu: bool = False
-    """The calls of the enclosing definition in this file hand it CPU tensors, or, where they are all that can be seen,
-    nothing that is placed anywhere else; callers elsewhere may."""
+    """Known callers pass a CPU tensor for the parameter.
+
+    True if the calls of the enclosing definition in this file pass it CPU tensors, or, where these are all calls,
+    nothing that is known to be elsewhere; callers in other files may.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UndecidedMismatch(Event):
-    """Operands of a method of a Module: some are where the module is, others where it was told, and nothing more."""
+    """Operands in a method of a Module: some are on the module's device, others on a device given otherwise."""
 
     operation: Operation
     operands: tuple[MismatchOperand, ...]
@@ -146,7 +153,7 @@ class UndecidedMismatch(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitOperands(Event):
-    """In a class that may be spread over devices: a parameter of its own meets what a submodule handed back."""
+    """In a class that may be split over devices: its own parameter is combined with a submodule's output."""
 
     operation: Operation
     own: MismatchOperand
@@ -155,14 +162,14 @@ class SplitOperands(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadAnywhere(Event):
-    """An operation reads a tensor wherever it is, and brings it over itself."""
+    """An operation accepts a tensor on any device and moves it itself."""
 
     value: Tensor | Opaque
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexedFromHost(Event):
-    """A tensor is read with an index on the CPU, which PyTorch copies to the tensor's device."""
+    """A tensor is indexed with a tensor on the CPU, which PyTorch copies to the tensor's device."""
 
     value: Tensor | Opaque
     index: MismatchOperand
@@ -170,16 +177,16 @@ class IndexedFromHost(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Called(Event):
-    """Any call whose callee has a name. ``name`` is the qualified name (``torch.load``), or for methods ``.name``."""
+    """A call whose callee has a name. ``name`` is the qualified name (``torch.load``), or ``.name`` for methods."""
 
     name: str
     call: CallSite
     receiver: Value | None
     result: Value
     arms: tuple[Decided, ...] = ()
-    """The conditions it stands under."""
+    """The conditions under which the event happens."""
     on_cpu: bool = False
-    """Reached only where nothing is on an accelerator."""
+    """Reachable only where nothing is on an accelerator."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,12 +197,12 @@ class Stored(Event):
     value: Value
     owner: Value | None
     attribute: str | None
-    """The attribute or constant key stored to, if that is what the target is."""
+    """The attribute or constant key that is assigned; None for other targets."""
     value_node: cst.BaseExpression | None = None
     arms: tuple[Decided, ...] = ()
-    """The conditions it stands under."""
+    """The conditions under which the event happens."""
     of_class: bool = False
-    """A name bound in the body of a class."""
+    """The target is a name in a class body."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,12 +218,12 @@ class Returned(Event):
     value: Value
     value_node: cst.BaseExpression | None = None
     guarded: bool = False
-    """A test for a device decides whether it is reached."""
+    """A condition about devices decides whether it is reached."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopEntered(Event):
-    """What follows happens in every iteration of the loop ``node``, up to its :class:`LoopLeft`."""
+    """The events up to the matching :class:`LoopLeft` happen in every iteration of the loop ``node``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,7 +243,7 @@ class Compared(Event):
 
 
 class Sink:
-    """Where a device's spelling reaches torch."""
+    """Where a device name reaches torch."""
 
     DEVICE = "torch.device(...)"
     ARGUMENT = "device="
@@ -253,21 +260,21 @@ class Sink:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceNamed(Event):
-    """A literal names a device. ``node`` is the literal; ``text`` what it says (``cuda:1``; for an index ``1``)."""
+    """A literal names a device. ``node`` is the literal; ``text`` its value (``cuda:1``; for an index ``1``)."""
 
     text: str
     sink: str
     name: DeviceName | None = None
     call: CallSite | None = None
     guarded: bool = False
-    """Under a test for an accelerator, or one arm of such a choice."""
+    """Under a condition about accelerators, or one arm of a conditional on it."""
     arms: tuple[Decided, ...] = ()
     """The conditions under which the name reaches torch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tested(Event):
-    """A value was used as a truth value (``if``, ``while``, ``not``, ``and``, conditional expression, assert)."""
+    """A value was converted to bool (``if``, ``while``, ``not``, ``and``, conditional expression, assert)."""
 
     value: Value
 
@@ -286,18 +293,18 @@ class HostRead(Event):
     reader: str
     value: Tensor | Opaque
     wants_cpu: bool = False
-    """The reader refuses accelerator tensors (numpy and what is built on it)."""
+    """The reader rejects accelerator tensors (numpy and libraries based on it)."""
     in_flight: bool = False
-    """The value is a non-blocking copy to the host that nothing has waited for."""
+    """The value is a non-blocking copy to the host for which nothing has waited."""
     expression: cst.BaseExpression | None = None
-    """The tensor's own expression."""
+    """The expression of the tensor."""
     arms: tuple[Decided, ...] = ()
-    """The conditions it stands under."""
+    """The conditions under which the event happens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamCrossed(Event):
-    """A tensor computed on one stream is used on another and nothing orders the two."""
+    """A tensor computed on one stream is used on another, and nothing orders the two."""
 
     value: Tensor
     made_on: str
@@ -306,6 +313,6 @@ class StreamCrossed(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCompleted(Event):
-    """All methods of a class have been walked; ``facts`` is what its attributes are."""
+    """All methods of a class have been evaluated; ``facts`` are its attributes."""
 
     facts: ClassFacts

@@ -1,8 +1,7 @@
-"""The domain: which device a value is on, as far as the source tells.
+"""The lattice of devices: on which device a value is, as far as the source shows.
 
-The world analysed is the one with an accelerator in the machine. A device is *known*, or *the same as* that of
-something the caller decides (movable), or a *choice* between two under a named condition, or unknown - and unknown
-means silence.
+The analysed configuration has an available accelerator. A device is *known*, or *the same as* a device that the caller
+decides (movable), or a *choice* of two under a named condition, or *unknown*. For unknown devices nothing is reported.
 """
 
 from __future__ import annotations
@@ -14,36 +13,36 @@ from devlint.semantics import Relation
 
 
 class Anchor(Enum):
-    """What a movable device follows."""
+    """What determines a movable device."""
 
     MODULE = "module"
-    """The parameters of ``self``; in ``forward`` its inputs too: they count as one place."""
+    """The parameters of ``self``; in ``forward`` also its inputs, which are assumed to be on the same device."""
     PARAMETER = "parameter"
-    """An argument of the function, placed by the caller."""
+    """An argument of the function, on the device that the caller chose."""
     BATCH = "batch"
-    """One item drawn from an iterable: nobody has moved it yet."""
+    """One item drawn from an iterable: not moved yet."""
     EXPRESSION = "expression"
-    """A device spelled by an expression whose value is not followed (``args.device``)."""
+    """A device given by an expression that is not evaluated further (``args.device``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A place the caller decides. ``key`` identifies it within one walk, ``name`` is what the source calls it."""
+    """A device that the caller decides. ``key`` identifies it within one evaluation, ``name`` is its source text."""
 
     anchor: Anchor
     name: str
     key: str
     source: str = field(default="", compare=False)
-    """For BATCH: what the item is drawn from, in the source's words."""
+    """For BATCH: the source text of what the item is drawn from."""
 
 
 SOME_INDEX = -1
-"""The index of a device whose program computes it: there is one, and it is not known."""
+"""An index that the program computes: present, but its value is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A device named by the program: its type, and its index unless it is the current one."""
+    """A device named by the program: its type, and its index; None for the current device."""
 
     type: str
     index: int | None = None
@@ -58,7 +57,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class SameAs:
-    """Wherever ``symbol`` is."""
+    """The same device as ``symbol``."""
 
     symbol: Symbol
 
@@ -67,9 +66,9 @@ class GuardKind(Enum):
     PLAIN = "plain"
     IS_NONE = "is-none"
     FIRST_ITERATION = "first-iteration"
-    """Of a loop: the value it began with, or the one its body left."""
+    """Of a loop: holds in the first iteration (the initial value), not in later ones (the value after the body)."""
     ON_ACCELERATOR = "on-accelerator"
-    """The condition asks for a device, so it holds exactly when it must (``x.is_cuda``, ``use_cuda``)."""
+    """A condition about devices, assumed to hold exactly on an accelerator (``x.is_cuda``, ``use_cuda``)."""
     IS_TENSOR = "is-tensor"
     """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``."""
     IS_NO_TENSOR = "is-no-tensor"
@@ -78,7 +77,7 @@ class GuardKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition. ``key`` is its normalised text with the versions of the names in it: equal keys, equal outcome."""
+    """A condition. ``key`` is its normalised text with the versions of its names: equal keys have equal outcomes."""
 
     key: str
     text: str = field(default="", compare=False)
@@ -88,20 +87,20 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A condition that holds (or not) at some point of the program."""
+    """A condition with its outcome at some point of the program."""
 
     guard: Guard
     holds: bool
 
 
 def exclude(a: tuple[Decided, ...], b: tuple[Decided, ...]) -> bool:
-    """Whether two points stand in different arms of one branch, so that no run comes to both."""
+    """Whether two points are in different arms of one branch, so that no run reaches both."""
     return any(x.guard == y.guard and x.holds is not y.holds for x in a for y in b)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``then`` where the guard holds, ``otherwise`` where it does not."""
+    """``then`` if the guard holds, ``otherwise`` if not."""
 
     guard: Guard
     then: Device
@@ -110,7 +109,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nothing is known; nothing is said."""
+    """Nothing is known; nothing is reported."""
 
 
 Device = Known | SameAs | Choice | Unknown
@@ -123,9 +122,9 @@ MAX_GUARDS = 4
 def relate(a: Device, b: Device) -> Relation:
     """Whether two values can be on different devices when an accelerator is in use.
 
-    ``cpu`` against anything the caller decides is DIFFERENT: it holds whenever the caller is not on the CPU.
-    An accelerator against something the caller decides stays UNKNOWN: the author's machine may be right. An item fresh
-    from a loader is on the CPU as a rule, so it proves nothing against the CPU either.
+    ``cpu`` against a device the caller decides is DIFFERENT: it is for every caller that is not on the CPU. An
+    accelerator against a device the caller decides is UNKNOWN: the two may agree on the author's machine. A new item of
+    a loader is usually on the CPU, so compared with the CPU it is UNKNOWN as well.
     """
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return Relation.UNKNOWN
@@ -151,7 +150,7 @@ def _relate_known(a: Known, b: Known) -> Relation:
         return Relation.DIFFERENT
     if a.on_cpu:
         return Relation.SAME
-    # "cuda" is the current device: it may well be the index the other names.
+    # "cuda" is the current device, which may have the other's index.
     return Relation.UNKNOWN if {a.index, b.index} & {None, SOME_INDEX} else Relation.DIFFERENT
 
 
@@ -163,7 +162,7 @@ def _relate_choice(choice: Choice, other: Device) -> Relation:
         return _any_of(pairs)
     arms = (relate(choice.then, other), relate(choice.otherwise, other))
     if is_device_choice(choice) and not isinstance(other, Known):
-        # The condition was written to agree with the caller; one arm alone proves nothing against it.
+        # The condition depends on the caller's device; a difference in one arm alone proves nothing.
         return _all_of(iter(arms))
     return _any_of(arms)
 
@@ -180,7 +179,7 @@ def _all_of(relations: object) -> Relation:
 
 
 def is_device_choice(choice: Choice) -> bool:
-    """Whether the condition decides *where*, not *what*: it asks for a device, or its arms are cpu and accelerator."""
+    """Whether the condition chooses a device: it tests for one, or its arms are the CPU and an accelerator."""
     if choice.guard.kind is GuardKind.ON_ACCELERATOR:
         return True
     arms = (choice.then, choice.otherwise)
@@ -188,7 +187,7 @@ def is_device_choice(choice: Choice) -> bool:
 
 
 def choose(guard: Guard | None, then: Device, otherwise: Device) -> Device:
-    """The join of two devices at the end of a branch."""
+    """The join of two devices after a branch."""
     if then == otherwise:
         return then
     if guard is None:
@@ -201,7 +200,7 @@ def choose(guard: Guard | None, then: Device, otherwise: Device) -> Device:
 
 
 def _arm(device: Device, guard: Guard, holds: bool) -> Device:
-    """What is left of ``device`` where ``guard`` is decided."""
+    """``device`` where ``guard`` holds or not."""
     if isinstance(device, Choice):
         if device.guard == guard:
             return _arm(device.then if holds else device.otherwise, guard, holds)
@@ -210,7 +209,7 @@ def _arm(device: Device, guard: Guard, holds: bool) -> Device:
 
 
 def assume(device: Device, guard: Guard, holds: bool) -> Device:
-    """``device`` inside the branch where ``guard`` holds (or not)."""
+    """``device`` in the branch where ``guard`` holds or not."""
     return _arm(device, guard, holds)
 
 
@@ -221,7 +220,7 @@ def count_guards(device: Device) -> int:
 
 
 def leaves(device: Device) -> tuple[Device, ...]:
-    """Every device a choice can end in."""
+    """Every device that a choice may result in."""
     if isinstance(device, Choice):
         return leaves(device.then) + leaves(device.otherwise)
     return (device,)
@@ -232,12 +231,12 @@ def may_be_cpu(device: Device) -> bool:
 
 
 def is_accelerator(device: Device) -> bool:
-    """Whether the device is an accelerator on every arm."""
+    """Whether the device is an accelerator in every arm."""
     return all(isinstance(leaf, Known) and leaf.type not in ("cpu", "meta") for leaf in leaves(device))
 
 
 def describe(device: Device) -> str:
-    """The words a report uses for a device."""
+    """The description of a device in reports."""
     match device:
         case Known():
             return str(device)
@@ -258,7 +257,7 @@ def _describe_symbol(symbol: Symbol) -> str:
         case Anchor.EXPRESSION:
             return f"`{symbol.name}`"
         case Anchor.PARAMETER if symbol.name.endswith("device"):
-            # The argument names the device itself.
+            # The argument is itself a device.
             return f"`{symbol.name}`"
         case _:
             return f"the device of `{symbol.name}`"

@@ -1,7 +1,7 @@
-"""Where a value comes from: the chain of places that put it where it is.
+"""Provenance: the steps by which a value got to its device.
 
-A chain is a linked list from the latest step back to the first. It is compared by nothing: two values on one device
-are equal whatever way they took.
+It is a linked list from the latest step to the first. It does not take part in comparisons: two values on one device
+are equal whatever their provenance.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
 class StepKind(Enum):
     MADE = "made"
-    """A factory made the tensor."""
+    """A factory created the tensor."""
     GIVEN = "given"
-    """It came in: an argument, an item of a batch, a module's parameter."""
+    """It was given: an argument, an item of a batch, a module's parameter."""
     MOVED = "moved"
-    """A transfer put it on another device."""
+    """A transfer moved it to another device."""
     DISCARDED = "discarded"
-    """A transfer whose result was thrown away, so the value stayed."""
+    """A transfer whose result was discarded, so the value was not moved."""
     WRAPPED = "wrapped"
     """``nn.Parameter(...)`` made it a leaf."""
     UNWRAPPED = "unwrapped"
-    """A transfer of a Parameter made it a plain tensor again."""
+    """A transfer of a Parameter gave a plain tensor."""
     REGISTERED = "registered"
     """A parameter, buffer or submodule of ``self``: ``.to`` moves it."""
     STORED = "stored"
-    """Kept on ``self`` as a plain attribute: ``.to`` does not move it."""
+    """Stored on ``self`` as a plain attribute: ``.to`` does not move it."""
     RETURNED = "returned"
-    """Handed back by a function of this project."""
+    """Returned by a function of the project."""
     COMPUTED = "computed"
     """The result of an operation or module on an earlier value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One place on the way. ``name`` is what happened there in the source's words (``torch.zeros``, ``self.rnn``)."""
+    """One step. ``name`` is its source text (``torch.zeros``, ``self.rnn``)."""
 
     kind: StepKind
     node: cst.CSTNode
@@ -53,9 +53,9 @@ class Step:
     device: Device
     name: str = ""
     factory: Factory | None = None
-    """For MADE: the factory, by the table."""
+    """For MADE: the factory's row in the tables."""
     bare: bool = False
-    """For MADE: no device was named and none was in force."""
+    """For MADE: no device was named, and no device context or default was set."""
     of_object: bool = False
     """For MADE: the node makes an object that holds or draws tensors (a distribution), and none itself."""
 
@@ -66,7 +66,7 @@ class Provenance:
     previous: Provenance | None = None
     length: int = 1
     others: tuple[Provenance, ...] = ()
-    """Where a branch ends: the ways by which the value came in the other arms, if they begin elsewhere."""
+    """At a join: the provenance in the other arms, where it has another first step."""
 
     def __iter__(self) -> Iterator[Step]:
         """Steps from the latest to the first."""
@@ -77,7 +77,7 @@ class Provenance:
 
     @property
     def alternatives(self) -> tuple[Provenance, ...]:
-        """The other ways that joined this one anywhere."""
+        """All provenances joined at any step of this one."""
         link: Provenance | None = self
         found: tuple[Provenance, ...] = ()
         while link is not None:
@@ -98,7 +98,7 @@ MAX_STEPS = 12
 
 
 def extend(provenance: Provenance | None, step: Step) -> Provenance:
-    """One step more; a chain at its bound keeps its start, for the start is where the repair goes."""
+    """Append a step. At the maximum length the first step is kept, because repairs are made there."""
     if provenance is None:
         return Provenance(step)
     if provenance.length >= MAX_STEPS:
@@ -107,7 +107,7 @@ def extend(provenance: Provenance | None, step: Step) -> Provenance:
 
 
 def beside(provenance: Provenance, other: Provenance) -> Provenance:
-    """The way of a value that came by another one in the other arm of a branch."""
+    """The join of two provenances."""
     first = other.first
     known = [provenance.first, *(alternative.first for alternative in provenance.alternatives)]
     if any(first is step for step in known) or len(known) > MAX_ALTERNATIVES:

@@ -1,4 +1,4 @@
-"""In which definition of which file a thing happens, and what kind of code that is."""
+"""The definition and file in which an event happens, and the kind of code."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from devlint.source.role import Role
 
 
 class Setting(Enum):
-    """What kind of definition is walked; it decides what its arguments are."""
+    """The kind of definition; it determines the devices of its arguments."""
 
     MODULE_LEVEL = "module-level"
     FUNCTION = "function"
     FORWARD = "forward"
-    """``forward`` of a Module: its inputs sit with the module's parameters."""
+    """``forward`` of a Module: its inputs are on the device of the module's parameters."""
     METHOD = "method"
     CONSTRUCTION = "construction"
-    """``__init__`` of a class and the methods that initialise parameters: everything is still where it was made."""
+    """``__init__`` and methods that initialise parameters: everything is still where it was created."""
     HOST = "host"
     """Data preparation that belongs on the CPU: a Dataset, a collate function, a transform."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One definition. ``qualname`` is dotted (``Net.forward``), empty at module level."""
+    """A definition. ``qualname`` is dotted (``Net.forward``), empty at module level."""
 
     path: str
     role: Role
@@ -33,10 +33,10 @@ class Scope:
     class_name: str | None = None
 
     def __hash__(self) -> int:
-        # Rules keep what they learn by scope, and enums take long to hash.
+        # Rules use scopes as keys, and hashing enums is slow.
         return hash((self.path, self.qualname))
 
     @property
     def is_nested(self) -> bool:
-        """A function inside another one; a lambda is one too."""
+        """Whether it is a function inside another function, or a lambda."""
         return self.class_name is None and "." in self.qualname

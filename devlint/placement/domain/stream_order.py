@@ -1,4 +1,4 @@
-"""Which stream is current, and what is certain of the order of work on several of them.
+"""The current stream, and which work on other streams is certainly ordered before it.
 
 Source: PyTorch's CUDA semantics notes, "CUDA streams": work on different streams is unordered until one waits.
 """
@@ -11,17 +11,20 @@ from dataclasses import dataclass, field, replace
 
 @dataclass(frozen=True, slots=True)
 class StreamOrder:
-    """The order of streams at one point. An *epoch* counts the waits so far: work belongs to the epoch it began in."""
+    """The order of streams at one point.
+
+    An *epoch* counts the waits so far; work belongs to the epoch in which it starts.
+    """
 
     current: str = ""
-    """The side stream that is current; empty for the default stream."""
+    """The current side stream; empty for the default stream."""
     epoch: int = 0
     waits: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """(waiting stream, awaited stream) to the epoch up to which the order is certain."""
     ordered_until: int = -1
-    """Epoch of the last full synchronisation: what was computed by then may be read on any stream."""
+    """Epoch of the last full synchronisation: work up to it is ordered before any stream."""
     copies: int = 0
-    """How often the host has waited for queued copies: one that was queued at this count may be under way."""
+    """Number of times the host has waited for queued copies: a copy queued at this count may be unfinished."""
 
     def on(self, stream: str) -> StreamOrder:
         """The same order with another current stream."""
@@ -32,19 +35,19 @@ class StreamOrder:
         return replace(self, waits={**self.waits, (waiting, awaited): self.epoch}, epoch=self.epoch + 1)
 
     def copies_arrived(self) -> StreamOrder:
-        """After the host has waited for what was queued before."""
+        """After the host has waited for the copies queued so far."""
         return replace(self, copies=self.copies + 1)
 
     def synchronised(self) -> StreamOrder:
-        """After the host has waited for everything: all orders are certain, all copies have arrived."""
+        """After the host has waited for all work: every order is certain, all copies have finished."""
         return replace(self, ordered_until=self.epoch, epoch=self.epoch + 1, copies=self.copies + 1)
 
     def orders(self, stream: str, epoch: int) -> bool:
-        """Whether work of an epoch on another stream is certainly before what the current stream does now."""
+        """Whether work of an epoch on another stream is certainly ordered before new work of the current stream."""
         return max(self.waits.get((self.current, stream), -1), self.ordered_until) >= epoch
 
     def joined(self, other: StreamOrder) -> StreamOrder:
-        """What is certain after either of two arms; the current stream is that of the first."""
+        """The join of two orders; the current stream is that of ``self``."""
         if self is other:
             return self
         waits = {key: min(epoch, other.waits[key]) for key, epoch in self.waits.items() if key in other.waits}

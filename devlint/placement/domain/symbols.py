@@ -1,4 +1,4 @@
-"""Symbols: places that a definition can name and that its callers decide."""
+"""Symbols: devices that a definition refers to and its callers decide."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from devlint.placement.domain.lattice import Anchor, Symbol
 
 
 def module_symbol(info: ClassInfo | None) -> Symbol:
-    """Where the parameters of ``self`` are."""
+    """The device of the parameters of ``self``."""
     key = f"self:{id(info)}" if info is not None else "self"
     return Symbol(Anchor.MODULE, "self", key)

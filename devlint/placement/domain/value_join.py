@@ -1,4 +1,4 @@
-"""The join of two abstract values: what a name holds that got one of them in each arm."""
+"""The join of two abstract values after a branch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from devlint.semantics.sampling import GENERATOR
 
 
 def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
-    """What a name holds that got ``a`` in one arm and ``b`` in the other."""
+    """The value of a name that is bound to ``a`` in one arm and ``b`` in the other."""
     if a == b:
         if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.provenance is not b.provenance:
             return replace(a, provenance=_telling_provenance(a, b))
@@ -57,22 +57,22 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(a, Module) and isinstance(b, Module):
         return _join_modules(guard, a, b)
     if isinstance(a, Module) and b == NONE:
-        # Where it is called it is there.
+        # Where it is called, it is not None.
         return a
     if isinstance(b, Module) and a == NONE:
         return b
     if isinstance(a, Instance) and a.type_name == GENERATOR and b == NONE:
-        # Drawn without one, nothing can be wrong with it.
+        # A default generator causes no mismatch.
         return a
     if isinstance(b, Instance) and b.type_name == GENERATOR and a == NONE:
         return b
     if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
-        # What one arm appended may be inside afterwards; an arm that appended nothing takes nothing away.
+        # Items appended in one arm may be present after the branch; an arm without appends removes nothing.
         rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
         items = tuple(join_values(guard, x, y) for x, y in zip(a.items, b.items, strict=True))
         return Container(items, a.keys, rest, a.type, a.node)
     if isinstance(a, Container) and isinstance(b, Container) and a.type != b.type:
-        # A dict here and a list there: no tensor in either arm.
+        # A dict in one arm and a list in the other, without tensors.
         return Container((), None, NOTHING, "tuple")
     if isinstance(a, Container) and isinstance(b, Container) and a.keys is None and b.keys is None:
         return _join_sequences(guard, a, b)
@@ -99,7 +99,7 @@ def _placed(value: Value) -> bool:
 
 
 def _device_named(value: Value) -> DeviceName | None:
-    """The device that a value names, spelled as a string or not."""
+    """The device that a value names, as a string or a device."""
     if isinstance(value, Constant):
         return name_of_constant(value)
     return value if isinstance(value, DeviceName) else None
@@ -124,7 +124,7 @@ def _join_modules(guard: Guard | None, a: Module, b: Module) -> Module:
 
 
 def _by_arms(guard: Guard | None, a: Device, b: Device) -> Guard | None:
-    """A condition whose arms are the CPU and somewhere else chosen on purpose is a condition about devices."""
+    """The guard as a condition about devices, if the arms are the CPU and a device chosen on purpose."""
     if guard is None or guard.kind is GuardKind.ON_ACCELERATOR or (a != CPU and b != CPU):
         return guard
     other = b if a == CPU else a
@@ -139,7 +139,7 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
     if not isinstance(b, (Tensor, Opaque)):
         return _with_other(guard, a, b, first=True)
     if guard is None or guard.kind is not GuardKind.FIRST_ITERATION:
-        # An empty stand-in that one arm replaces is not what is computed with.
+        # An empty placeholder that one arm replaces is not used in computations.
         if _is_placeholder(a) and not _is_placeholder(b):
             return b
         if _is_placeholder(b) and not _is_placeholder(a):
@@ -165,14 +165,14 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
 
 
 def _join_kinds(a: Kind, b: Kind) -> Kind:
-    """A parameter in one arm and a buffer in the other move with the module either way."""
+    """A parameter in one arm and a buffer in the other: the module moves both."""
     if a == b:
         return a
     return Kind.BUFFER if {a, b} == {Kind.PARAMETER, Kind.BUFFER} else Kind.PLAIN
 
 
 def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool) -> Value:
-    """A tensor in one arm, something else in the other: where it is used as a tensor, the first arm was taken."""
+    """A tensor in one arm, another value in the other: where it is used as a tensor, the first arm was taken."""
     if not isinstance(value, (Tensor, Opaque)):
         return NOTHING
     if isinstance(other, Constant) and other.value is None:
@@ -190,7 +190,7 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
 
 
 def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | None) -> Guard | None:
-    """``if cond: x = x.to(d)``: the condition was written to hold exactly when the move is needed."""
+    """``if cond: x = x.to(d)``: the condition is assumed to hold exactly when the move is needed."""
     if guard is None or a is None or b is None or guard.kind is GuardKind.FIRST_ITERATION:
         return guard
     for longer, shorter in ((a, b), (b, a)):
@@ -205,7 +205,7 @@ def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | No
 
 
 def _is_placeholder(value: Tensor | Opaque) -> bool:
-    """``torch.empty(0)``, ``torch.tensor([])``: made only so that the name exists."""
+    """``torch.empty(0)``, ``torch.tensor([])``: created only to bind the name."""
     if (
         value.provenance is None
         or value.provenance.previous is not None
@@ -223,13 +223,13 @@ def _is_placeholder(value: Tensor | Opaque) -> bool:
 
 
 def _telling_dim(a: Tensor, b: Tensor) -> Dim:
-    """The dimension of the arm on the CPU, for only there it decides whether operands may meet."""
+    """The dimension in the arm on the CPU: only there does it affect the device check."""
     on_cpu = [tensor.dim for tensor in (a, b) if CPU in leaves(tensor.device)]
     return on_cpu[0] if len(on_cpu) == 1 else Dim.UNKNOWN
 
 
 def _telling_provenance(a: Tensor | Opaque, b: Tensor | Opaque) -> Provenance | None:
-    """The way of the arm that may be on the CPU: that is the one a report is about. Both, where both may be."""
+    """The provenance of the arm that may be on the CPU, which a report is about; the join if both may be."""
     on_cpu = [value.provenance for value in (a, b) if CPU in leaves(value.device) and value.provenance is not None]
     if len(on_cpu) == 2:
         return beside(*on_cpu)

@@ -1,4 +1,4 @@
-"""Two arms from one state: what each of them knows, and what is known after both."""
+"""Branches: both arms evaluated from one state, and the join of the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devlint.placement.state.conditions import Condition
 
 
 def branch(interp: Interpreter, condition: Condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-    """Both arms from the same state, joined; an arm the analysed world never takes is walked for its own facts only."""
+    """Evaluate both arms and join them; an arm the analysed configuration never takes yields only its own facts."""
     before = interp.state
     after_then = _arm(interp, condition, True, before, then)
     after_otherwise = _arm(interp, condition, False, before, otherwise)

@@ -1,4 +1,4 @@
-"""Comparisons: of tensors, of devices, of how many accelerators there are."""
+"""Comparisons of tensors, devices and device counts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _compared(
 
 
 def _device_count(symbol: str, values: tuple[Value, Value]) -> Value:
-    """``device_count() > 0`` holds where an accelerator is present; a second one is anybody's guess."""
+    """``device_count() > 0`` holds in the analysed configuration; whether there is a second accelerator is unknown."""
     bound = values[1].value if isinstance(values[1], Constant) else None
     if (symbol, bound) in ((">", 0), (">=", 1), ("!=", 0)):
         return Truth(True, about_device=True)

@@ -1,4 +1,4 @@
-"""Comprehensions: their clauses in order, their names kept inside."""
+"""Comprehensions: clauses evaluated in order, with a scope of their own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def dict_comprehension(interp: Interpreter, node: cst.DictComp) -> Value:
 
 
 def _comprehend(interp: Interpreter, node: cst.BaseComp, elements: list[cst.BaseExpression]) -> list[Value]:
-    """The values of a comprehension's elements; its names do not leave it."""
+    """The values of a comprehension's elements; its names are not visible outside."""
     clause: cst.CompFor | None = node.for_in
     outer = dict(interp.state.values)
     own: set[str] = set()
@@ -39,7 +39,7 @@ def _comprehend(interp: Interpreter, node: cst.BaseComp, elements: list[cst.Base
         own.update(node.value for node in descend(clause.target) if isinstance(node, cst.Name))
         iterable = interp.evaluate(clause.iter)
         if clause is node.for_in:
-            # What runs over and over begins behind the first iterable.
+            # The repeated part begins after the first iterable.
             interp.emit(LoopEntered(node, interp.scope))
         assign(interp, clause.target, iterated(interp, iterable, clause.target, clause.iter), None)
         for condition in clause.ifs:
@@ -47,7 +47,7 @@ def _comprehend(interp: Interpreter, node: cst.BaseComp, elements: list[cst.Base
         clause = clause.inner_for_in
     values = [interp.evaluate(element) for element in elements]
     interp.emit(LoopLeft(node, interp.scope))
-    # What a walrus binds stays.
+    # A walrus binding remains visible outside.
     inner = interp.state.values
     interp.state.values = {path: value for path, value in inner.items() if root_of(path) not in own}
     interp.state.values.update((path, value) for path, value in outer.items() if root_of(path) in own)

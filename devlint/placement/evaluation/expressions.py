@@ -68,7 +68,7 @@ def concatenated(interp: Interpreter, node: cst.ConcatenatedString) -> Value:
 
 
 def formatted(interp: Interpreter, node: cst.FormattedString) -> Value:
-    """``f"cuda:{rank}"`` names a device that is decided elsewhere."""
+    """``f"cuda:{rank}"`` names a device with an index that is not known here."""
     spelled: str | None = ""
     for part in node.parts:
         if isinstance(part, cst.FormattedStringExpression):
@@ -120,7 +120,7 @@ def dictionary(interp: Interpreter, node: cst.Dict) -> Value:
 
 
 def binary(interp: Interpreter, node: cst.BinaryOperation) -> Value:
-    """A chain of operators is evaluated along its left spine, so that its length costs no depth."""
+    """A chain of operators is evaluated along its left spine, without recursion."""
     spine: list[cst.BinaryOperation] = []
     left: cst.BaseExpression = node
     while isinstance(left, cst.BinaryOperation):
@@ -141,7 +141,7 @@ def binary_operation(
     left: tuple[Value, cst.BaseExpression],
     right: tuple[Value, cst.BaseExpression],
 ) -> Value:
-    """``left symbol right`` for tensors and for what is none."""
+    """``left symbol right`` for tensors and other values."""
     values = (left[0], right[0])
     if any(isinstance(value, (Tensor, Opaque)) for value in values):
         operation = semantics.operator(symbol)
@@ -202,7 +202,7 @@ def unary(interp: Interpreter, node: cst.UnaryOperation) -> Value:
 
 
 def boolean(interp: Interpreter, node: cst.BooleanOperation) -> Value:
-    """``a or b`` as a value: one of its sides."""
+    """``a or b`` as a value: one of its operands."""
     left = interp.evaluate(node.left)
     interp.emit(Tested(node.left, interp.scope, left))
     is_or = isinstance(node.operator, cst.Or)
@@ -212,7 +212,7 @@ def boolean(interp: Interpreter, node: cst.BooleanOperation) -> Value:
         return left if bool(left.value) is is_or else interp.evaluate(node.right)
     right = interp.evaluate(node.right)
     if isinstance(right, Reference):
-        # A function where a truth value is wanted.
+        # A function used as a truth value.
         interp.emit(Tested(node.right, interp.scope, right))
     if isinstance(left, Truth) and isinstance(right, Truth):
         return Truth(None, about_device=left.about_device or right.about_device)
@@ -253,7 +253,7 @@ def _chosen_by_probe(value: DeviceName | Constant) -> Value:
 
 
 def _as_device(value: Value) -> Value:
-    """A string that names a device, as that device, so that two arms can be joined."""
+    """A string that names a device, as a device, so that two arms can be joined."""
     from devlint.placement.domain.device_names import name_of_constant
 
     if isinstance(value, Constant):
@@ -280,7 +280,7 @@ def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
 
 
 def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> Value:
-    """One item of something of unknown type; how the definition uses it elsewhere may show that it is a tensor."""
+    """An item of a value of unknown type; other uses in the definition may show that it is a tensor."""
     key = _constant_key(node)
     item: Value = value if key is not None else read_item(interp, node, value)
     if isinstance(key, str) and ITEMS in value.fields:
@@ -338,7 +338,7 @@ def anonymous(interp: Interpreter, node: cst.Lambda) -> Value:
     from devlint.placement.declarations.definitions import FunctionInfo
 
     if interp.depth:
-        # What it closes over here holds for one call only.
+        # The values it captures hold for one call only.
         return NOTHING
     info = FunctionInfo(f"{interp.scope.qualname}.<lambda>".lstrip("."), node)
     info.closure = {**interp.closure, **interp.state.values}

@@ -1,4 +1,4 @@
-"""Node type to transfer function: how each type of expression is evaluated, and each type of statement executed."""
+"""The table from node type to transfer function, for expressions and statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions met by a walk: what they are called by, and the statements that run where a class stands."""
+"""Nested definitions: the names they bind, their decorators and defaults, and the statements of class bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from devlint.placement.syntax.nodes import body_of, descend, parameters_of
 def function_definition(interp: Interpreter, node: cst.FunctionDef) -> None:
     for decorator in node.decorators:
         if isinstance(decorator.decorator, cst.Call):
-            # A plain name says nothing about devices; it may lead through half of the project.
+            # A plain name has no effect on devices, and resolving it may evaluate many other files.
             interp.evaluate(decorator.decorator)
     _check_defaults(interp, node)
     _default_devices(interp, node)
@@ -26,17 +26,17 @@ def function_definition(interp: Interpreter, node: cst.FunctionDef) -> None:
     value = value if info.keeps_signature else NOTHING
     interp.state.store(node.name.value, value)
     if interp.info is None and not interp.in_class_body:
-        # Called at module level, it finds the functions before it.
+        # When called at module level, it sees the functions defined before it.
         interp.program.bind_global(node.name.value, value)
     for child in descend(node.body) if interp.info is not None else ():
         if isinstance(child, cst.Nonlocal):
-            # From here on a call may rebind it.
+            # From here on, a call may rebind the name.
             for item in child.names:
                 interp.state.store(item.name.value, NOTHING)
 
 
 def _check_defaults(interp: Interpreter, node: cst.FunctionDef) -> None:
-    """Evaluates default arguments; a device spelled in one is a choice made for every caller."""
+    """Evaluate default arguments; a device named in one applies to every caller."""
     for parameter in parameters_of(node):
         if parameter.default is None:
             continue
@@ -46,7 +46,7 @@ def _check_defaults(interp: Interpreter, node: cst.FunctionDef) -> None:
 
 
 def _default_devices(interp: Interpreter, node: cst.FunctionDef) -> None:
-    """Reports the devices that default arguments choose."""
+    """Emit an event for each device that a default argument names."""
     for parameter in parameters_of(node):
         if parameter.default is not None and "device" in parameter.name.value:
             value = interp.evaluate_quietly(parameter.default)
@@ -73,7 +73,7 @@ def class_definition(interp: Interpreter, node: cst.ClassDef) -> None:
 
 
 def _class_body(interp: Interpreter, node: cst.ClassDef) -> None:
-    """The statements of a class run where it stands; the names they bind are its own."""
+    """Evaluate the statements of a class body; the names they bind belong to the class."""
     before, outer = interp.state, interp.in_class_body
     interp.env, interp.in_class_body = before.copy(), True
     interp.run(s for s in body_of(node.body) if not isinstance(s, (cst.FunctionDef, cst.ClassDef)))

@@ -35,7 +35,7 @@ def assignment(interp: Interpreter, node: cst.Assign) -> None:
 
 
 def _is_unread(interp: Interpreter, node: cst.Assign) -> bool:
-    """A transfer's result bound to a local name that nothing reads."""
+    """Whether a transfer's result is assigned to a local name that is never read."""
     if interp.info is None or len(node.targets) != 1 or not isinstance(node.value, cst.Call):
         return False
     target = node.targets[0].target
@@ -86,7 +86,7 @@ def continue_statement(interp: Interpreter, node: cst.Continue) -> None:
 def assert_statement(interp: Interpreter, node: cst.Assert) -> None:
     condition = conditions.test(interp, node.test)
     if condition.known is None:
-        # What follows runs only where the condition held.
+        # The code after it runs only if the condition holds.
         branch(interp, condition, lambda: None, interp.leave)
 
 
@@ -125,10 +125,10 @@ def while_statement(interp: Interpreter, node: cst.While) -> None:
 def _loop(
     interp: Interpreter, node: cst.CSTNode, enter: Callable[[], None], body: cst.BaseSuite, orelse: cst.Else | None
 ) -> None:
-    """Two rounds at most: a trial that shows what the body changes, and the one whose events count.
+    """Evaluate a loop in at most two rounds: a trial that finds what the body changes, and a round whose events count.
 
-    A value the body changed is a choice between the first iteration and a later one. The state after the loop is that
-    of its body's end: a loop that never runs proves nothing.
+    A value that the body changes is a choice between the first iteration and later ones. The state after the loop is
+    that at the end of its body: a loop that does not run proves nothing.
     """
     before = interp.state
     if not interp.muted:
@@ -222,7 +222,7 @@ def _takes_all(case: cst.MatchCase) -> bool:
 
 
 def _captured(pattern: cst.CSTNode) -> list[str]:
-    """Names a pattern binds."""
+    """Names that a pattern binds."""
     found: list[str] = []
     stack: list[cst.CSTNode] = [pattern]
     while stack:
@@ -236,7 +236,7 @@ def _captured(pattern: cst.CSTNode) -> list[str]:
 
 
 def import_statement(interp: Interpreter, node: cst.Import | cst.ImportFrom) -> None:
-    """Imports are indexed for the whole file; one inside a definition shadows what the name was."""
+    """Imports are indexed for the whole file; an import in a definition hides the previous value of the name."""
     from devlint.placement.declarations.imports import imported_names
 
     for local, _ in imported_names(node):

@@ -1,7 +1,7 @@
-"""The walk: one recursion over the semantic fields of LibCST nodes, in the order in which Python evaluates them.
+"""The abstract interpreter: a recursion over LibCST nodes in Python's evaluation order.
 
 An :class:`Interpreter` evaluates one definition. It holds the state at the current point, the scope and the list of
-events. Which transfer function evaluates which type of node is said by the :class:`Handlers` that it is given.
+events. Its :class:`Handlers` map each type of node to a transfer function.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 
 Evaluate = Callable[["Interpreter", Any], "Value"]
-"""The value of an expression node of the type it is registered for."""
+"""The abstract value of an expression node."""
 
 Execute = Callable[["Interpreter", Any], None]
-"""The effect of a statement node of the type it is registered for."""
+"""The effect of a statement node."""
 
 CallValue = Callable[["Interpreter", "cst.Call", "Value", "CallSite"], "Value"]
-"""What a call of a value gives back."""
+"""The result of calling a value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handlers:
-    """Node type to transfer function."""
+    """Transfer functions by node type."""
 
     expressions: Mapping[type[cst.CSTNode], Evaluate]
-    """An expression of a type that is not here evaluates to anything."""
+    """An expression of a type that is not listed evaluates to the unknown value."""
     statements: Mapping[type[cst.CSTNode], Execute]
-    """A statement of a type that is not here does nothing."""
+    """A statement of a type that is not listed has no effect."""
     call_value: CallValue
 
 
@@ -62,18 +62,18 @@ class Loop:
 
 @dataclass(slots=True)
 class Exits:
-    """Where an evaluation leaves its definition by ``return``."""
+    """The ``return`` statements of a definition."""
 
     returned: list[tuple[Value, tuple[Decided, ...]]] = field(default_factory=list)
-    """The values, each with the conditions it stands under."""
+    """Returned values, each with the conditions under which it is returned."""
     states: list[AbstractState] = field(default_factory=list)
 
     def count(self) -> tuple[int, int]:
-        """How many there are, for :meth:`keep`."""
+        """The number of values and states, for :meth:`keep`."""
         return len(self.returned), len(self.states)
 
     def keep(self, count: tuple[int, int]) -> None:
-        """Drop what was added since, where the analysed world never gets there."""
+        """Drop the entries added since ``count``, for code that the analysed configuration does not reach."""
         del self.returned[count[0] :]
         del self.states[count[1] :]
 
@@ -84,7 +84,7 @@ class Interpreter:
     def __init__(
         self, program: Program, handlers: Handlers, scope: Scope, info: FunctionInfo | None = None, depth: int = 0
     ) -> None:
-        """``depth``: how many calls the evaluation of one call stands in; 0 where it speaks for the definition."""
+        """``depth``: the number of calls through which this definition is inlined; 0 for an evaluation of its own."""
         self.program = program
         self.handlers = handlers
         self.index = program.index
@@ -93,14 +93,14 @@ class Interpreter:
         self.depth = depth
         self.closure: dict[str, Value] = info.closure if info is not None else {}
         self.env: AbstractState | None = AbstractState()
-        """The state at the current point; None where that cannot be reached."""
+        """The state at the current point; None if the point is unreachable."""
         self.uses = NameUses()
-        """What the definition shows of its names. Set once, when its parameters are bound."""
+        """How the definition uses its names. Set once, when its parameters are bound."""
         self.in_class_body = False
-        """The statements evaluated are those of a class: what they bind is no name of the module."""
+        """The current statements are in a class body: the names they bind are not module-level names."""
         self.events: list[Event] = []
         self.object_stores = ObjectStores()
-        """What it saw stored on objects."""
+        """The stores on objects seen so far."""
         self.exits = Exits()
         self.decided: list[Decided] = []
         self._loops: list[Loop] = []
@@ -112,12 +112,12 @@ class Interpreter:
     # -- evaluation -----------------------------------------------------------------------------------------------
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
-        """The value of an expression; an expression of a kind unknown here is anything."""
+        """The value of an expression; the unknown value for a type of node without a handler."""
         handler = self.handlers.expressions.get(type(node))
         return NOTHING if handler is None else handler(self, node)
 
     def evaluate_quietly(self, node: cst.BaseExpression) -> Value:
-        """The value of an expression that was evaluated before: no events, no effects."""
+        """Evaluate an expression again, without events and effects."""
         before = self.state
         self.env = before.copy()
         with self.trial():
@@ -131,7 +131,7 @@ class Interpreter:
             handler(self, statement)
 
     def call_value(self, node: cst.Call, callee: Value, site: CallSite) -> Value:
-        """What a call of this value gives back."""
+        """The result of calling a value."""
         return self.handlers.call_value(self, node, callee, site)
 
     def run(self, statements: Iterator[cst.CSTNode]) -> None:
@@ -141,7 +141,7 @@ class Interpreter:
             self.execute(statement)
 
     def run_definition(self, node: FunctionNode) -> None:
-        """The body of a definition, whose parameters are bound; one that may end without a return gives None then."""
+        """Evaluate the body of a definition with bound parameters. Reaching its end counts as ``return None``."""
         if isinstance(node, cst.Lambda):
             self.exits.returned.append((self.evaluate(node.body), ()))
             return
@@ -151,18 +151,18 @@ class Interpreter:
 
     @property
     def state(self) -> AbstractState:
-        """The state at a reachable point."""
+        """The state at the current point, which must be reachable."""
         assert self.env is not None
         return self.env
 
     # -- leaving early ------------------------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """The current point is not passed: nothing behind it is reached from here."""
+        """The code after the current point is unreachable from here."""
         self.env = None
 
     def leave_with(self, value: Value) -> None:
-        """A return of this value at the current point."""
+        """``return value`` at the current point."""
         if not self._muted:
             self.exits.returned.append((value, tuple(self.decided)))
         self.exits.states.append(self.state)
@@ -182,7 +182,7 @@ class Interpreter:
 
     @contextmanager
     def in_loop(self) -> Iterator[Loop]:
-        """Inside the body of a loop; the states that leave it early are in what is given."""
+        """The body of a loop; the yielded object collects the states that leave it early."""
         loop = Loop()
         self._loops.append(loop)
         try:
@@ -193,22 +193,22 @@ class Interpreter:
     # -- what becomes of a result, notes on nodes ------------------------------------------------------------------
 
     def expect(self, node: cst.CSTNode, fate: str) -> None:
-        """The statement around a call knows what becomes of the call's result."""
+        """Record how the enclosing statement uses the result of a call."""
         self._fates[id(node)] = fate
 
     def take_fate(self, node: cst.CSTNode) -> str:
-        """What becomes of a call's result: used, unless the statement around it said otherwise."""
+        """How the result of a call is used; USED unless the enclosing statement recorded otherwise."""
         return self._fates.pop(id(node), Fate.USED)
 
     def declare_global(self, names: Iterable[str]) -> None:
-        """``global`` or ``nonlocal`` names."""
+        """Record names that are declared ``global`` or ``nonlocal``."""
         self._global_names.update(names)
 
     def is_declared_global(self, name: str) -> bool:
         return name in self._global_names
 
     def note_first_iteration_clash(self, node: cst.CSTNode) -> None:
-        """Operands clashed in a trial round, which is the first iteration of its loop."""
+        """Record a device mismatch in the trial round, which is the first iteration of its loop."""
         self._first_iteration_clashes.add(id(node))
 
     def clashed_in_first_iteration(self, node: cst.CSTNode) -> bool:
@@ -217,7 +217,7 @@ class Interpreter:
     # -- names ----------------------------------------------------------------------------------------------------
 
     def lookup(self, name: str) -> Value:
-        """The value of a name: local, of the enclosing definition, of the module, imported, or unknown."""
+        """The value of a name: local, of an enclosing definition, of the module, imported, or unknown."""
         for values in (self.state.values, self.closure):
             found = values.get(name)
             if found is not None:
@@ -232,7 +232,7 @@ class Interpreter:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """A round whose events do not count."""
+        """A round whose events are discarded."""
         self._muted += 1
         try:
             yield
@@ -245,7 +245,7 @@ class Interpreter:
 
     @contextmanager
     def under(self, guard: Guard | None, holds: bool) -> Iterator[None]:
-        """Inside a branch."""
+        """Evaluation of the branch where ``guard`` holds or not."""
         if guard is not None:
             self.decided.append(Decided(guard, holds))
         try:
@@ -256,29 +256,29 @@ class Interpreter:
 
     @property
     def arms(self) -> tuple[Decided, ...]:
-        """The conditions the current point stands under."""
+        """The conditions under which the current point is reached."""
         return tuple(self.decided)
 
     @property
     def is_dead(self) -> bool:
-        """The current point is walked for its own facts only."""
+        """The current point is unreachable in the analysed configuration and is evaluated only for its own facts."""
         return self.env is not None and self.env.dead
 
     @property
     def in_cpu_world(self) -> bool:
-        """The current point is reached only where nothing is on an accelerator."""
+        """The current point is reachable only where nothing is on an accelerator."""
         return self.state.on_cpu
 
     @property
     def under_device_guard(self) -> bool:
-        """A test for a device decides whether the current point is reached."""
+        """A condition about devices decides whether the current point is reached."""
         decided = self.state.on_cpu or self.state.on_accelerator
         return decided or any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in self.decided)
 
     # -- devices --------------------------------------------------------------------------------------------------
 
     def relate(self, a: Device, b: Device) -> Relation:
-        """:func:`domain.relate` with what this point knows: moved siblings, and branches for the CPU."""
+        """:func:`domain.relate`, refined by the state: partly moved batches, and branches for the CPU."""
         moved = self._sibling_moved(a, b)
         if moved is not None:
             return moved
@@ -288,20 +288,20 @@ class Interpreter:
         return relation
 
     def _sibling_moved(self, a: Device, b: Device) -> Relation | None:
-        """An item left behind where another item of its batch was moved is not where that one went."""
+        """The relation of an item that was not moved to the device where another item of its batch was."""
         if not self.state.moved_groups:
             return None
         for left, right in ((a, b), (b, a)):
             if isinstance(left, SameAs):
                 target = self.state.moved_groups.get(left.symbol.key)
                 if target is not None and right == CPU:
-                    # Nobody moved it with its siblings, so it is where loaders make their batches.
+                    # The item was not moved, so it is where loaders create batches: on the CPU.
                     return Relation.SAME
                 if target is not None and relate(target, right) is Relation.SAME and left != right:
                     return Relation.DIFFERENT
         return None
 
-    # -- origins --------------------------------------------------------------------------------------------------
+    # -- provenance -----------------------------------------------------------------------------------------------
 
     def step(
         self,
@@ -318,7 +318,7 @@ class Interpreter:
     # -- results --------------------------------------------------------------------------------------------------
 
     def keep_results(self) -> None:
-        """Let go of what is not asked of a definition of another file."""
+        """Drop what is not needed of a definition of another file."""
         self.events.clear()
         self._fates.clear()
         if self.info is None or self.info.name != "__init__":
@@ -326,7 +326,7 @@ class Interpreter:
             self.exits.states.clear()
 
     def result(self) -> Value:
-        """What a call of this definition gives back: its returns, joined under the conditions they stand under."""
+        """The result of a call of this definition: the join of its returned values."""
         if not self.exits.returned:
             return NONE
         value, _ = self.exits.returned[-1]

@@ -1,13 +1,13 @@
 """The memo table of queries about definitions: results are kept, each with its dependencies.
 
-A query about a definition (its summary, the facts of its class) may lead to others, and back to itself. Two tables
-answer alike. A :class:`LocalMemo` belongs to the analysis of one file and ends with it. A :class:`SharedMemo` belongs
-to the other files of the workspace and serves one analysis after the other, so its results must be those that an
-empty table would give:
+A query about a definition (its summary, the facts of its class) may lead to others, and back to itself. Two
+implementations give the same results. A :class:`LocalMemo` belongs to the analysis of one file and ends with it. A
+:class:`SharedMemo` belongs to the other files of the workspace and serves successive analyses, so its results must
+equal those of an empty table:
 
 - a result that a cycle cut short is *provisional*: it is dropped when the query that closed the cycle ends;
-- a *final* result is reused only where none of the queries that it led to is open;
-- reusing a result adds its dependencies to the query that wanted it, as if they had been read again.
+- a *final* result is reused only if none of the queries that it led to is in progress;
+- reusing a result adds its dependencies to the query that uses it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any, Protocol, TypeVar
 Found = TypeVar("Found")
 
 MAX_QUERY_DEPTH = 12
-"""Definitions that a query may lead through, one inside the other; beyond, the answer is unknown.
+"""Maximum nesting of queries about definitions; beyond it the result is unknown.
 
-It bounds the recursion of the interpreter, which takes dozens of Python frames for each definition.
+It bounds the recursion of the interpreter, which takes dozens of Python frames per definition.
 """
 
 
 class MemoTable(Protocol):
-    """Results by key. Keys live as long as the table, so that objects in them are told apart by identity."""
+    """Results by key. The table keeps its keys alive, so that the identity of objects in them is unique."""
 
     def query(
         self,
@@ -37,24 +37,24 @@ class MemoTable(Protocol):
         nested: bool = False,
         reusable: bool = True,
     ) -> Found:
-        """The result of ``compute``, kept from an earlier query; ``on_cycle`` if the query is open, or too deep.
+        """The stored result, or else that of ``compute``; ``on_cycle`` if the query is in progress, or nested too deep.
 
-        ``nested`` queries count for :data:`MAX_QUERY_DEPTH`. A result that is not ``reusable`` holds inside the query
-        that wants it now, and may be another one elsewhere.
+        ``nested`` queries count for :data:`MAX_QUERY_DEPTH`. A result that is not ``reusable`` is valid only inside the
+        query that uses it, and may differ elsewhere.
         """
 
     def is_in_progress(self, key: Hashable, nested: bool = False) -> bool:
-        """Whether a query is open, or would lie too deep to be answered."""
+        """Whether a query is in progress, or would be nested too deep."""
 
     def computing(self, key: Hashable) -> AbstractContextManager[None]:
-        """The query is open meanwhile; its result is computed in a way of the caller's own and not kept."""
+        """Mark the query as in progress while the caller computes its result, which is not stored."""
 
     def forget(self, key: Hashable) -> None:
-        """Drop a result that was computed in the middle of another query, so that it is computed anew."""
+        """Drop a result that was computed inside another query, so that it is computed again."""
 
 
 class LocalMemo:
-    """The table of one analysis: the first result stands, inside whatever query it was computed."""
+    """The table of one analysis: the first result is kept, even one computed inside another query."""
 
     def __init__(self) -> None:
         self._results: dict[Hashable, Any] = {}
@@ -105,18 +105,18 @@ class _Result:
     found: Any
     dependencies: int = 0
     queries: int = 0
-    """The queries that it led to, itself included."""
+    """The queries that it led to, including itself."""
     cut: int = 0
-    """Those of them that were open already: the result holds while the outermost of them is open."""
+    """The ones among them that were already in progress: the result is valid while the outermost of them is."""
     height: int = 0
-    """How many nested queries it led through, one inside the other."""
+    """The maximum number of nested queries that it led through."""
     limited: bool = False
-    """Whether some query lay too deep: the result holds at the depth at which it was computed."""
+    """Whether some query was nested too deep: the result is valid only at the depth at which it was computed."""
 
 
 @dataclass(slots=True, eq=False)
 class _Frame:
-    """An open query, and what it depends on so far, as in :class:`_Result`."""
+    """A query in progress and its dependencies so far, as in :class:`_Result`."""
 
     bit: int
     dependencies: int = 0
@@ -125,11 +125,11 @@ class _Frame:
     height: int = 0
     limited: bool = False
     provisional: list[Hashable] = field(default_factory=list)
-    """Keys whose results hold as long as this query is open."""
+    """Keys whose results are valid while this query is in progress."""
 
 
 class SharedMemo:
-    """A table for one analysis after the other; :meth:`begin` starts each."""
+    """A table for successive analyses; :meth:`begin` starts each of them."""
 
     def __init__(self) -> None:
         self._final: dict[Hashable, _Result] = {}
@@ -138,11 +138,11 @@ class SharedMemo:
         self._fact_bits: dict[Hashable, int] = {}
         self._facts: list[Any] = []
         self._frames: list[_Frame] = [_Frame(0)]
-        """The first stands for the analysis, inside of which every query is made."""
+        """The first frame is the analysis itself, which encloses every query."""
         self._open = 0
         self._depth = 0
         self._limited = False
-        """Whether any result is."""
+        """Whether any stored result is limited."""
 
     # -- one analysis -----------------------------------------------------------------------------------------------
 
@@ -152,20 +152,20 @@ class SharedMemo:
         self._provisional.clear()
 
     def forget_all(self) -> None:
-        """Results hold the definitions that they are about, and those their table."""
+        """Drop all results. Results and their definitions refer to each other."""
         self._final.clear()
         self._provisional.clear()
         self._bits.clear()
 
     @property
     def dependencies(self) -> int:
-        """What the analysis depends on so far, as a set for :meth:`read`."""
+        """The dependencies of the analysis so far, as a set for :meth:`read`."""
         return self._frames[0].dependencies
 
     def note(self, kind: str, key: Hashable, value: Any) -> None:
-        """The open query depends on a fact about the files: its kind, what was asked, and the value read.
+        """Record a dependency of the current query on a fact about the files: kind, key, value.
 
-        The value of a key stays the same as long as this table lasts.
+        The value of a key must not change during the life of this table.
         """
         bit = self._fact_bits.get((kind, key))
         if bit is None:
@@ -174,7 +174,7 @@ class SharedMemo:
         self._frames[-1].dependencies |= bit
 
     def read(self, bits: int) -> Iterator[tuple[str, Any, Any]]:
-        """The facts of a set: kind, key and value, in the order in which they were first noted."""
+        """The facts of a set: kind, key and value, in the order in which they were first recorded."""
         while bits:
             lowest = bits & -bits
             yield self._facts[lowest.bit_length() - 1]
@@ -224,10 +224,10 @@ class SharedMemo:
         self._depend_on(_result_of(None, frame, True))
 
     def forget(self, key: Hashable) -> None:
-        """A result computed in the middle of another query is provisional, and dropped with that anyway."""
+        """Nothing to do: a result computed inside another query is provisional and dropped with that query."""
 
     def _stored(self, key: Hashable) -> _Result | None:
-        """A result that an empty table would come to here as well."""
+        """A stored result that an empty table would also give here; None if there is none."""
         left = MAX_QUERY_DEPTH - self._depth
         result = self._provisional.get(key)
         if result is not None and result.height <= left:
@@ -269,7 +269,7 @@ class SharedMemo:
         top = self._frames[-1]
         top.dependencies |= result.dependencies
         top.queries |= result.queries
-        # Of the queries that cut it short, others may have ended since; the outermost has not.
+        # Other queries that cut it short may have ended since; the outermost has not.
         top.cut |= result.cut & self._open
         top.limited |= result.limited
         if result.height > top.height:

@@ -1,4 +1,4 @@
-"""What an interpreter asks of the module that it evaluates, and of the modules around it."""
+"""The interface of an interpreter to the module that it evaluates, and to other modules of the workspace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Program(Protocol):
-    """One module of a program, as the evaluation of its definitions sees it."""
+    """One module of a program, as the interpreter sees it."""
 
     @property
     def index(self) -> FileIndex: ...
@@ -27,36 +27,36 @@ class Program(Protocol):
     # -- names
 
     def global_value(self, name: str) -> Value:
-        """A name of the module, an import, or a builtin."""
+        """The value of a module-level name, an import, or a builtin."""
 
     def member(self, module: ProjectModule, name: str) -> Value:
         """An attribute of a module of the project."""
 
     def bind_global(self, name: str, value: Value) -> None:
-        """A statement of the module level binds a name."""
+        """Bind a name by a module-level statement."""
 
     def note_default(self, device: Device) -> None:
-        """A statement of the module level may have set the default device."""
+        """Record that a module-level statement may have set the default device."""
 
     # -- definitions
 
     def defer(self, info: FunctionInfo) -> None:
-        """A definition found inside another, to be evaluated after it."""
+        """Evaluate a nested definition after its enclosing definition."""
 
     def summary(self, info: FunctionInfo) -> Value | None:
-        """What the definition returns, in terms of its parameters' symbols; None when that is not known yet."""
+        """The returned value in terms of its parameters' symbols; None while it is not available."""
 
     def holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
-        """The module that declares a definition; None for one that only its own evaluation knows."""
+        """The module that declares a definition; None for a definition known only inside its own evaluation."""
 
     def running(self, info: FunctionInfo) -> AbstractContextManager[None]:
-        """While a definition is evaluated for one call, queries for its summary have no answer."""
+        """Mark a definition as being evaluated for one call; meanwhile its summary is not available."""
 
     def is_running(self, info: FunctionInfo) -> bool:
-        """Whether a definition is being evaluated, or lies too deep to be."""
+        """Whether a definition is being evaluated, or is nested too deep to be."""
 
     def note_argument(self, key: str, value: Value) -> None:
-        """A call gives an argument to the parameter of this symbol key."""
+        """Record an argument for the parameter with this symbol key."""
 
     # -- classes
 
@@ -67,10 +67,10 @@ class Program(Protocol):
         """Whether the facts of a class are being computed."""
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
-        """Whether what a function stores on an object is what every object of the class begins with."""
+        """Whether what a function stores on an object is present on every new object of the class."""
 
     def registers(self, info: ClassInfo, name: str) -> bool:
         """Whether the class itself, which this module declares, registers a buffer of that name."""
 
     def note_buffer(self, info: ClassInfo, name: str) -> None:
-        """A name is registered as a buffer, be it with None: what is assigned to it later takes its place."""
+        """Record a registered buffer, with a value or None: later assignments to the name replace the buffer."""

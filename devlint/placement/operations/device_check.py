@@ -1,4 +1,4 @@
-"""Meetings of tensors: what the judge says of an operation, reported where its operands cannot meet."""
+"""The device check: judges the operands of an operation and emits an event if their devices do not fit."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def perform(
     callee_node: cst.BaseExpression | None = None,
     call: CallSite | None = None,
 ) -> Value:
-    """Judges the meeting of the operands, reports a clash, and says what the operation gives back."""
+    """Check the operands' devices, emit an event for a mismatch, and return the result of the operation."""
     operands = _operands(interp, operation, bound)
     if not operands and operation.name.startswith("operator."):
-        # Arithmetic on something of unknown type gives more of it.
+        # Arithmetic on a value of unknown type gives a value of unknown type.
         return next((b.value for b in bound if isinstance(b.value, Opaque)), NOTHING)
     clash = _judge(interp, operation, operands, node) if len(operands) > 0 else None
     if call is not None and operands and operands[0] is bound[0]:
@@ -71,7 +71,7 @@ def perform(
         for b in operands:
             note_use(interp, node, b.value, b.node)
             if isinstance(b.value, Tensor) and b.value.copied_at is not None and not _writes_only(operation):
-                # The CPU computes at once, with whatever the copy has brought by then.
+                # An operation on the CPU runs at once, with the data that the copy has written so far.
                 host_read(interp, node, operation.name.replace("Tensor.", "."), b.value, expression=b.node)
     for b in operands:
         if b.role in operation.free_arguments and isinstance(b.value, (Tensor, Opaque)):
@@ -89,13 +89,13 @@ def perform(
 
 
 def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """A loss that was handed in compares its two arguments: that much is certain of any."""
+    """The call of a loss that was passed in. Any loss compares its two arguments."""
     given = site.positional[:2]
     values = [argument.value for argument in given]
     if len(given) < 2 or not all(isinstance(value, (Tensor, Opaque)) for value in values):
         return NOTHING
     operation = semantics.function("torch.nn.functional.mse_loss")
-    # The whole batch may be handed in beside what was computed from a part of it.
+    # The whole batch may be passed beside what was computed from a part of it.
     stayed = [a.value for a in given if left_behind(interp, a.value) and not _is_whole(a)]
     if not isinstance(operation, Operation) or len(stayed) != 1:
         return Opaque(device_of_value(values[0]), provenance_of(values[0])) if values[0] not in stayed else NOTHING
@@ -104,7 +104,7 @@ def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Va
 
 
 def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bool:
-    """Whether some operands are where the module is and others where something else says."""
+    """Whether some operands are on the module's device and others on a device given otherwise."""
     owner = interp.info.owner if interp.info is not None else None
     if owner is None or not owner.is_module or len(operands) < 2:
         return False
@@ -114,12 +114,12 @@ def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bo
 
 
 def _writes_only(operation: Operation) -> bool:
-    """Whether the first operand's data is of no account: a view of it, or something else written there."""
+    """Whether the first operand's data is not read: the operation only views or overwrites it."""
     return shares_memory(operation) or operation.name in ("Tensor.copy_", "Tensor.zero_", "Tensor.fill_")
 
 
 def _needs_one_device(operation: Operation, operands: Sequence[Bound]) -> bool:
-    """Whether the operands clash if whatever is not spelled alike is elsewhere."""
+    """Whether the operands mismatch if devices that are not equal are different."""
     given = [_operand(b, device_of_value(b.value)) for b in operands]
     return isinstance(semantics.meet(operation, given, same_or_apart, CPU), Clash)
 
@@ -136,7 +136,7 @@ def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound])
     places = [moved[device.symbol.key] for device in caller_decides if device.symbol.key in moved]
     if not places:
         return operands
-    # What is computed with a batch's item from what was computed with another, moved one is a tensor as well.
+    # What is combined with an item of a batch, and was itself computed from a moved one, is a tensor too.
     return [b for b in bound if b in operands or (isinstance(b.value, Opaque) and b.value.device in places)]
 
 
@@ -149,16 +149,16 @@ def _is_operand(interp: Interpreter, operation: Operation, bound: Bound) -> bool
     if value.tensorlike or value.moved or bound.strict:
         return True
     if bound.role in operation.cpu_arguments and is_accelerator(value.device):
-        # A list of lengths has no device: what was moved there is a tensor.
+        # A list of lengths has no device: a value that was moved is a tensor.
         return True
-    # What comes with a batch, some of which was moved, is a tensor like the rest.
+    # A value from a batch of which items were moved is a tensor as they are.
     return left_behind(interp, value)
 
 
 def _judge(
     interp: Interpreter, operation: Operation, operands: Sequence[Bound], node: cst.CSTNode
 ) -> Clash[Device] | None:
-    """The judge's word, over every way the guards of the operands' devices can be decided."""
+    """The mismatch of the operands, over all outcomes of the guards of their devices; None if there is none."""
     if len(operands) < 2 and not operation.cpu_arguments:
         return None
     guards: list[Guard] = []
@@ -185,16 +185,16 @@ def _judge(
             found = None
         clashes.append(found)
     found = next((c for c in clashes if c is not None), None)
-    # Under one condition a clash in either arm is one; two conditions may exclude each other.
+    # Under one guard, a mismatch in either arm counts; the arms of two guards may exclude each other.
     return found if len(guards) == 1 or all(clashes) else None
 
 
 def _judge_iterations(
     interp: Interpreter, operation: Operation, operands: Sequence[Bound], first: Guard, node: cst.CSTNode
 ) -> Clash[Device] | None:
-    """In a loop: what clashes in a later iteration, or what was seen to clash in the first.
+    """In a loop: the mismatch in a later iteration, or one recorded in the first; None if there is none.
 
-    The trial round is the first iteration itself, with the flags that tell it from the others still decided.
+    The trial round is the first iteration itself, with the first-iteration guards decided.
     """
     later = _meet(interp, operation, operands, [assume(device_of_value(b.value), first, False) for b in operands])
     if later is not None or not interp.clashed_in_first_iteration(node):
@@ -203,7 +203,7 @@ def _judge_iterations(
 
 
 def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
-    """The CPU arm of a choice about devices agrees with a caller on the CPU: nothing to see there."""
+    """Whether the CPU arm of a choice of devices is for a caller on the CPU: then there is no mismatch."""
     chosen = [
         device_of_value(b.value)
         for b, device in zip(operands, devices, strict=True)
@@ -211,7 +211,7 @@ def _decided_on_purpose(operands: Sequence[Bound], devices: Sequence[Device]) ->
     ]
     if not chosen or not all(isinstance(device, Known) for device in devices):
         return bool(chosen)
-    # ``try_gpu(i)`` falls back where there is no such accelerator: what names one does not get as far as this.
+    # ``try_gpu(i)`` falls back if that accelerator does not exist; a device with that index is used only if it does.
     return any(isinstance(leaf, Known) and leaf.index == SOME_INDEX for device in chosen for leaf in leaves(device))
 
 
@@ -238,9 +238,9 @@ def _meet(
 
 
 def _on_the_host_by_contract(clash: Clash[Device], operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
-    """A value put on the CPU on purpose beside an argument: the function says that it works there.
+    """Whether a value was placed on the CPU on purpose beside an argument: then the function expects CPU arguments.
 
-    It is a clash all the same when the value was brought over from that very argument.
+    It is a mismatch all the same if the value was moved from that very argument.
     """
     sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
     for one, two in (sides, sides[::-1]):
@@ -266,7 +266,7 @@ def _operand(bound: Bound, device: Device) -> Operand[Device]:
     value = bound.value
     if isinstance(value, Tensor):
         return Operand(bound.role, device, value.dim, value.elements, value.dtype)
-    # What a loader yields has a batch dimension.
+    # A value from a loader has a batch dimension.
     from_batch = isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH
     return Operand(bound.role, device, Dim.NONZERO if from_batch else Dim.UNKNOWN)
 
@@ -280,7 +280,7 @@ def _report_all(
     callee: str,
     callee_node: cst.BaseExpression | None,
 ) -> None:
-    """Every operand that strays: PyTorch names one at a time, and each has a repair of its own."""
+    """Emit an event for every offending operand: PyTorch names only one, and each needs a repair of its own."""
     found: Clash[Device] | None = clash
     while found is not None:
         offending = _report(interp, node, operation, operands, found, callee, callee_node)
@@ -307,7 +307,7 @@ def _report(
 def _sides(
     interp: Interpreter, met: tuple[MismatchOperand, ...], clash: Clash[Device]
 ) -> tuple[MismatchOperand, MismatchOperand]:
-    """The operand to bring over, and the one it must agree with: the one made or left on the CPU strays."""
+    """The offending operand, created or left on the CPU, and the operand it must agree with."""
     first = met[clash.operand]
     second = met[clash.other] if clash.other is not None else first
     if _strays(interp, second) and not _strays(interp, first):

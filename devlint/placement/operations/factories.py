@@ -1,4 +1,4 @@
-"""Factories: calls that make a tensor, and where they make it."""
+"""Factories: calls that create a tensor, and the device they create it on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 UNSET = DeviceName(UNKNOWN)
-"""A device that is not told yet."""
+"""A device that is not known yet."""
 
 _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor", "torch.FloatTensor",
                         "torch.LongTensor", "torch.BoolTensor", "torch.ByteTensor", "torch.IntTensor"})  # fmt: skip
@@ -41,13 +41,13 @@ _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "tor
 def create(
     interp: Interpreter, node: cst.Call, factory: Factory, call: CallSite, receiver: Value | None = None
 ) -> Value:
-    """The tensor a factory call makes; with ``out=`` it is that one, filled."""
+    """The tensor that a factory call creates; with ``out=`` the given tensor."""
     out = call.keyword("out")
     if out is not None and isinstance(out.value, (Tensor, Opaque)):
         return out.value
     named = _device_argument(factory, call)
     if named is not None and isinstance(named.value, Constant) and named.value.value is None:
-        # An attribute that the constructor left at None is set by somebody later.
+        # An attribute that the constructor sets to None is set elsewhere later.
         named = replace(named, value=UNSET) if isinstance(named.node, cst.Attribute) else None
     previous: Provenance | None = None
     bare = False
@@ -80,7 +80,7 @@ def create(
 
 
 def call_hides_device(call: CallSite) -> bool:
-    """``**kwargs`` may hold ``device``."""
+    """Whether ``**kwargs`` may contain ``device``."""
     return any(argument.star == "**" for argument in call.arguments)
 
 
@@ -96,7 +96,7 @@ def _device_argument(factory: Factory, call: CallSite) -> Argument | None:
 def _default(
     interp: Interpreter, factory: Factory, call: CallSite, receiver: Value | None
 ) -> tuple[Device, Provenance | None]:
-    """Where the tensor is made without ``device=``, and whose way it goes on when it follows another value."""
+    """The device of the tensor without ``device=``, and its provenance if it follows another value."""
     match factory.default:
         case "default_device":
             return interp.state.factory_device, None
@@ -131,7 +131,7 @@ def _follow(value: Value | None) -> tuple[Device, Provenance | None]:
 
 
 def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tuple[Device, Provenance | None]:
-    """Tensor data keeps its device; lists, numbers and arrays go to the default device."""
+    """Tensor data keeps its device; lists, numbers and arrays become tensors on the default device."""
     if isinstance(value, Tensor):
         return value.device, value.provenance
     if isinstance(value, Opaque) and (value.tensorlike or factory.name != "torch.tensor"):
@@ -155,12 +155,12 @@ def _dim(factory: Factory, call: CallSite) -> Dim:
     if factory.shape is Shape.NONZERO:
         return Dim.NONZERO
     size = _size(factory, call)
-    # ``torch.normal(0.0, 1.0, size=(3,))`` takes numbers or tensors, and a size for numbers only.
+    # ``torch.normal(0.0, 1.0, size=(3,))`` takes numbers or tensors, and a size only with numbers.
     sized = factory.default == "data" and "size" in factory.parameters and size is not None
     if factory.default in ("input", "self", "data") and not sized:
         return _dim_of_source(factory, call)
     if size is None:
-        # ``torch.ones(*x.shape)``: a shape that is unpacked is there because it has dimensions.
+        # ``torch.ones(*x.shape)``: an unpacked shape is assumed to have dimensions.
         return Dim.NONZERO if any(argument.star == "*" for argument in call.arguments) else Dim.UNKNOWN
     if isinstance(size, Container) and not size.items and size.rest is None:
         return Dim.ZERO
@@ -187,7 +187,7 @@ def _dim_of_source(factory: Factory, call: CallSite) -> Dim:
 
 
 def _size(factory: Factory, call: CallSite) -> Value | None:
-    """The size argument; None when it is not seen."""
+    """The size argument; None if it is not given explicitly."""
     found = call.keyword("size")
     if found is not None:
         return found.value

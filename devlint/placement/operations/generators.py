@@ -1,7 +1,7 @@
-"""Random generators as values with a device, and what draws numbers with them.
+"""Random generators as values with a device, and the calls that use them.
 
-A generator serves one type of device: ``check_generator`` in PyTorch's ATen/core/Generator.h compares types and leaves
-the index alone.
+A generator belongs to one type of device: ``check_generator`` in PyTorch's ATen/core/Generator.h compares types and
+ignores the index.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def make(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``torch.Generator(device)``: without a device it is the CPU's, whatever the default device is."""
+    """``torch.Generator(device)``: without a device it is on the CPU, whatever the default device is."""
     argument = site.argument("device", 0)
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         device: Device = UNKNOWN if site.unpacks else CPU
@@ -45,7 +45,7 @@ def make(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def default_of_cpu(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``torch.manual_seed(n)`` gives back the default generator of the CPU."""
+    """``torch.manual_seed(n)`` returns the default generator of the CPU."""
     return _generator(interp, node, CPU, "torch.manual_seed", bare=True)
 
 
@@ -61,7 +61,7 @@ def _generator(interp: Interpreter, node: cst.CSTNode, device: Device, name: str
 def note_factory(
     interp: Interpreter, node: cst.Call, name: str, site: CallSite, made: Tensor, named: Argument | None
 ) -> None:
-    """A factory draws where it makes its tensor."""
+    """Check the generator of a factory against the device of the new tensor."""
     argument = site.keyword("generator")
     if argument is not None:
         role, place = ("draws on", node) if named is None else ("device", named.node)
@@ -71,14 +71,14 @@ def note_factory(
 def note_operation(
     interp: Interpreter, node: cst.CSTNode, operation: Operation, drawn: MismatchOperand, site: CallSite
 ) -> None:
-    """``x.normal_(generator=g)``, ``torch.multinomial(p, n, generator=g)``: drawn where the first operand is."""
+    """Check ``x.normal_(generator=g)``, ``torch.multinomial(p, n, generator=g)`` against the first operand's device."""
     argument = site.keyword("generator")
     if argument is not None:
         _judge(interp, node, operation.name, argument, replace(drawn, role="draws on"))
 
 
 def note_sampling(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> None:
-    """Samplers, loaders and splits draw on the default device."""
+    """Check the generator of samplers, loaders and splits, which draw on the default device."""
     known = sampling(name)
     if known is None:
         return
@@ -87,7 +87,7 @@ def note_sampling(interp: Interpreter, node: cst.Call, name: str, site: CallSite
     argument = site.argument("generator", known.position)
     if argument is not None and not _is(argument, None):
         placed = _placed(interp, argument)
-        # Where no default device is set here, a generator that may be anywhere shows that a caller sets one.
+        # If no default device is set here, a generator of unknown device shows that a caller sets one.
         if placed is not None and (device != CPU or is_accelerator(placed.device)):
             _report(interp, node, name, MismatchOperand("generator", placed, argument.node), drawn)
         return
@@ -108,7 +108,7 @@ def _judge(interp: Interpreter, node: cst.CSTNode, name: str, argument: Argument
 
 
 def _placed(interp: Interpreter, argument: Argument) -> Tensor | None:
-    """Where the generator is; None where that is not known, or where another method may have put another one."""
+    """The generator as a value with a device; None if the device is unknown or the generator may be replaced."""
     value = argument.value
     if isinstance(value, Reference) and value.name == "torch.default_generator":
         return Tensor(CPU, provenance=interp.step(StepKind.GIVEN, argument.node, CPU, value.name))
@@ -145,7 +145,7 @@ def _apart(interp: Interpreter, own: Device, theirs: Device, named: bool) -> boo
     own, theirs = _types(own), _types(theirs)
     if interp.relate(own, theirs) is Relation.DIFFERENT:
         return True
-    # Who writes `device=p.device` expects `p` to be anywhere, even where it was drawn from a list.
+    # `device=p.device` shows that `p` may be on any device, even if it was drawn from a list.
     return named and own == CPU and not interp.in_cpu_world and any(_comes_in_a_batch(leaf) for leaf in leaves(theirs))
 
 

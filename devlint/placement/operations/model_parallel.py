@@ -1,8 +1,8 @@
-"""Modules that may be spread over several devices, and what is on one device only while they are not.
+"""Modules that may be split over several devices, and operands that share a device only while they are not split.
 
-Source: accelerate 1.8, ``dispatch_model`` and ``AlignDevicesHook``: each submodule's inputs are brought to where its
-parameters are, and its outputs stay there. A parameter that the module itself holds is brought nowhere. Classes of
-transformers and diffusers that may be dispatched name the blocks that stay whole in ``_no_split_modules``.
+Source: accelerate 1.8, ``dispatch_model`` and ``AlignDevicesHook``: the inputs of each submodule are moved to the
+device of its parameters, and its outputs stay there. A parameter of the module itself is not moved. Classes of
+transformers and diffusers that may be dispatched list the blocks that stay whole in ``_no_split_modules``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def may_be_split(interp: Interpreter) -> bool:
-    """Whether the method that is walked belongs to a class that says so."""
+    """Whether the evaluated method belongs to a class that declares that it may be split."""
     owner = interp.info.owner if interp.info is not None else None
     return owner is not None and owner.is_module and owner.splits and interp.scope.setting is not Setting.CONSTRUCTION
 
 
 def note_split(interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]) -> None:
-    """A parameter of the module itself beside what one of its submodules handed back."""
+    """Emit an event if a parameter of the module itself is combined with the output of one of its submodules."""
     own = next((b for b in operands if isinstance(b.value, Tensor) and _latest(b) is StepKind.REGISTERED), None)
     other = next((b for b in operands if _latest(b) is StepKind.COMPUTED), None)
     if own is not None and other is not None and _clash_apart(operation, operands, own):
@@ -40,13 +40,13 @@ def note_split(interp: Interpreter, node: cst.CSTNode, operation: Operation, ope
 
 
 def _clash_apart(operation: Operation, operands: Sequence[Bound], own: Bound) -> bool:
-    """Whether the operation fails where ``own`` is on one accelerator and the rest on another."""
+    """Whether the operation fails if ``own`` is on one accelerator and the other operands on another."""
     given = [Operand(b.role, int(b is not own), dim_of(b.value)) for b in operands]
     return isinstance(semantics.meet(operation, given, same_or_apart, -1), Clash)
 
 
 def _latest(bound: Bound) -> StepKind | None:
-    """What last decided the operand's place."""
+    """The step that last determined the operand's device."""
     provenance = provenance_of(bound.value)
     step = (
         provenance.find(StepKind.MOVED, StepKind.COMPUTED, StepKind.REGISTERED, StepKind.RETURNED)

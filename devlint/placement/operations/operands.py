@@ -1,4 +1,4 @@
-"""Operands: which values of a call stand for which parameters of an operation."""
+"""Operands: the values of a call, bound to the parameters of an operation."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A value bound to a parameter. ``strict``: only a tensor can stand there."""
+    """A value bound to a parameter. ``strict``: only a tensor is accepted."""
 
     role: str
     value: Value
     node: cst.CSTNode
     strict: bool = False
     direct: bool = True
-    """Passed as this parameter itself, not as one of a list."""
+    """Passed as this parameter itself, not as an element of a list."""
 
 
 def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNode] | None = None) -> list[Bound]:
-    """The arguments of a call under the names of the operation's parameters, in Python's order."""
+    """The arguments of a call, bound to the operation's parameters by Python's rules."""
     parameters = list(operation.parameters)
     bound: list[Bound] = []
     if receiver is not None and parameters:
@@ -109,7 +109,7 @@ def _spread(role: str, value: Value, node: cst.CSTNode) -> list[Bound]:
 
 
 def _element_nodes(node: cst.CSTNode, value: Container) -> list[cst.CSTNode]:
-    """The elements' own nodes where the container is written out at the call."""
+    """The nodes of the elements, if the container is a display at the call site."""
     if isinstance(node, (cst.List, cst.Tuple)) and len(node.elements) == len(value.items):
         return [element.value for element in node.elements]
     return [node] * len(value.items)
@@ -119,7 +119,7 @@ def operator_operands(
     operation: Operation, left: tuple[Value, cst.BaseExpression], right: tuple[Value, cst.BaseExpression]
 ) -> list[Bound]:
     roles = [parameter.name for parameter in operation.parameters[:2]] or ["self", "other"]
-    # ``@`` takes no numbers, and no tensor beside an array.
+    # ``@`` accepts no numbers, and no tensor together with an array.
     strict = operation.name in ("operator.matmul", "operator.imatmul")
     return [Bound(role, value, node, strict) for role, (value, node) in zip(roles, (left, right), strict=True)]
 
@@ -129,7 +129,7 @@ def device_of_value(value: Value) -> Device:
 
 
 def left_behind(interp: Interpreter, value: Value) -> bool:
-    """An item of a batch that is where it came, while another of its batch was moved."""
+    """Whether it is an item of a batch that was not moved although another item of the batch was."""
     device = device_of_value(value)
     return isinstance(device, SameAs) and device.symbol.key in interp.state.moved_groups
 
@@ -143,5 +143,5 @@ def dim_of(value: Value) -> Dim:
 
 
 def same_or_apart(a: object, b: object) -> Relation:
-    """The relation of places of which nothing is left open: what is not equal is elsewhere."""
+    """The relation of two places that counts as DIFFERENT unless they are equal."""
     return Relation.SAME if a == b else Relation.DIFFERENT

@@ -1,4 +1,4 @@
-"""Packed sequences: the data is where the sequence was, the lengths are always on the host."""
+"""Packed sequences: the data stays on the sequence's device, the lengths are always on the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results: what an operation on tensors gives back, and where that is."""
+"""Results: the value that an operation on tensors returns, and its device."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def result_of(
 ) -> Value:
     match operation.result:
         case Result.HOST:
-            # Its shape, its dtype, its number of elements are known there without its data.
+            # Shape, dtype and number of elements are known on the host without the data.
             for b in operands[:1] if operation.synchronises else ():
                 host_read(interp, node, operation.name, b.value, expression=b.node)
             return Host(number=True)
@@ -64,7 +64,7 @@ def result_of(
 
 
 def _gives_tuple(operation: Operation, call: CallSite | None) -> bool:
-    """``x.max(dim)`` and ``torch.where(mask)`` give several tensors, ``torch.max(x, y)`` gives one."""
+    """Whether the result is a tuple: ``x.max(dim)`` and ``torch.where(mask)``, but not ``torch.max(x, y)``."""
     if not operation.tuple_with and not operation.tuple_without:
         return operation.returns_tuple
     if call is None:
@@ -123,12 +123,12 @@ _VIEWS = frozenset({"detach", "view", "reshape", "squeeze", "unsqueeze", "flatte
 
 
 def _copied_at(operation: Operation, value: Value) -> int | None:
-    """A look at memory that a copy still writes to."""
+    """The epoch of the queued copy that still writes to the memory of the result, if it is a view; else None."""
     return value.copied_at if shares_memory(operation) and isinstance(value, Tensor) else None
 
 
 def shares_memory(operation: Operation) -> bool:
-    """Whether the result is a look at the operand's memory."""
+    """Whether the result is a view of the operand's memory."""
     return operation.name.removeprefix("Tensor.") in _VIEWS
 
 
@@ -144,12 +144,12 @@ def _dtype(operands: Sequence[Bound]) -> DType:
 def _source_of_result(
     interp: Interpreter, operation: Operation, operands: Sequence[Bound], clash: Clash[Device] | None
 ) -> Bound:
-    """The operand the result sits with; after a clash the one the others must agree with."""
+    """The operand whose device the result has; after a mismatch, the operand that the others must agree with."""
     if operation.result is Result.SELF or operation.in_place:
         return operands[0]
     if clash is not None:
         sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
-        return next((operands[i] for i in sides if not _strays(interp, operands[i].value)), operands[sides[0]])
+        return next((operands[i] for i in sides if not _may_offend(interp, operands[i].value)), operands[sides[0]])
 
     def rank(b: Bound) -> int:
         if isinstance(b.value, Tensor) and b.value.dim is Dim.ZERO:
@@ -162,8 +162,8 @@ def _source_of_result(
     return min(operands, key=rank)
 
 
-def _strays(interp: Interpreter, value: Value) -> bool:
-    """On the CPU, or left where its batch came."""
+def _may_offend(interp: Interpreter, value: Value) -> bool:
+    """Whether the value is on the CPU, or was left behind when its batch was moved."""
     return left_behind(interp, value) or CPU in leaves(device_of_value(value))
 
 
@@ -176,10 +176,10 @@ def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bo
     others = [b for b in bound if b is not source and isinstance(b.value, (UnknownValue, Opaque, Tensor))]
     scalar = isinstance(source.value, Tensor) and source.value.dim is not Dim.NONZERO
     if scalar and any(device_of_value(b.value) != CPU for b in others):
-        # A 0-dim CPU tensor follows whatever it meets.
+        # A 0-dim CPU tensor takes the device of the other operand.
         return UNKNOWN
     if any(isinstance(b.value, UnknownValue) or isinstance(device_of_value(b.value), Unknown) for b in others):
-        # The other side may be an object that decides for itself, or a tensor this analysis does not place.
+        # The other operand may be an object with operators of its own, or a tensor on an unknown device.
         return UNKNOWN
     return device
 
@@ -207,7 +207,7 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
 
 
 def _dim_by_size(operation: Operation, call: CallSite | None) -> Dim:
-    """``view(1, -1)``, ``reshape(n)``, ``expand(...)``: as many dimensions as sizes are given."""
+    """``view(1, -1)``, ``reshape(n)``, ``expand(...)``: one dimension per size argument."""
     if call is None or not any(p.name in ("size", "shape", "repeats", "dims") for p in operation.parameters):
         return Dim.UNKNOWN
     sizes = call.positional if operation.name.startswith("Tensor.") else call.positional[1:]

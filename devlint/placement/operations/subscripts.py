@@ -1,4 +1,4 @@
-"""Subscripts: ``x[...]`` read and written, through slices and through index tensors."""
+"""Subscripts: ``x[...]`` read and assigned, with slices and with index tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from devlint.placement.operations.operands import Bound, device_of_value, dim_of
 
 
 def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) -> Value:
-    """``x[...]``: the index may be on the CPU, an index elsewhere needs x to be there too."""
+    """``x[...]``: an index may be on the CPU; on another device, x must be on that device too."""
     indices, advanced = _indices(interp, node)
     if not advanced:
         return _viewed(node, value, indices)
@@ -43,15 +43,15 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
 
 
 def _gives_dimensions(index: Bound) -> bool:
-    """Index tensors are broadcast together, and what a mask selects, a 0-dim one too, stands in a row."""
+    """Index tensors are broadcast together, and selecting with a mask, even a 0-dim one, gives a dimension."""
     is_mask = isinstance(index.value, Tensor) and index.value.dtype is semantics.DType.BOOL
     return is_mask or dim_of(index.value) is Dim.NONZERO
 
 
 def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
-    """Slices and ``None`` keep dimensions, an integer takes one away."""
+    """Slices and ``None`` keep dimensions, an integer removes one."""
     if isinstance(value, Opaque):
-        # Only tensors and arrays take a tuple or None as their index.
+        # Only tensors and arrays accept a tuple or None as index.
         several = len(node.slice) > 1 or _keeps_dimension_by_none(node)
         return replace(value, tensorlike=True) if several else value
     only_slices = all(
@@ -69,7 +69,7 @@ def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound
 
 
 def is_edge_index(node: cst.BaseExpression) -> bool:
-    """``edge_index``, ``data.edge_index``: PyTorch Geometric's name for sources and targets, two rows of nodes."""
+    """``edge_index``, ``data.edge_index``: PyTorch Geometric's name for two rows of node indices."""
     name = node.attr if isinstance(node, cst.Attribute) else node
     return isinstance(name, cst.Name) and name.value == "edge_index"
 
@@ -89,7 +89,7 @@ def _keeps_dimension(node: cst.BaseExpression) -> bool:
 
 
 def _indices(interp: Interpreter, node: cst.Subscript) -> tuple[list[Bound], bool]:
-    """The tensor indices of a subscript, and whether there is one."""
+    """The tensor indices of a subscript, and whether it contains any."""
     found: list[Bound] = []
     for element in node.slice:
         part = element.slice
@@ -109,7 +109,7 @@ _CASTS = frozenset({"long", "int", "to", "type", "bool"})
 
 
 def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
-    """An argument as it was given, but for its dtype: nothing keeps a caller from giving several indexes."""
+    """Whether it is an argument, at most with another dtype: callers may pass several indices."""
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _CASTS:
         node = node.func.value
     given = value.provenance.step.node if value.provenance is not None else None
@@ -117,7 +117,7 @@ def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
 
 
 def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:
-    """Index tensors of one subscript are broadcast together: beside one with dimensions none is read as a number."""
+    """Index tensors of one subscript are broadcast together: if one has dimensions, none is treated as a number."""
     if not any(dim_of(b.value) is Dim.NONZERO for b in indices):
         return indices
     return [_with_dimensions(b) for b in indices]
@@ -137,13 +137,13 @@ def write_item(
     value: Value,
     value_node: cst.BaseExpression | None,
 ) -> None:
-    """``x[...] = v``: through slices and integers any device will do, through an index tensor it will not."""
+    """``x[...] = v``: with slices and integers v may be on any device, with an index tensor it may not."""
     indices, advanced = _indices(interp, target)
     if not advanced:
         return
     operation = semantics.operator("[]=")
     if dim_of(value) is Dim.NONZERO:
-        # Several values go to several places; a lone one in a row of one is written as a number.
+        # Several values go to several places; a single value in a one-element row is assigned as a number.
         indices = [_with_dimensions(b) for b in indices]
         if isinstance(value, Tensor) and value.elements is Elements.UNKNOWN:
             value = replace(value, elements=Elements.MANY)

@@ -1,6 +1,7 @@
-"""Transfers: ``.to``, ``.cuda``, ``.cpu``, ``.type_as``, ``.pin_memory`` on tensors, modules and things unknown.
+"""Transfers: ``.to``, ``.cuda``, ``.cpu``, ``.type_as``, ``.pin_memory`` on tensors, modules and unknown values.
 
-A tensor's transfer gives a new tensor and leaves the receiver; a Module's moves it in place and gives it back.
+On a tensor a transfer returns a new tensor and leaves the receiver; on a Module it moves the module in place and
+returns it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ METHODS = frozenset({"to", "cpu", "type_as", "pin_memory", "type", "to_empty"}) 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a transfer goes. ``moves`` is False for a dtype alone, None when the arguments do not tell."""
+    """The target of a transfer. ``moves`` is False for a dtype alone, None if the arguments do not show it."""
 
     device: Device
     moves: bool | None
@@ -51,7 +52,7 @@ class Target:
 def transfer(
     interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, method: str, call: CallSite
 ) -> Value:
-    """The result of a transfer call, and what it does to the receiver."""
+    """The result of a transfer call, and its effect on the receiver."""
     target = _target(interp, method, receiver, call)
     fate = interp.take_fate(node)
     result = _moved(interp, node, receiver, receiver_node, method, call, target)
@@ -116,7 +117,7 @@ def _target_of_to(interp: Interpreter, receiver: Value, call: CallSite) -> Targe
 
 
 def _chooses_dtype(interp: Interpreter, named: Argument) -> bool:
-    """``t.to(torch.float32 if on_mps else torch.float64)``."""
+    """Whether the argument is a conditional on dtypes: ``t.to(torch.float32 if on_mps else torch.float64)``."""
     node = named.node
     if not isinstance(node, cst.IfExp) or not isinstance(named.value, UnknownValue):
         return False
@@ -139,7 +140,7 @@ def _moved(
         if target.moves is False:
             return receiver
         if target.device == CPU and is_accelerator(receiver.device) and is_asynchronous(call):
-            # Nobody queues the copy of a module and reads that: followed as the tensor it must be.
+            # A module is never copied with ``non_blocking`` and read on the host, so the receiver is a tensor.
             tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
             return _moved_tensor(interp, node, tensor, receiver_node, method, call, target)
         provenance = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.provenance)
@@ -184,7 +185,7 @@ def _moved_tensor(
     step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
     to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
-        # A copy that blocks ends after every copy that was queued before it.
+        # A blocking copy ends after every copy that was queued before it.
         interp.state.streams = interp.state.streams.copies_arrived()
     return replace(
         receiver,
@@ -205,7 +206,7 @@ def is_asynchronous(call: CallSite) -> bool:
 
 
 def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module) -> None:
-    """A Module moves in place: what it is known by is moved."""
+    """A Module is moved in place: update the value at its storage path."""
     path = path_of(node)
     if path is not None and not interp.in_cpu_world:
         interp.state.store(path, module)
@@ -214,7 +215,7 @@ def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module) -
 def _note(
     interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target, fate: str
 ) -> None:
-    """What the move says of the receiver that stays behind, and of its siblings."""
+    """Record the effect of the transfer on the receiver, which stays where it is, and on its siblings."""
     if not target.moves:
         return
     if fate != Fate.USED:
@@ -227,7 +228,7 @@ def _note(
 
 
 def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
-    """An item of a loader's batch, or of an argument that is named as one."""
+    """Whether the symbol is an item of a loader's batch, or of an argument named like a batch."""
     if symbol.anchor is Anchor.PARAMETER:
         is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
         return "batch" in symbol.name and is_item
@@ -244,7 +245,7 @@ def _mark_discarded(
         provenance = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.provenance)
         interp.state.values[path] = replace(receiver, provenance=provenance)
     elif isinstance(receiver, Opaque):
-        # Of unknown type: it may well have moved in place.
+        # Of unknown type: it may have been moved in place.
         interp.state.values[path] = replace(receiver, device=UNKNOWN)
     elif isinstance(receiver, UnknownValue) and not is_accelerator(target.device):
         interp.state.values[path] = NOTHING

@@ -22,9 +22,9 @@ def analyse(
     file: Path | None = None,
     index: FileIndex | None = None,
 ) -> Iterator[Event]:
-    """The events of one file: module level first, then each definition in the order of the source, then the classes.
+    """The events of one file: module level first, then each definition in source order, then the classes.
 
-    With a ``project``, ``file`` is where the text stands, and what it imports from around there is known as well.
+    With a ``project``, ``file`` is the path of the text, and imports from other files of its workspace are resolved.
     """
     analysis = ModuleAnalysis(tree, path, role, project, file, index)
     if project is not None:

@@ -1,4 +1,4 @@
-"""Names across the files of a project: what an import, a star or a base of one file stands for."""
+"""Names across the files of a workspace: the values of imports and star imports, and classes of base names."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from devlint.placement.interpreter.memo import MemoTable
 from devlint.placement.project.other_modules import OtherModules
 
 MAX_STARS = 32
-"""Modules that a file imports whole; in an index of hundreds of them, looking one name up would read them all."""
+"""Number of star imports searched; in an index of hundreds of them, one lookup would read them all."""
 
 Found = TypeVar("Found")
 
 
 class ModuleLinkage:
-    """One file's way to the others. Without ``others`` or ``file``, what is imported is known by its name alone."""
+    """Name resolution from one file to others. Without ``others`` or ``file``, imports are known by name alone."""
 
     def __init__(
         self, index: FileIndex, memo: MemoTable, others: OtherModules | None, file: Path | None, queried: bool
     ) -> None:
-        """``queried``: the file itself is one of the others of some analysis, which depends on what is read of it."""
+        """``queried``: the analysis of another file reads this file and records its dependencies on it."""
         self._index = index
         self._memo = memo
         self._others = others
@@ -38,26 +38,26 @@ class ModuleLinkage:
         return self._index.imports
 
     def depends_on(self, part: str) -> None:
-        """Note that a part of this file was read, if it is another one than that which is analysed."""
+        """Record a dependency on a part of this file, if it is not the analysed file."""
         if self._queried and self._others is not None and self._file is not None:
             self._others.rests_on(self._file, part)
 
     def query(self, key: Hashable, find: Callable[[], Found], meanwhile: Found) -> Found:
-        """The memoised answer of ``find``; ``meanwhile`` where the same query is being answered."""
+        """The memoised result of ``find``; ``meanwhile`` if the same query is in progress."""
         return self._memo.query(key, find, meanwhile)
 
     def imported(self, qualified: str) -> Value:
-        """What an imported name stands for: a value of the project, or a reference to what is outside."""
+        """The value of an imported name: a value of the project, or a reference to a name outside it."""
         found = self._resolved(qualified)
         return Reference(qualified) if found is None else found
 
     def imported_class(self, qualified: str) -> ClassInfo | str:
-        """The project's class of that name; the name itself where the project has none."""
+        """The project's class of that name; the name itself if the project has no such class."""
         found = self.imported(qualified)
         return found.info if isinstance(found, ClassValue) else qualified
 
     def from_star(self, name: str) -> Value | None:
-        """A public name that ``from module import *`` brings in; None if none does, or too many might."""
+        """A public name that ``from module import *`` binds; None if no star import does, or there are too many."""
         if name.startswith("_") or len(self._index.stars) > MAX_STARS:
             return None
         for module in self._index.stars:
@@ -67,7 +67,7 @@ class ModuleLinkage:
         return None
 
     def _resolved(self, qualified: str) -> Value | None:
-        """What a qualified name stands for that is imported here; None for what is not the project's."""
+        """The value of a qualified name that is imported here; None if it is not the project's."""
         if self._others is None or self._file is None:
             return None
         look_up = partial(self._others.look_up, self._file, qualified)

@@ -1,4 +1,4 @@
-"""The analysis of one file: every definition walked once, summaries and class facts computed on demand."""
+"""The analysis of one file: each definition is evaluated once; summaries and class facts are computed on demand."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from devlint.source.role import Role
 
 
 class _ModuleLevel(NamedTuple):
-    """What the statements of a module's level do."""
+    """The result of evaluating the module-level statements."""
 
     events: list[Event]
     names: dict[str, Value]
     default: Device
-    """Where factories make their tensors afterwards."""
+    """The default device afterwards."""
 
 
 class ModuleAnalysis:
-    """What is known of one file. The seam to other files is its ``linkage``, where imported names are resolved."""
+    """The analysis of one file. Its ``linkage`` resolves imported names in other files."""
 
     def __init__(
         self,
@@ -63,8 +63,11 @@ class ModuleAnalysis:
         index: FileIndex | None = None,
         memo: MemoTable | None = None,
     ) -> None:
-        """``index`` is that of the file. With a ``memo`` of others it is asked about some names only, and keeps in
-        it what it finds out: its module level is walked if a name wants it."""
+        """``index`` is that of the file.
+
+        With a shared ``memo`` only queried names are analysed, and results are stored in the memo; the module level is
+        then evaluated when a name needs it.
+        """
         self.tree = tree
         self._queried = memo is not None
         self.memo: MemoTable = memo if memo is not None else LocalMemo()
@@ -77,7 +80,7 @@ class ModuleAnalysis:
         self._globals: dict[str, Value] = {}
         self._deferred: list[FunctionInfo] = []
         self._buffers: set[tuple[ClassInfo, str]] = set()
-        """All that have been seen to be registered."""
+        """All registered buffers seen so far."""
         self.argument_log = ArgumentLog(self.index.indirect, self._only_used_here) if not self._queried else None
         self._default: Device = CPU
         self._sets_default = not DEFAULTING.isdisjoint(self.index.read_names)
@@ -87,7 +90,7 @@ class ModuleAnalysis:
             defined.linkage = self.linkage
 
     def dissolve(self) -> None:
-        """Lets go of everything, so that no cycle keeps the tree in memory once the events have been read."""
+        """Drop all references, so that no cycle keeps the tree in memory after the events have been read."""
         if isinstance(self.memo, LocalMemo):
             self.memo.clear()
         if self.argument_log is not None:
@@ -113,11 +116,11 @@ class ModuleAnalysis:
         for info in self.index.classes.values():
             self.facts(info)
         for function in functions:
-            self._walked(function)
+            self._evaluated(function)
         position = 0
         while position < len(self._deferred):
-            # Walking one lambda may find another.
-            self._walked(self._deferred[position])
+            # Evaluating one lambda may find another.
+            self._evaluated(self._deferred[position])
             position += 1
         nested = [info for info in self._deferred if info.key not in self.index.functions]
         for function in (*functions, *nested):
@@ -128,7 +131,7 @@ class ModuleAnalysis:
             )
 
     def _events_of(self, function: FunctionInfo, loaded: dict[str, dict[str, set[str]]]) -> Iterator[Event]:
-        interp = self._walked(function)
+        interp = self._evaluated(function)
         if interp is None:
             return
         for event in interp.events:
@@ -150,7 +153,7 @@ class ModuleAnalysis:
     # -- walks ----------------------------------------------------------------------------------------------------
 
     def _module_level(self) -> _ModuleLevel | None:
-        """What the statements of the module level do; None while they are walked."""
+        """The result of evaluating the module-level statements; None while they are being evaluated."""
         return self.memo.query(("module", self), self._walk_module, None)
 
     def _walk_module(self) -> _ModuleLevel:
@@ -159,7 +162,7 @@ class ModuleAnalysis:
         interp = Interpreter(self, HANDLERS, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
         interp.run(iter(list(body_of(self.tree))))
         names = dict(interp.env.values) if interp.env is not None else self._globals
-        # Set inside some function: when it has run is not known here.
+        # Some function sets it; whether that has run is not known here.
         default = UNKNOWN if self._default == CPU and self._sets_default else self._default
         return _ModuleLevel([] if self._queried else interp.events, names, default)
 
@@ -168,12 +171,12 @@ class ModuleAnalysis:
         level = self._module_level() if self._sets_default else None
         return self._default if level is None else level.default
 
-    def _walked(self, info: FunctionInfo) -> Interpreter | None:
-        """The walk of a definition; None while it runs, or too deep."""
-        # What one closes over is that of the walk around it.
-        return self.memo.query(_walk_of(info), partial(self._walk, info), None, True, not info.closure)
+    def _evaluated(self, info: FunctionInfo) -> Interpreter | None:
+        """The evaluation of a definition; None while it is in progress or nested too deep."""
+        # Captured values come from the enclosing evaluation, so the result is not reusable.
+        return self.memo.query(_evaluation_key(info), partial(self._evaluate, info), None, True, not info.closure)
 
-    def _walk(self, info: FunctionInfo) -> Interpreter:
+    def _evaluate(self, info: FunctionInfo) -> Interpreter:
         interp = Interpreter(self, HANDLERS, scope_of(info, self.path, self.role), info)
         interp.state.default_device = self._default_device
         bind_parameters(interp, info)
@@ -185,49 +188,49 @@ class ModuleAnalysis:
         return interp
 
     def holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
-        """The module that declares a definition; None for one that only its own evaluation knows."""
+        """The module that declares a definition; None for a definition known only inside its own evaluation."""
         linkage = info.linkage
         if linkage is None or linkage is self.linkage:
             return None if linkage is None else self
         return self.others.module_of(linkage) if self.others is not None else None
 
     def _other_holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
-        """The module that declares a definition, if it is another one."""
+        """The module that declares a definition, if it is another module; else None."""
         if info.linkage is None or info.linkage is self.linkage:
             return None
         return self.holder(info)
 
     def running(self, info: FunctionInfo) -> AbstractContextManager[None]:
-        """While a definition is walked, what is asked of it again has no answer yet."""
-        return self.memo.computing(_walk_of(info))
+        """While a definition is evaluated for one call, its summary is not available."""
+        return self.memo.computing(_evaluation_key(info))
 
     def is_running(self, info: FunctionInfo) -> bool:
-        return self.memo.is_in_progress(_walk_of(info), True)
+        return self.memo.is_in_progress(_evaluation_key(info), True)
 
     def defer(self, info: FunctionInfo) -> None:
-        """A definition found inside another, to be walked after it."""
+        """Evaluate a nested definition after its enclosing definition."""
         if all(info.key != other.key for other in self._deferred):
             self._deferred.append(info)
 
     def summary(self, info: FunctionInfo) -> Value | None:
-        """What the definition returns, in terms of its parameters' symbols; None when that is not known yet."""
+        """The returned value in terms of its parameters' symbols; None while it is not available."""
         other = self._other_holder(info)
         if other is not None:
             return other.summary(info)
         if info.owner is not None and self.in_progress(info.owner):
             return None
-        interp = self._walked(info)
+        interp = self._evaluated(info)
         return None if interp is None else interp.result()
 
     def note_argument(self, key: str, value: Value) -> None:
-        """A call gives an argument to the parameter of this symbol key."""
+        """Record an argument for the parameter with this symbol key."""
         if self.argument_log is not None:
             self.argument_log.note(key, value)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
     def global_value(self, name: str) -> Value:
-        """A name of the module, an import, or a builtin."""
+        """The value of a module-level name, an import, or a builtin."""
         found = self.exported(name)
         if found is not None:
             return found
@@ -237,9 +240,9 @@ class ModuleAnalysis:
         return NOTHING if found is None else found
 
     def exported(self, name: str) -> Value | None:
-        """A name that the module binds or imports; None where it does neither.
+        """A name that the module binds or imports; None if it does neither.
 
-        ``box_area = None`` stands in for an import that failed: where it is used, it did not.
+        ``box_area = None`` is a fallback for a failed import: where the name is used, the import has succeeded.
         """
         if name in self.index.rebound:
             return NOTHING
@@ -257,7 +260,7 @@ class ModuleAnalysis:
         return None
 
     def _bound(self, name: str) -> Value | None:
-        """What the statements of the module level leave a name with."""
+        """The value of a name after the module-level statements."""
         if self._queried and name not in self.index.bound:
             return None
         level = self._module_level()
@@ -269,11 +272,11 @@ class ModuleAnalysis:
         return NOTHING if found is None else found
 
     def bind_global(self, name: str, value: Value) -> None:
-        """Module-level bindings are seen by definitions."""
+        """Bind a module-level name, visible to definitions."""
         self._globals[name] = value
 
     def note_default(self, device: Device) -> None:
-        """A statement of the module level may have set the default device."""
+        """Record that a module-level statement may have set the default device."""
         self._default = device
 
     # -- classes --------------------------------------------------------------------------------------------------
@@ -297,21 +300,21 @@ class ModuleAnalysis:
         constructor, *builders = self._constructing(info) or (None,)
         if constructor is not None:
             for method in info.builders:
-                # Its own walk comes later, when the attributes are known.
-                self.memo.forget(_walk_of(method))
+                # The method is evaluated again once the attributes are known.
+                self.memo.forget(_evaluation_key(method))
             add_own_facts(facts, constructor, builders)
         return facts
 
     def _constructing(self, info: ClassInfo) -> tuple[Interpreter, ...]:
-        """The walks of the constructor and of its parts; none while it is walked itself."""
+        """The evaluations of the constructor and its parts; empty while one of them is in progress."""
         init = info.methods.get("__init__")
-        interp = self._walked(init) if init is not None else None
+        interp = self._evaluated(init) if init is not None else None
         if interp is None:
             return ()
-        return (interp, *(part for method in info.builders if (part := self._walked(method)) is not None))
+        return (interp, *(part for method in info.builders if (part := self._evaluated(method)) is not None))
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
-        """Whether what a function stores on an object is what every object of the class begins with."""
+        """Whether what a function stores on an object is present on every new object of the class."""
         if self._other_holder(info) is not None:
             return False
         constructs = function is not None and function.name == "__init__"
@@ -324,11 +327,11 @@ class ModuleAnalysis:
         return any((info, name) in one.object_stores.buffers for one in self._constructing(info))
 
     def note_buffer(self, info: ClassInfo, name: str) -> None:
-        """A name registered as a buffer, be it with None: what is assigned to it later takes its place."""
+        """Record a registered buffer, with a value or None: later assignments to the name replace the buffer."""
         if not self._queried:
             self._buffers.add((info, name))
 
 
-def _walk_of(info: FunctionInfo) -> tuple[str, int]:
-    """The question how a definition is walked."""
+def _evaluation_key(info: FunctionInfo) -> tuple[str, int]:
+    """The memo key for the evaluation of a definition."""
     return "walk", info.key

@@ -1,4 +1,4 @@
-"""What the analysis of one module asks of the modules around it."""
+"""The interface of one module's analysis to the other modules of the workspace."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class OtherModules(Protocol):
-    """The modules around one module. All paths are absolute."""
+    """The other modules of the workspace. All paths are absolute."""
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that the findings depend on a part of another file (:mod:`devlint.source.dependency_parts`)."""
+        """Record that the findings depend on a part of another file (:mod:`devlint.source.dependency_parts`)."""
 
     def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether nobody can be seen to use a definition but the package's own file it stands in."""
+        """Whether no file of the package other than the given one uses the definition, as far as names show."""
 
     def look_up(self, importer: Path, name: str) -> Value | None:
-        """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
+        """The value of a qualified name that ``importer`` imports; None if it is not the project's."""
 
     def member(self, module: Path, name: str) -> Value | None:
-        """An attribute of a module of the project; None where it has none."""
+        """An attribute of a module of the project; None if it has none of that name."""
 
     def module_of(self, linkage: Linkage) -> Program | None:
-        """The module whose declarations have that linkage; None where it has gone."""
+        """The module whose declarations have that linkage; None if it was dropped."""

@@ -1,8 +1,8 @@
-"""The other files of a project: found by their imports, analysed when a name of theirs is queried.
+"""The other files of a project: found by their imports, analysed when one of their names is queried.
 
-A :class:`Workspace` holds what is known of the files around. It serves the analysis of one file after the other, with
-the results that an empty one would give (:mod:`devlint.placement.interpreter.memo`). A :class:`WorkspaceView` is the
-workspace as the analysis of one file sees it: how much it may read, and what its findings depend on.
+A :class:`Workspace` holds the analyses of other files. It serves successive analyses, with the results that an empty
+one would give (:mod:`devlint.placement.interpreter.memo`). A :class:`WorkspaceView` is the workspace as the analysis of
+one file sees it: it limits how much is read, and records what the findings depend on.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from devlint.source.part import Part
 from devlint.source.role import Role
 
 MAX_CHARACTERS_READ = 4_000_000
-"""Characters of other files that one analysis depends on, about 100,000 lines; beyond, further names are unknown.
+"""Characters of other files that one analysis may depend on, about 100,000 lines; beyond that, names are unknown.
 
-Without a bound one import could read a whole tree. At one million, most model files of transformers ran out of it and
-four true findings of them were lost.
+Without a bound one import could read a whole tree. At one million, most model files of transformers exceeded it and
+lost four true findings.
 """
 
 PARSED = "parsed"
-"""The kind of fact that a file was read; told is what it was, with its ``size`` in characters."""
+"""The kind of fact that a file was parsed; its value is the parsed file, with its ``size`` in characters."""
 
 
 class ParsedFile(Protocol):
@@ -46,46 +46,46 @@ class ParsedFile(Protocol):
     def role(self) -> Role: ...
     @property
     def size(self) -> int:
-        """Characters."""
+        """In characters."""
 
 
 class Files(Protocol):
-    """The file system, as far as imports need it. All paths are absolute."""
+    """The file system, as far as name resolution needs it. All paths are absolute."""
 
     def parsed(self, file: Path) -> ParsedFile | None:
-        """The tree of a file; None for one that cannot be read or is no Python."""
+        """The parsed file; None if it cannot be read or is not Python."""
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that a part of a file was looked at (:mod:`devlint.source.dependency_parts`)."""
+        """Record that a part of a file was read (:mod:`devlint.source.dependency_parts`)."""
 
     @property
     def watched(self) -> bool:
-        """Whether something was asked that the tree it is compared with may answer otherwise."""
+        """Whether the analysis used a fact that may differ in the tree it is compared with."""
 
     def ask(self, file: Path) -> None:
-        """An answer rests on a file, and on where its project and its package begin."""
+        """Record a dependency on a file, and on the roots of its project and its package."""
 
     def remind(self, file: Path) -> None:
-        """An answer rests on a file that was asked for before."""
+        """Record a dependency on a file that an earlier query depended on."""
 
     def locate(self, importer: Path, name: str) -> Path | None:
-        """The file, or the directory of a package without ``__init__``, that a dotted module name means there."""
+        """The file, or directory of a package without ``__init__``, of a dotted module name; None if there is none."""
 
     def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
+        """Whether no other file of the package contains the word ``name``: then the name is not exported either."""
 
     def is_package(self, module: Path) -> bool:
         """Whether a located module is a directory without ``__init__``."""
 
     def shown(self, file: Path) -> str:
-        """The path by which reports call a file."""
+        """The path of a file in reports."""
 
     def forget(self) -> None:
-        """Nothing more will be asked: what the answers were found with may go."""
+        """Drop everything that served to answer queries; no more will follow."""
 
 
 class Workspace:
-    """The files around, and what has been found out about them. ``memo`` is told of every fact by ``files``."""
+    """The other files and their analyses. ``files`` records every fact it reads in ``memo``."""
 
     def __init__(self, files: Files, memo: SharedMemo) -> None:
         self._files = files
@@ -95,35 +95,35 @@ class Workspace:
         self._modules: dict[Linkage, ModuleAnalysis] = {}
         self._entered: Path | None = None
         self.size = 0
-        """Characters of the files that were opened."""
+        """Number of characters in the files opened."""
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that the findings depend on a part of another file (:mod:`devlint.source.dependency_parts`).
+        """Record that the findings depend on a part of another file (:mod:`devlint.source.dependency_parts`).
 
-        It is said at each look, and there are few doors to look through: :meth:`analysis_of` and :meth:`member` of
-        this class, the module level and the imports of an :class:`Analysis`, and ``FunctionInfo.node``. What is met
-        behind them in the same file is a part of what was asked for.
+        Recorded at each read. The entry points are :meth:`analysis_of` and :meth:`member` of this class, the module
+        level and the imports of a :class:`ModuleAnalysis`, and ``FunctionInfo.node``. Whatever else is read in the same
+        file belongs to a part that was recorded there.
         """
         self._files.rests_on(file, part)
 
     def enter(self, file: Path, analysis: ModuleAnalysis) -> None:
-        """The file that is analysed, so that imports that lead back to it find it."""
+        """Set the analysed file, so that imports that lead back to it find its analysis."""
         self._analyses[file] = analysis
         self._entered = file
 
     def register(self, analysis: ModuleAnalysis) -> None:
-        """A module whose definitions the others may come to know."""
+        """Register a module whose definitions other modules may reach."""
         self._modules[analysis.linkage] = analysis
 
     def unregister(self, analysis: ModuleAnalysis) -> None:
         self._modules.pop(analysis.linkage, None)
 
     def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
-        """The module whose declarations have that linkage; None where it has gone."""
+        """The module whose declarations have that linkage; None if it was dropped."""
         return self._modules.get(linkage)
 
     def dissolve(self) -> None:
-        """Frees what was analysed; the parsed trees stay in the library."""
+        """Drop the analyses; the parsed trees stay in the library."""
         for analysis in self._analyses.values():
             if analysis is not None:
                 analysis.dissolve()
@@ -135,24 +135,24 @@ class Workspace:
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:
-        """What was parsed of the files that were looked into, by the path that reports show."""
+        """The parsed parts of the files that were read, by the path in reports."""
         return {self._files.shown(file): parsed.parts for file, parsed in self._opened.items()}
 
     def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether nobody can be seen to use a definition but the package's own file it stands in."""
+        """Whether no file of the package other than the given one uses the definition, as far as names show."""
         return self._files.only_used_inside(file, name)
 
     @property
     def watched(self) -> bool:
-        """Whether something was asked that the tree it is compared with may answer otherwise."""
+        """Whether the analysis used a fact that may differ in the tree it is compared with."""
         return self._files.watched
 
     def look_from(self, file: Path) -> None:
-        """What is asked now is asked for this file."""
+        """Set the file on whose behalf the following queries are made."""
         self._files.ask(file)
 
     def analysis_of(self, file: Path) -> ModuleAnalysis | None:
-        """The analysis of a file; None for what cannot be read."""
+        """The analysis of a file; None if the file cannot be read."""
         if file.suffix != ".py":
             return None
         self.rests_on(file, SIGNS)
@@ -172,7 +172,7 @@ class Workspace:
         return found
 
     def look_up(self, importer: Path, name: str) -> Value | None:
-        """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
+        """The value of a qualified name that ``importer`` imports; None if it is not the project's."""
         locate = partial(self._files.locate, importer)
         bare = name.lstrip(".")
         dots, parts = name[: len(name) - len(bare)], bare.split(".") if bare else []
@@ -198,7 +198,7 @@ class Workspace:
         return value
 
     def member(self, module: Path, name: str) -> Value | None:
-        """An attribute of a module: a name it binds or imports, a module inside the package, what a star brings in."""
+        """An attribute of a module: a name it binds or imports, a submodule, or a name from a star import."""
         analysis = self.analysis_of(module)
         if analysis is not None:
             self.rests_on(module, name_part(name))
@@ -215,14 +215,17 @@ class Workspace:
 
 
 Record = Callable[[str, Any, Any], None]
-"""Is told a fact: its kind, what was asked, and what was told."""
+"""Records a fact: its kind, key and value."""
 
 
 class WorkspaceView:
-    """A world as the analysis of one file sees it. ``alone``: it serves no other file, and so may know this one."""
+    """The workspace as the analysis of one file sees it.
+
+    ``alone``: it serves no other file, so it may hold this one.
+    """
 
     def __init__(self, workspace: Workspace, file: Path, record: Record, alone: bool = False) -> None:
-        """``record`` is told of every fact that the analysis rests on, about files in the order they were read."""
+        """``record`` gets every fact that the analysis depends on; facts about files in the order of reading."""
         self._workspace = workspace
         self._file = file
         self._record = record
@@ -234,45 +237,45 @@ class WorkspaceView:
 
     @property
     def parts(self) -> dict[str, Sequence[Part]]:
-        """What was parsed of the other files that were looked into, by the path that reports show."""
+        """The parsed parts of the other files that were read, by the path in reports."""
         return self._workspace.parts
 
     @property
     def leads_back(self) -> bool:
-        """Whether the files around look into this one: then they must be asked alone."""
+        """Whether other files import this one: then they need a workspace of their own (``alone``)."""
         return not self._alone and self._workspace.memo.depends_on(PARSED, str(self._file))
 
     def enter(self, analysis: ModuleAnalysis) -> None:
-        """The analysis of the file, so that imports that lead back to it find it."""
+        """Set the analysis of the file, so that imports that lead back to it find it."""
         self._analysis = analysis
         self._workspace.register(analysis)
         if self._alone:
             self._workspace.enter(self._file, analysis)
 
     def dissolve(self) -> None:
-        """Frees the analysis; what was found out of other files stays, unless they were asked alone."""
+        """Drop the analysis; those of other files stay, unless the workspace is its own (``alone``)."""
         self._count()
         if self._analysis is not None:
             self._workspace.unregister(self._analysis)
             self._analysis.dissolve()
-            self._analysis = None  # it knows this project, and the two would wait for the collector
+            self._analysis = None  # The analysis refers to this view; the cycle would wait for the garbage collector.
         if self._alone:
             self._workspace.dissolve()
 
     def rests_on(self, file: Path, part: str) -> None:
-        """Note that the findings depend on a part of another file."""
+        """Record that the findings depend on a part of another file."""
         self._workspace.rests_on(file, part)
 
     def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether nobody can be seen to use a definition but the package's own file it stands in."""
+        """Whether no file of the package other than the given one uses the definition, as far as names show."""
         return self._workspace.only_used_inside(file, name)
 
     def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
-        """The module whose declarations have that linkage; None where it has gone."""
+        """The module whose declarations have that linkage; None if it was dropped."""
         return self._workspace.module_of(linkage)
 
     def look_up(self, importer: Path, name: str) -> Value | None:
-        """What a qualified name stands for that ``importer`` imports; None for what is not the project's."""
+        """The value of a qualified name that ``importer`` imports; None if it is not the project's."""
         return self._workspace.look_up(importer, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def member(self, module: Path, name: str) -> Value | None:
@@ -280,7 +283,7 @@ class WorkspaceView:
         return self._workspace.member(module, name) if self._count() < MAX_CHARACTERS_READ else None
 
     def _count(self) -> int:
-        """Characters of other files that the analysis rests on so far."""
+        """Characters of other files that the analysis depends on so far."""
         memo = self._workspace.memo
         facts = memo.dependencies
         for kind, asked, told in memo.read(facts & ~self._recorded):

@@ -1,1 +1,1 @@
-"""Reading and changing the abstract state: device contexts, branch conditions, streams, host reads, call sites."""
+"""Reading and updating the abstract state: device contexts, conditions, streams, host reads, call sites."""

@@ -1,4 +1,4 @@
-"""Modules that a definition builds and calls itself: nothing but its own moves can have put them anywhere."""
+"""Modules that a definition constructs and calls itself: only its own transfers can have moved them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HARMLESS = frozenset({"print", "len", "type", "isinstance", "repr", "str", "id"
 
 
 def built_here(interp: Interpreter, module: Module, node: cst.BaseExpression) -> bool:
-    """Whether the module certainly has state, was made on the CPU by this definition, and is still there."""
+    """Whether the module certainly has state, was created on the CPU by this definition, and has not been moved."""
     if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
         return False
     step = module.provenance.step if module.provenance is not None else None
@@ -30,7 +30,7 @@ def built_here(interp: Interpreter, module: Module, node: cst.BaseExpression) ->
         return False
     forward = module.info.method("forward") if module.info is not None else None
     if module.info is not None and (forward is None or forward.places_itself):
-        # It brings its inputs over, or what it does with them is not in sight.
+        # It moves its inputs itself, or its ``forward`` is not known.
         return False
     path = path_of(node)
     return path is None or not (_has_parts_elsewhere(interp, path) or _is_handed_on(interp, path))
@@ -41,13 +41,13 @@ def _stays(child: object) -> bool:
 
 
 def _has_parts_elsewhere(interp: Interpreter, path: str) -> bool:
-    """`conv.weight.data = kernel`: the state was replaced by what may be anywhere."""
+    """`conv.weight.data = kernel`: the state was replaced by a value that may be on any device."""
     parts = (value for key, value in interp.state.values.items() if key.startswith((f"{path}.", f"{path}[")))
     return any(getattr(value, "device", None) != CPU for value in parts)
 
 
 def _is_handed_on(interp: Interpreter, path: str) -> bool:
-    """What gets the module may move it in place."""
+    """Whether the module is passed to other code, which may move it in place."""
     assert interp.info is not None
     for child in descend(interp.info.node):
         if not isinstance(child, cst.Call) or (dotted(child.func) or "") in _HARMLESS:

@@ -1,4 +1,4 @@
-"""What the calls in a file say of a definition's arguments, and of the clashes that hang on them."""
+"""What the call sites of a file show about a definition's arguments, and about mismatches that depend on them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from devlint.placement.domain.scope import Scope
 
 
 class ArgumentLog:
-    """The arguments seen at the calls of one file.
+    """The arguments at the call sites of one file.
 
-    ``indirect`` are definitions that anybody may call; ``only_used_here`` says of a public function whether the
-    package neither exports it nor uses it elsewhere.
+    ``indirect`` are definitions whose callers are not all known. ``only_used_here`` returns whether a public function
+    is neither exported by the package nor used in its other files.
     """
 
     def __init__(self, indirect: frozenset[str], only_used_here: Callable[[str], bool]) -> None:
@@ -24,18 +24,18 @@ class ArgumentLog:
         self._arguments: dict[str, list[Value]] = {}
 
     def note(self, key: str, value: Value) -> None:
-        """One call: what the parameter of this symbol key was given."""
+        """Record the argument at one call site for the parameter with this symbol key."""
         self._arguments.setdefault(key, []).append(value)
 
     def forget(self) -> None:
-        """Lets go of the calls, and of the analysis that ``only_used_here`` is of: the two hold each other."""
+        """Drop the call sites and ``only_used_here``, which refers to the analysis: the two form a cycle."""
         self._arguments.clear()
         self._only_used_here = _nobody_knows
 
     def judged(self, event: Event, scope: Scope) -> Event | None:
-        """A clash with an argument in the light of the calls in this file; None where those are all there can be.
+        """A device mismatch of an argument, checked against the call sites; None if they are complete and rule it out.
 
-        ``scope`` is the definition that was walked; the clash may stand in one that it calls.
+        ``scope`` is the evaluated definition; the mismatch may be in a definition that it calls.
         """
         if not isinstance(event, DeviceMismatch):
             return event
@@ -48,13 +48,13 @@ class ArgumentLog:
                 return None
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
         if any(self._each_call(value, _is_placed_nowhere) for value in sides):
-            # Where all calls are in sight, none of them says that the argument could be anywhere else.
+            # All call sites are known, and none passes an argument that could be elsewhere.
             in_sight = direct or (scope.class_name is None and self._only_used_here(name))
             return replace(event, callers_on_cpu=in_sight)
         return event
 
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
-        """Whether at each call in the file the parameter that this value follows is given such an argument."""
+        """Whether every call site in the file passes such an argument for the parameter that this value follows."""
         device = getattr(value, "device", UNKNOWN)
         symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
         if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
@@ -68,17 +68,17 @@ def _nobody_knows(_: str) -> bool:
 
 
 def _is_placed_nowhere(value: Value) -> bool:
-    """Nothing is known of where the argument is, or it is on the CPU."""
+    """Whether the argument's device is unknown, or is the CPU."""
     return isinstance(value, UnknownValue) or getattr(value, "device", None) == UNKNOWN or _stays_on_cpu(value)
 
 
 def _stays_on_cpu(value: Value) -> bool:
-    """The argument is a CPU tensor, or none at all; a list or dict of such; on the CPU in every arm that is known."""
+    """Whether the argument is None, or on the CPU in every arm that is known; also lists and dicts of such values."""
     if isinstance(value, Container):
         items = (*value.items, *((value.rest,) if value.rest is not None else ()))
         return bool(items) and all(_stays_on_cpu(item) for item in items)
     if isinstance(value, (Tensor, Opaque)):
-        # Made without a device and then mixed with what cannot be placed, it is most likely still there.
+        # Created without a device and then combined with an unknown value: most likely still on the CPU.
         made_bare = isinstance(value, Tensor) and value.provenance is not None and value.provenance.first.bare
         places = set(leaves(value.device))
         return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)

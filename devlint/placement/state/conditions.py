@@ -1,7 +1,7 @@
-"""Conditions: which arm the analysed world takes, and under which guard both arms are kept.
+"""Conditions: which arm the analysed configuration takes, and under which guard both arms are kept.
 
-The world analysed has an accelerator: ``torch.cuda.is_available()`` holds. Of several probes in a chain the first true
-arm in source order is taken.
+The analysed configuration has an available accelerator: ``torch.cuda.is_available()`` holds. Of several probes in a
+chain the first that holds in source order is taken.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """``path`` holds ``value`` where the condition's outcome is ``when``."""
+    """``path`` has the value ``value`` where the outcome of the condition is ``when``."""
 
     path: str
     value: Value
@@ -43,7 +43,10 @@ class Narrowing:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``known``: its value in the analysed world. ``cpu_when``: the outcome under which everything is on the CPU."""
+    """``known``: its value in the analysed configuration.
+
+    ``cpu_when``: the outcome for which everything is on the CPU.
+    """
 
     known: bool | None = None
     guard: Guard | None = None
@@ -61,14 +64,14 @@ class Condition:
         )
 
     def narrow(self, state: AbstractState, outcome: bool) -> None:
-        """Applies what the outcome says of the types of names."""
+        """Apply what the outcome shows about the types of names."""
         for narrowing in self.narrowings:
             if narrowing.when is outcome:
                 state.values[narrowing.path] = narrowing.value
 
 
 def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
-    """Evaluates a condition, its walrus bindings and calls included."""
+    """Evaluate a condition, including its walrus bindings and calls."""
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
         return test(interp, node.expression).flipped()
     if isinstance(node, cst.BooleanOperation):
@@ -97,7 +100,7 @@ def _connective(interp: Interpreter, node: cst.BooleanOperation) -> Condition:
     left = test(interp, node.left)
     is_and = isinstance(node.operator, cst.And)
     if left.known is (not is_and):
-        # The right side is not evaluated in this world.
+        # The right operand is not evaluated in the analysed configuration.
         return left
     right = test(interp, node.right)
     if left.known is is_and:
@@ -105,9 +108,9 @@ def _connective(interp: Interpreter, node: cst.BooleanOperation) -> Condition:
     if right.known is is_and:
         return replace(left, cpu_when=left.cpu_when if left.cpu_when is not None else right.cpu_when)
     about = any(c.guard is not None and c.guard.kind is GuardKind.ON_ACCELERATOR for c in (left, right))
-    # Both sides hold where "and" holds, neither where "or" does not.
+    # Where "and" holds, both operands hold; where "or" fails, both fail.
     narrowings = tuple(n for c in (left, right) for n in c.narrowings if n.when is is_and)
-    # One side of an "and" that holds only on the CPU is enough; so is one side of an "or" that fails only there.
+    # It is enough that one operand of an "and" holds only on the CPU, or that one operand of an "or" fails only there.
     sides = [c.cpu_when for c in (left, right) if c.cpu_when is is_and]
     guarded = _guarded(interp, node, about_device=about)
     return replace(guarded, cpu_when=sides[0] if sides else guarded.cpu_when, narrowings=narrowings)
@@ -131,7 +134,7 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
 
 
 def _cpu_outcome(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
-    """``x.device.type == "cpu"`` is the CPU's branch when it holds, ``== "cuda"`` when it does not."""
+    """The outcome that means the CPU: True for ``x.device.type == "cpu"``, False for ``== "cuda"``; None for others."""
     text = code_of(node)
     equal = isinstance(operator, (cst.Equal, cst.Is, cst.In))
     if '"cpu"' in text or "'cpu'" in text:
@@ -162,7 +165,7 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
 
 
 def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:
-    """``self.steps`` that the constructor left at None: another method, or its user, may have been there since."""
+    """``self.steps`` that the constructor sets to None: another method or the caller may have set it since."""
     return value.value is None and isinstance(node, cst.Attribute)
 
 
@@ -174,7 +177,7 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
     if len(text) > 200:
         return Condition()
     subject = _accelerator_subject(interp, node)
-    # An object that is called an accelerator has attributes of all sorts: `accelerator.is_main_process`.
+    # An object named accelerator has attributes of all kinds: `accelerator.is_main_process`.
     lowered = text.lower().replace("accelerator.", "")
     about = about_device or any(word in lowered for word in _ABOUT_DEVICES)
     kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
@@ -183,7 +186,7 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
 
 
 def _on_the_cpu(interp: Interpreter, left: cst.BaseExpression, outcome: bool | None) -> tuple[Narrowing, ...]:
-    """``x.device == torch.device("cpu")``: where it holds, that is where x is."""
+    """``x.device == torch.device("cpu")``: where it holds, x is on the CPU."""
     if outcome is None or not isinstance(left, cst.Attribute):
         return ()
     if left.attr.value != "device":
@@ -200,7 +203,7 @@ _NO_TENSORS = frozenset({"numpy.ndarray", "str", "int", "float", "list", "tuple"
 
 
 def _known_of_tensor(interp: Interpreter, node: cst.Call) -> bool | None:
-    """What a test of the type or of a method says of a value that is a tensor."""
+    """The outcome of a test of the type, or of a method, for a value that is a tensor; None if not known."""
     name = interp.index.qualified(dotted(node.func))
     if name not in ("isinstance", "hasattr") or len(node.args) != 2:
         return None
@@ -212,19 +215,19 @@ def _known_of_tensor(interp: Interpreter, node: cst.Call) -> bool | None:
         known = isinstance(asked, cst.SimpleString) and semantics.method(str(string_value(asked.value))) is not None
         return True if known else None
     if value.provenance is not None and isinstance(value.provenance.step.node, cst.Param):
-        # An argument may be what its annotation does not say; that is why the code asks.
+        # An argument may have another type than annotated; that is why the code tests it.
         return None
     return False if _classes(interp, asked) <= _NO_TENSORS else None
 
 
 def _classes(interp: Interpreter, tested: cst.BaseExpression) -> set[str]:
-    """The qualified names of what ``isinstance`` asks for: one class or a tuple of them."""
+    """The qualified names of the classes in an ``isinstance`` call: one class or a tuple of classes."""
     parts = [e.value for e in tested.elements] if isinstance(tested, cst.Tuple) else [tested]
     return {interp.index.qualified(dotted(part)) for part in parts}
 
 
 def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
-    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: what x is where it holds and where it does not."""
+    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: the value of x if the test holds, and if it fails."""
     name = interp.index.qualified(dotted(node.func))
     path = path_of(node.args[0].value) if node.args else None
     if path is None or name not in ("isinstance", "torch.is_tensor"):
@@ -249,7 +252,7 @@ def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
 
 
 def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condition:
-    """A test of an argument's type, with what decides it at each call."""
+    """A test of an argument's type as a guard that each call site decides."""
     value = interp.evaluate_quietly(node.args[0].value)
     device = value.device if isinstance(value, (Tensor, Opaque)) else None
     if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
@@ -270,7 +273,7 @@ def _accelerator_subject(interp: Interpreter, node: cst.BaseExpression) -> Symbo
 
 
 def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
-    """``use_cuda``, ``args.cuda``, ``self.use_gpu``: false means that the run stays on the CPU."""
+    """``use_cuda``, ``args.cuda``, ``self.use_gpu``: if false, the run stays on the CPU."""
     name = node.attr.value if isinstance(node, cst.Attribute) else node.value if isinstance(node, cst.Name) else ""
     lowered = name.lower()
     return "no" not in lowered.split("_") and (
@@ -279,7 +282,7 @@ def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
 
 
 def _versioned(interp: Interpreter, node: cst.BaseExpression, text: str) -> str:
-    """The text with the versions of the names in it, so that a rebound name makes another condition."""
+    """The text with the versions of its names, so that rebinding a name gives another condition."""
     versions = interp.state.versions
     names = sorted({n.value for n in descend(node) if type(n) is cst.Name}) if versions else ()
     marks = ",".join(f"{name}{versions[name]}" for name in names if name in versions)

@@ -1,4 +1,4 @@
-"""Context managers and process-wide settings that decide where things are made."""
+"""Context managers and process-wide settings that determine where tensors are created."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _nothing(_: AbstractState) -> None:
 
 
 def enter(interp: Interpreter, node: cst.BaseExpression, value: Value) -> Leave:
-    """Applies what entering ``value`` does; the result undoes it."""
+    """Apply the effect of entering ``value``; the result undoes it."""
     interp.emit(Entered(node, interp.scope, value))
     state = interp.state
     if isinstance(value, DeviceName):
@@ -46,7 +46,7 @@ def enter(interp: Interpreter, node: cst.BaseExpression, value: Value) -> Leave:
 
 
 def _is_given_device(interp: Interpreter, node: cst.BaseExpression) -> bool:
-    """A context of the project's own that is handed a device: it may well make that the default."""
+    """Whether a context of the project takes a device as argument: it may set the default device."""
     if not isinstance(node, cst.Call) or interp.index.qualified(dotted(node.func)).startswith("torch."):
         return False
     values = [interp.evaluate_quietly(argument.value) for argument in node.args]
@@ -87,7 +87,7 @@ def _stream(state: AbstractState, value: Instance) -> Leave:
 
 
 def target_value(value: Value) -> Value:
-    """What ``with ... as name`` binds."""
+    """The value that ``with ... as name`` binds."""
     return value if isinstance(value, Instance) and value.type_name.endswith("tqdm") else NOTHING
 
 

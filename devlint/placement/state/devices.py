@@ -1,4 +1,4 @@
-"""Devices as values: spelled by strings, indexes and ``torch.device``, read from tensors, given by callers."""
+"""Devices as values: named by strings, indexes and ``torch.device``, read from tensors, passed by callers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 ACCELERATOR_METHODS = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "ipu"})
-"""Tensor and Module methods named after the device they move to."""
+"""Methods of Tensor and Module that are named after the target device."""
 
 
 def resolve_device(
     interp: Interpreter, value: Value, node: cst.BaseExpression, sink: str | None = None, call: CallSite | None = None
 ) -> Device:
-    """The device an argument means where torch takes a device; names a literal spells are reported as such."""
+    """The device of an argument where torch takes a device; emits an event for each literal that names one."""
     if isinstance(value, DeviceName):
         if sink is not None:
             _name_literal(interp, value, sink, call)
@@ -41,7 +41,7 @@ def resolve_device(
     if isinstance(value, Constant):
         return _device_of_literal(interp, value, node, sink, call)
     if isinstance(value, (Tensor, Opaque)):
-        # ``t.to(other)``; an argument of unknown type in a device's place is a device the caller decides.
+        # ``t.to(other)``; an argument of unknown type that is used as a device is a device the caller decides.
         return value.device
     if isinstance(value, (Module, Reference)):
         return UNKNOWN
@@ -49,7 +49,7 @@ def resolve_device(
 
 
 def expression_device(interp: Interpreter, node: cst.BaseExpression) -> Device:
-    """A device whose value is not followed: equal expressions over equal names are equal devices."""
+    """The device of an expression that is not evaluated further: equal expressions have equal devices."""
     text = code_of(node)
     if len(text) > 100 or isinstance(node, cst.Call):
         return UNKNOWN
@@ -74,17 +74,17 @@ def _device_of_literal(
 
 
 def name_default(interp: Interpreter, value: Value, node: cst.BaseExpression) -> None:
-    """A string that names a device as the default of a field."""
+    """Emit an event for a string that names a device and is the default value of a field."""
     if isinstance(value, Constant) and isinstance(value.value, str):
         resolve_device(interp, value, node, Sink.DEFAULT)
 
 
 def _name_literal(interp: Interpreter, value: DeviceName, sink: str, call: CallSite | None) -> None:
-    """A name that went through a variable is reported where it is spelled, once it reaches torch."""
+    """Emit an event at the literal once its value reaches torch, also through a variable."""
     if value.node is None or not value.text or not isinstance(value.node, (cst.SimpleString, cst.Integer)):
         return
     if isinstance(value.device, SameAs):
-        # An argument: the literal is its default.
+        # The value is an argument; the literal is its default value.
         sink = Sink.DEFAULT
     _emit(interp, value.node, value.text, sink, value, call, value.chosen_by_probe)
 
@@ -105,14 +105,14 @@ def _emit(
 
 
 def resolve_current(interp: Interpreter, device: Device) -> Device:
-    """``cuda`` without an index is the current device, where a path has set that."""
+    """The current device for ``cuda`` without an index, if the index is set at this point."""
     if isinstance(device, Known) and device.type == "cuda" and device.index is None:
         return Known("cuda", interp.state.current_index)
     return device
 
 
 def is_dtype(value: Value, node: cst.BaseExpression) -> bool:
-    """Whether an argument of ``.to`` is a dtype and not a device."""
+    """Whether an argument of ``.to`` is a dtype rather than a device."""
     if isinstance(value, Reference):
         return value.name.startswith("torch.")
     text = code_of(node)

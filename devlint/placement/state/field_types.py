@@ -1,4 +1,4 @@
-"""Which fields of an argument are tensors, by the class that it is annotated with."""
+"""Which fields of an argument are tensors, by its annotated class."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 ITEMS = "[]"
-"""Stands for whatever is kept under a string key."""
+"""Stands for all items under string keys."""
 
 
 def tensor_fields(interp: Interpreter, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
-    """Names of the fields that the annotated class declares as tensors, and the class if it is the project's."""
+    """Names of the fields that the annotated class declares as tensors, and the class if the project defines it."""
     if parameter.annotation is None:
         return frozenset(), None
     node = _class_of(parameter.annotation.annotation)
@@ -49,7 +49,7 @@ def _class_of(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def declared(interp: Interpreter, info: ClassInfo) -> frozenset[str]:
-    """The fields of a dataclass, a NamedTuple or a class like them that are annotated as one tensor."""
+    """The fields of a dataclass, a NamedTuple or a similar class that are annotated as a single tensor."""
     return frozenset(
         name
         for one in info.order

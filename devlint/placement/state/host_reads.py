@@ -30,7 +30,7 @@ def host_read(
     wants_cpu: bool = False,
     expression: cst.CSTNode | None = None,
 ) -> None:
-    """A tensor's data is read on the host."""
+    """Record that a tensor's data is read on the host."""
     if not isinstance(value, (Tensor, Opaque)):
         return
     copied = value.copied_at if isinstance(value, Tensor) else None
@@ -38,5 +38,5 @@ def host_read(
     place = expression if isinstance(expression, cst.BaseExpression) else None
     interp.emit(HostRead(node, interp.scope, reader, value, wants_cpu, in_flight, place, interp.arms))
     if CPU not in leaves(value.device):
-        # Reading it from there waits for what was queued before: `.item()` synchronises.
+        # Such a read waits for the work queued before it: `.item()` synchronises.
         interp.state.streams = interp.state.streams.copies_arrived()

@@ -1,4 +1,4 @@
-"""Side streams: which stream a tensor was computed on, and whether anything orders its use elsewhere after that.
+"""Side streams: on which stream a tensor was computed, and whether its use on another stream is ordered after that.
 
 Source: PyTorch's CUDA semantics notes, "CUDA streams": work on different streams is unordered until one waits.
 """
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def reads_data(operation: Operation) -> bool:
-    """Whether an operation needs its operands' data: their sizes are known to the host at all times.
+    """Whether an operation reads the data of its operands; the host always knows their sizes.
 
-    ``record_stream`` tells the allocator of a use that is ordered otherwise.
+    ``record_stream`` reads none: it informs the allocator of a use that is ordered otherwise.
     """
     if operation.name == "Tensor.record_stream":
         return False
@@ -29,7 +29,7 @@ def reads_data(operation: Operation) -> bool:
 
 
 def note_use(interp: Interpreter, node: cst.CSTNode, value: Value, expression: cst.CSTNode) -> None:
-    """A tensor is used on the current stream."""
+    """Record the use of a tensor on the current stream."""
     if not isinstance(value, Tensor):
         return
     streams = interp.state.streams
@@ -40,7 +40,7 @@ def note_use(interp: Interpreter, node: cst.CSTNode, value: Value, expression: c
 
 
 def _made_here(interp: Interpreter, value: Tensor) -> bool:
-    """Both streams must be seen in one definition; a tensor from outside may be ordered there."""
+    """Whether this definition computed the tensor; a tensor from outside may be ordered there."""
     if value.provenance is None:
         return False
     made = value.provenance.find(StepKind.MADE, StepKind.COMPUTED, StepKind.MOVED)
@@ -53,5 +53,5 @@ def wait(interp: Interpreter, waiting: str, awaited: str) -> None:
 
 
 def synchronise(interp: Interpreter) -> None:
-    """The host waits for everything: all orders are certain, all copies have arrived."""
+    """The host waits for all work: every order is certain, all copies have finished."""
     interp.state.streams = interp.state.streams.synchronised()

@@ -1,1 +1,1 @@
-"""Reading LibCST nodes: their parts, text, operators and places in the file."""
+"""Reading LibCST nodes: their children, source text, operators and positions in the file."""

@@ -1,4 +1,4 @@
-"""Small questions about LibCST nodes that evaluation asks again and again."""
+"""Small functions that read LibCST nodes: dotted names, storage paths, literals, child nodes, parameters."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ _EMPTY = cst.Module(body=[])
 
 
 _rendered: dict[int, tuple[cst.CSTNode, str]] = {}
-"""What was rendered, by the identity of the node, which is held so that no other takes it."""
+"""Rendered texts by the identity of the node. The node is kept as well, so that no other node takes its identity."""
 
 _MOST_RENDERED = 5_000
 
 
 def code_of(node: cst.CSTNode) -> str:
-    """The node's source on one line. The same few conditions and callees are asked for again and again."""
+    """The node's source on one line.
+
+    Cached, because the same few conditions and callees are rendered again and again.
+    """
     if type(node) is cst.Name and not node.lpar:
         return node.value
     found = _rendered.get(id(node))
@@ -55,7 +58,7 @@ def _render(node: cst.CSTNode) -> str:
 
 
 def _plain_path(node: cst.CSTNode) -> str:
-    """``a.b.c`` written without blanks and parentheses: most of what is asked for. Empty for anything else."""
+    """``a.b.c`` written without blanks and parentheses, the most frequent case. Empty for anything else."""
     parts: list[str] = []
     while type(node) is cst.Attribute and not node.lpar:
         dot = node.dot
@@ -70,16 +73,16 @@ def _plain_path(node: cst.CSTNode) -> str:
 
 
 def binds_like_a_name(node: cst.BaseExpression) -> bool:
-    """Whether a dot behind the expression belongs to all of it."""
+    """Whether ``.name`` appended to the expression's text applies to the whole expression."""
     return bool(node.lpar) or isinstance(
         node, (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.List, cst.Dict, cst.Set, cst.ListComp)
     )
 
 
 def path_of(node: cst.BaseExpression) -> str | None:
-    """The key of a place that can be stored to and read back: ``x``, ``self.w``, ``batch['x']``, ``pair[0]``.
+    """The key of a storable location: ``x``, ``self.w``, ``batch['x']``, ``pair[0]``.
 
-    None when the place depends on something that is not written out.
+    None for any other expression, such as a subscript that is not a literal.
     """
     if type(node) is cst.Name:
         return node.value
@@ -95,7 +98,7 @@ def path_of(node: cst.BaseExpression) -> str | None:
 
 
 def literal(node: cst.BaseExpression) -> object:
-    """The value of a literal; raises ValueError where the text is none."""
+    """The value of a literal; raises ValueError for an expression that is not a literal."""
     if type(node) is cst.Name:
         if node.value in _NAMED:
             return _NAMED[node.value]
@@ -117,11 +120,11 @@ def literal(node: cst.BaseExpression) -> object:
 
 @lru_cache(4096)
 def string_value(text: str) -> str | bytes:
-    """What a string literal says."""
+    """The value of a string literal."""
     inner = text[1:-1]
     if text[0] in "\"'" and text[0] not in inner and "\\" not in inner:
         return inner
-    # ``literal_eval`` leaves four functions that hold each other, garbage that only the collector finds.
+    # ``literal_eval`` creates four functions that refer to each other, which only the garbage collector frees.
     parsed = ast.parse(text, mode="eval").body
     value = parsed.value if isinstance(parsed, ast.Constant) else None
     assert isinstance(value, (str, bytes))
@@ -132,7 +135,7 @@ _NAMED: dict[str, object] = {"None": None, "True": True, "False": False}
 
 
 def descend(node: cst.CSTNode, *, into_definitions: bool = True) -> Iterator[cst.CSTNode]:
-    """All nodes under ``node`` that are no whitespace, in the order of the source, without recursion."""
+    """``node`` and all nodes under it except whitespace, in source order, without recursion."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -150,7 +153,7 @@ _DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
 def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """The child nodes that carry meaning, by field. (``CSTNode.children`` rebuilds the node to find them.)"""
+    """The child nodes, without punctuation and layout. (``CSTNode.children`` rebuilds the node to find them.)"""
     found: list[cst.CSTNode] = []
     for name in _semantic_fields(type(node)):
         value = getattr(node, name)
@@ -169,7 +172,7 @@ _NO_NODES = frozenset({str, bool, cst.MaybeSentinel})
 
 @cache
 def _semantic_fields(node_type: type[cst.CSTNode]) -> tuple[str, ...]:
-    """Fields that may hold nodes. What is typed as text never does: names and literals are leaves."""
+    """Fields that may hold nodes. A field typed as text never does: names and literals are leaves."""
     names = [field.name for field in fields(node_type) if field.type not in (str, "str")]
     return tuple(name for name in names if name not in _TRIVIA and "whitespace" not in name)
 
@@ -181,7 +184,7 @@ _TRIVIA = frozenset(
     default_newline has_trailing_newline start end prefix quote raw_value asynchronous colon star
     """.split()
 )
-"""Fields of punctuation, layout and text. ``star`` is a node of its own only where it names nothing."""
+"""Fields of punctuation, layout and text. ``star`` holds text, or a node without a name."""
 
 
 def parameters_of(node: FunctionNode) -> list[cst.Param]:
@@ -201,7 +204,7 @@ def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> tuple[str, ...]:
 
 
 def body_of(block: cst.BaseSuite | cst.Module) -> Iterator[cst.CSTNode]:
-    """The statements of a block, small statements of one line apart."""
+    """The statements of a block; small statements that share a line are yielded one by one."""
     for statement in block.body:
         if type(statement) is cst.SimpleStatementLine:
             yield from statement.body

@@ -1,4 +1,4 @@
-"""How operators are written, by the type of their nodes."""
+"""The source text of operators, by the type of their nodes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Places of nodes, computed only for a file that has something to say.
+"""Positions of nodes, computed only for a file that has findings.
 
-Positions cost nineteen times a parse by :mod:`ast`, so they are resolved once, on the first question.
+Positions cost nineteen times a parse by :mod:`ast`, so they are computed once, on first use.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from devlint.source.part import Part
 class Positions:
     """Line and column of every node of one file; 1-based, columns in code points.
 
-    ``parts`` is what is parsed of it. ``others`` are those of other files by their paths, for the steps of a trace that
-    lead there.
+    ``parts`` are the parsed parts of the file. ``others`` are the parts of other files by path, for trace steps in
+    those files.
     """
 
     def __init__(
@@ -39,18 +39,18 @@ class Positions:
 
     @property
     def trees(self) -> list[cst.Module]:
-        """What was parsed."""
+        """The parsed trees."""
         return [part.tree for part in self._parts]
 
     def _placed(self, node: cst.CSTNode) -> _Placed | None:
-        """The part that the node is of."""
+        """The part that contains the node; None for a node of another file."""
         found = next((part for part in self._parts if id(node) in part.nodes), None)
         if found is None and is_bare(node):
             raise NeedsLayout("the place of a node without one")
         return found
 
     def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
-        """The node's region in the file of that path. A node that is none of its text's is placed at its first line."""
+        """The node's region in the file at ``path``. Line 1 for a node that is in none of the file's parts."""
         if path is not None and path != self._path and path in self._others:
             if path not in self._opened:
                 self._opened[path] = Positions(self._others[path], path)
@@ -65,8 +65,8 @@ class Positions:
     def span(self, node: cst.CSTNode, text: str) -> tuple[int, int] | None:
         """The node without its own parentheses, in character offsets into ``text``, the tree's own source.
 
-        None for a node of another text. LibCST misplaces form feeds at the start of a line, so that columns behind
-        them are off by some; there the place is the one of those near by that shows most of the node's code.
+        None for a node of another file. LibCST miscounts columns after a form feed at the start of a line; there, the
+        result is the nearby region that contains most of the node's code.
         """
         part = self._placed(node)
         found = part.ranges.get(node) if part is not None else None
@@ -91,7 +91,7 @@ class Positions:
         return self._offsets
 
     def snippet(self, node: cst.CSTNode) -> str:
-        """The node's code, normalised: what of it survives reformatting. Parentheses around all of it do not count."""
+        """The node's code, normalised so that reformatting does not change it. Enclosing parentheses are dropped."""
         part = self._placed(node)
         tree = part.tree if part is not None else _EMPTY
         if isinstance(node, cst.BaseExpression):
@@ -108,7 +108,7 @@ _EMPTY = cst.Module(body=[])
 
 
 class _Placed:
-    """One part with the places of its nodes."""
+    """One parsed part with the positions of its nodes."""
 
     def __init__(self, part: Part) -> None:
         self.tree = part.tree
@@ -116,7 +116,7 @@ class _Placed:
 
     @cached_property
     def nodes(self) -> frozenset[int]:
-        """The identities of its nodes: cheaper to ask than their places."""
+        """The identities of its nodes: cheaper to look up than their positions."""
         return frozenset(id(node) for node in descend(self.tree))
 
     @cached_property
@@ -128,7 +128,7 @@ class _Placed:
         if found is None or isinstance(node, cst.Module):
             return ()
         place = (found.start.line, found.start.column)
-        # The last one that begins before the node and ends behind its start is the innermost.
+        # The innermost statement is the last one that starts before the node and ends after the node's start.
         for index in range(bisect_right(self._starts, place) - 1, -1, -1):
             first, end, last = self._statements[index]
             if place < end:
@@ -141,7 +141,9 @@ class _Placed:
 
     @cached_property
     def _statements(self) -> list[tuple[int, tuple[int, int], int]]:
-        """Of every statement in order: its first line, where it ends, and the last line of it or of its header."""
+        """For each statement in source order: first line, end position, and last line of the statement or of its
+        header.
+        """
         found = []
         for _, statement in self._in_order:
             whole = self.ranges[statement]
@@ -158,7 +160,7 @@ class _Placed:
 
 
 class _Wrapper(MetadataWrapper):
-    """One that does not go through the tree for visitors where there are none; positions are found without any."""
+    """A wrapper that skips the traversal for visitors when there are none: positions do not need any."""
 
     def visit_batched(
         self,
@@ -174,5 +176,5 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _solid(code: str) -> str:
-    """Code without blanks, of which LibCST may render others than it read."""
+    """Code without whitespace, because LibCST may render whitespace that differs from the source."""
     return re.sub(r"\s", "", code)

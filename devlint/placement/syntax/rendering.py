@@ -1,7 +1,7 @@
-"""The text of a node that has no layout of its own, written as a formatter would write it.
+"""The text of a node that has no layout of its own, formatted as a code formatter would.
 
-It serves where texts are compared: as the name of what a test asks, of an item, of what is called. Findings quote the
-source instead.
+It is used where texts are compared: as the key of a condition, of an item, of a callee. Findings quote the source
+instead.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def rendered(node: Any) -> str:
     return render(node)
 
 
-def _binding(node: Any) -> int:
-    """How tightly the parts of an expression hold together."""
+def _precedence(node: Any) -> int:
+    """The precedence of an expression: higher binds tighter."""
     kind = type(node)
     if kind in (cst.BinaryOperation, cst.BooleanOperation, cst.UnaryOperation):
         return _PRECEDENCE[type(node.operator)]
@@ -49,33 +49,33 @@ def _binding(node: Any) -> int:
     return _LOOSE if kind in (cst.IfExp, cst.Lambda, cst.NamedExpr, cst.Yield, cst.GeneratorExp) else _ATOM
 
 
-def _inside(node: Any, least: int) -> str:
-    """In parentheses, where it would fall apart beside an operator that binds as tightly as ``least``."""
+def _operand(node: Any, least: int) -> str:
+    """The text, in parentheses if the expression binds less tightly than ``least``."""
     text = rendered(node)
     bracketed = type(node) in (cst.Tuple, cst.GeneratorExp)
-    return f"({text})" if _binding(node) < least and not bracketed else text
+    return f"({text})" if _precedence(node) < least and not bracketed else text
 
 
 def _operation(node: Any) -> str:
-    own = _binding(node)
+    own = _precedence(node)
     left, right = own, own + 1
     if type(node.operator) is cst.Power:
-        # It groups from the right, and a sign may stand behind it.
+        # ``**`` is right-associative, and its right operand may have a sign.
         left, right = own + 1, _PRECEDENCE[cst.Minus]
-    return f"{_inside(node.left, left)} {_OPERATORS[type(node.operator)]} {_inside(node.right, right)}"
+    return f"{_operand(node.left, left)} {_OPERATORS[type(node.operator)]} {_operand(node.right, right)}"
 
 
 def _comparison(node: Any) -> str:
-    parts = [_inside(node.left, _COMPARISON + 1)]
+    parts = [_operand(node.left, _COMPARISON + 1)]
     for target in node.comparisons:
-        parts += [_OPERATORS[type(target.operator)], _inside(target.comparator, _COMPARISON + 1)]
+        parts += [_OPERATORS[type(target.operator)], _operand(target.comparator, _COMPARISON + 1)]
     return " ".join(parts)
 
 
 def _call(node: Any) -> str:
     alone = len(node.args) == 1 and type(node.args[0].value) is cst.GeneratorExp
     given = rendered(node.args[0].value)[1:-1] if alone else ", ".join(_argument(one) for one in node.args)
-    return f"{_inside(node.func, _ATOM)}({given})"
+    return f"{_operand(node.func, _ATOM)}({given})"
 
 
 def _argument(node: Any) -> str:
@@ -107,8 +107,8 @@ def _pair(node: Any) -> str:
 def _loops(node: Any) -> str:
     target = node.target
     targets = _elements(target) if type(target) is cst.Tuple and len(target.elements) > 1 else rendered(target)
-    found = f" for {targets} in {_inside(node.iter, 1)}"
-    found += "".join(f" if {_inside(one.test, 1)}" for one in node.ifs)
+    found = f" for {targets} in {_operand(node.iter, 1)}"
+    found += "".join(f" if {_operand(one.test, 1)}" for one in node.ifs)
     return found + (_loops(node.inner_for_in) if node.inner_for_in is not None else "")
 
 
@@ -140,7 +140,7 @@ def _formatted_part(node: Any) -> str:
 
 
 def _awaited(node: Any) -> str:
-    return f"await {_inside(node.expression, _ATOM)}"
+    return f"await {_operand(node.expression, _ATOM)}"
 
 
 def _yielded(node: Any) -> str:
@@ -169,14 +169,14 @@ _RENDERERS: dict[type, Callable[[Any], str]] = {
     cst.Imaginary: lambda node: node.value,
     cst.SimpleString: lambda node: node.value,
     cst.Ellipsis: lambda node: "...",
-    cst.Attribute: lambda node: f"{_inside(node.value, _ATOM)}.{node.attr.value}",
+    cst.Attribute: lambda node: f"{_operand(node.value, _ATOM)}.{node.attr.value}",
     cst.Call: _call,
-    cst.Subscript: lambda node: f"{_inside(node.value, _ATOM)}[{', '.join(_slice(one.slice) for one in node.slice)}]",
+    cst.Subscript: lambda node: f"{_operand(node.value, _ATOM)}[{', '.join(_slice(one.slice) for one in node.slice)}]",
     cst.BinaryOperation: _operation,
     cst.BooleanOperation: _operation,
-    cst.UnaryOperation: lambda node: f"{_OPERATORS[type(node.operator)]}{_inside(node.expression, _binding(node))}",
+    cst.UnaryOperation: lambda node: f"{_OPERATORS[type(node.operator)]}{_operand(node.expression, _precedence(node))}",
     cst.Comparison: _comparison,
-    cst.IfExp: lambda node: f"{_inside(node.body, 1)} if {_inside(node.test, 1)} else {rendered(node.orelse)}",
+    cst.IfExp: lambda node: f"{_operand(node.body, 1)} if {_operand(node.test, 1)} else {rendered(node.orelse)}",
     cst.Tuple: _tuple,
     cst.List: lambda node: f"[{_elements(node)}]",
     cst.Set: lambda node: f"{{{_elements(node)}}}",

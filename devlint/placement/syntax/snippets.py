@@ -1,4 +1,4 @@
-"""The text of an expression as it stays when the code is reformatted: the part of a finding's identity that is text."""
+"""The text of an expression that reformatting does not change: the textual part of a finding's identity."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _OPERATORS_BY_NAME = frozenset(keyword.kwlist) - {"True", "False", "None"}
 
 
 def normalised(code: str) -> str:
-    """Code on one line, without comments, trailing commas and the choices that a formatter makes.
+    """Code on one line, without comments, trailing commas and anything else a formatter may change.
 
-    Two texts that a formatter maps onto each other come out alike; it is a key and need not be Python any more. The
-    tokens are cut here rather than by :mod:`tokenize`, whose answer depends on the version of Python.
+    Two texts that a formatter makes equal give equal results. The result is a key and need not be valid Python. The
+    tokenizer is our own because the tokens of :mod:`tokenize` depend on the version of Python.
     """
     tokens: list[tuple[str, str]] = []
     for match in _TOKEN.finditer(code):
@@ -40,7 +40,7 @@ def normalised(code: str) -> str:
 
 
 def _string(match: re.Match[str]) -> str:
-    """A literal with double quotes where they need no backslash, and its prefix in lower case."""
+    """A literal with double quotes where that needs no backslash, and with its prefix in lower case."""
     prefix, quote, body = match["prefix"].lower().replace("u", ""), match["quote"], match["body"]
     if quote == "'" and '"' not in body and "\\'" not in body:
         quote = '"'

@@ -1,5 +1,5 @@
-"""What a device really does: the rows of fixtures/semantics/rows.jsonl run one by one and written down.
+"""Recording real behaviour: the rows of fixtures/semantics/rows.jsonl are run one by one on a device.
 
-Needs torch (2.11 or later) and the standard library, and none of devlint's own dependencies.
-`python -m devlint.semantics.record --help` tells how.
+Needs torch (2.11 or later) and the standard library, and none of devlint's own dependencies. `python -m
+devlint.semantics.record --help` lists the options.
 """

@@ -1,6 +1,6 @@
-"""`python -m devlint.semantics.record --device cuda`: run every row on the device and write down what happened.
+"""`python -m devlint.semantics.record --device cuda`: run every row on the device and record its outcome.
 
-A run that was stopped goes on where it was when it is started again. Exit code 2 when nothing could be run.
+A run that was stopped continues when started again. Exit code 2 when nothing could be run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _can_run_now(row: Row, before: Outcome, gpus: int) -> bool:
-    """Whether a row was skipped for want of a second device which is there now."""
+    """Whether a row was skipped because it needs a second device, which is available now."""
     return before == "skipped" and 1 < row.gpus <= gpus
 
 

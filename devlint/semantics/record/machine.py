@@ -1,4 +1,4 @@
-"""What the record was made on."""
+"""Description of the machine on which a record is made."""
 
 from __future__ import annotations
 

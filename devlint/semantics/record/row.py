@@ -52,7 +52,10 @@ def run(code: str, namespace: dict[str, Any]) -> Any:
 
 
 def end(row: Row, namespace: dict[str, Any], device: str) -> Ended:
-    """Run a row; whatever it raises is its outcome. Waits for the device, so that an error is told at its own row."""
+    """Run a row; whatever it raises is its outcome.
+
+    Waits for the device, so that an error is attributed to its own row.
+    """
     if is_absent(row.operation):
         return Ended(row.key, "absent")
     torch.manual_seed(0)
