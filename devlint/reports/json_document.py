@@ -106,6 +106,7 @@ def _operand_fields(operand: Operand) -> dict[str, Any]:
         "dtype": operand.dtype,
         "born": _place_fields(operand.born),
         "moved": _place_fields(operand.moved),
+        "computed": _place_fields(operand.computed),
     }
 
 

@@ -8,7 +8,7 @@ it the claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -139,5 +139,19 @@ def device_of(tensor: Tensor) -> torch.device:
 
 def forget_devices() -> None:
     """Let no storage claim a device any more: the machine is gone."""
+    global _machines_gone
+    _machines_gone += 1
     for claim in list(claims.values()):
         claim.device = None
+
+
+_machines_gone = 0
+
+
+def of_this_machine() -> Callable[[], bool]:
+    """Whether the machine that runs now is still there, asked later.
+
+    What hangs on a graph outlives the machine that hung it there: a loss may go backward when the simulation is over.
+    """
+    number = _machines_gone
+    return lambda: number == _machines_gone

@@ -13,7 +13,7 @@ from devlint.runtime import threads
 from devlint.runtime.judging import Meeting
 from devlint.runtime.observation import Judged, Observation
 from devlint.runtime.patching import Patches
-from devlint.runtime.recorder import loading, modules, streams, workers
+from devlint.runtime.recorder import loading, modules, optimizers, streams, workers
 from devlint.runtime.recorder.dispatch import RecordingDispatch
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.functions import RecordingFunctions
@@ -126,6 +126,7 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
         try:
             modules.install(recorder, patches)
             loading.install(recorder, patches)
+            optimizers.install(recorder, patches)
             streams.install(recorder, patches)
             workers.install(recorder, patches)
             threads.follow(patches, recording)

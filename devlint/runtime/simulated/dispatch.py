@@ -6,7 +6,7 @@ judge as long as all claims agree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from devlint.runtime.judging import Meeting, judge, reads_on_host
-from devlint.runtime.labels import CPU, address_of, claim_of, claims, set_device
+from devlint.runtime.labels import CPU, address_of, claim_of, claims, of_this_machine, set_device
 from devlint.runtime.simulated.errors import clash_error
 from devlint.runtime.simulated.lacking import run_wider
 from devlint.runtime.simulated.machine import Machine
@@ -159,6 +159,11 @@ def _bring_gradients_back(meeting: Meeting, device: torch.device) -> None:
     """A legal mix (a 0-dim CPU operand): autograd's engine moves the 0-dim gradient to where its input is."""
     for value, place in zip(meeting.values, meeting.devices, strict=True):
         away = place != device and isinstance(value, Tensor) and value.requires_grad and value.dim() == 0
-        if away and not hasattr(value, "_devlint_hooked"):
-            value._devlint_hooked = True
-            value.register_hook(partial(gradient_to, place=place))
+        hooked = getattr(value, "_devlint_hooked", None)
+        if away and not (hooked and hooked()):
+            value._devlint_hooked = is_there = of_this_machine()
+            value.register_hook(partial(_gradient_back, place, is_there))
+
+
+def _gradient_back(place: torch.device, is_there: Callable[[], bool], grad: Tensor) -> Tensor:
+    return gradient_to(grad, place) if is_there() else grad

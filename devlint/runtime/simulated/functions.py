@@ -32,6 +32,9 @@ class ClaimingMode(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         local = self.machine.local
+        if any(not issubclass(kind, torch.Tensor) for kind in types):
+            # What stands for a tensor and is none (a tracer's proxy) answers by itself, and is nowhere.
+            return func(*args, **kwargs)
         if torch.is_autocast_enabled("cuda"):
             args, kwargs = cast(self.machine, func, args, kwargs)
         handler = self.special.get(func)
