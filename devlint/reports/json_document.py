@@ -122,4 +122,4 @@ def entry_fields(entry: EntryRun) -> dict[str, Any]:
         "simulated": entry.simulated,
         "state": entry.state,
         "reason": entry.reason,
-    }
+    } | ({"failed_at": _place_fields(entry.place)} if entry.place else {})

@@ -95,7 +95,7 @@ def _verdict(
     number = watch.number(finding.place)
     reached = [run for run in runs if number in run.ran]
     if not reached:
-        return Verdict(VerdictState.NOT_REACHED, reason=_why_not_reached(runs))
+        return _not_reached(finding, runs, watch)
     deciding = reached[0]
     reason = next(_doubts(finding, seen, reached, watch), "")
     return Verdict(
@@ -145,7 +145,19 @@ def _or(words: Iterator[str]) -> str:
     return " or ".join(words)
 
 
-def _why_not_reached(runs: Sequence[Run]) -> str:
+def _not_reached(finding: Finding, runs: Sequence[Run], watch: Watchlist) -> Verdict:
+    """With the entry that came near: it ran the function, and not this line of it."""
+    path, scope = watch.absolute(finding.place).path, finding.scope
+    for run in runs:
+        if any(file == path and _is_within(entered, scope) for file, entered in run.entered):
+            ran = f"`{scope}` ran" if scope else "the module was imported"
+            reason = f"{ran}, but not this line"
+            name = run.job.entry.name
+            return Verdict(VerdictState.NOT_REACHED, run.device, run.simulated, name, reason=reason)
     if not any(run.state == "ran" for run in runs):
-        return "no entry ran to its end"
-    return "none of it ran"
+        return Verdict(VerdictState.NOT_REACHED, reason="no entry ran to its end")
+    return Verdict(VerdictState.NOT_REACHED, reason=f"nothing that ran calls `{scope}`" if scope else "none of it ran")
+
+
+def _is_within(entered: str, scope: str) -> bool:
+    return entered == scope or (bool(scope) and entered.startswith(f"{scope}."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -55,7 +55,7 @@ def test_a_clash_in_a_traced_module_is_seen_where_it_was_called() -> None:
     with observe(SimulatedMachine(), found.append, device="cuda:0") as session:
         run_traced(session)
     (clash,) = [o for o in found if o.kind == "clash"]
-    assert [(spot.scope, spot.path) for spot in clash.spots][0] == ("run_traced", __file__)
+    assert (clash.spots[0].scope, clash.spots[0].path) == ("run_traced", __file__)
 
 
 def run_traced(session: Session) -> None:
@@ -63,7 +63,7 @@ def run_traced(session: Session) -> None:
 
 
 class Logging(torch.Tensor):
-    asked: list[str] = []
+    asked: ClassVar[list[str]] = []
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
