@@ -29,6 +29,11 @@ def body_of(func: FunctionType) -> FunctionType | None:
     return _rebuilt(func, body.__globals__)
 
 
+def forget_bodies() -> None:
+    """Their names are those of torch's modules as they were: what has been replaced there since is not in them."""
+    _bodies.clear()
+
+
 def _choice(branches: Mapping[str, Any]) -> FunctionType:
     """One of two functions by an argument (`F.max_pool2d` with `return_indices`)."""
 

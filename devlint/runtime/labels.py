@@ -62,10 +62,13 @@ def true_device(tensor: Tensor) -> torch.device:
 
 
 def stored_parts(tensor: Tensor) -> Iterator[Tensor]:
-    """The tensors that hold a tensor's data: itself, the values of a sparse one, what a functorch wrapper wraps."""
+    """The tensors that hold a tensor's data: itself, the values of a sparse or nested one, what a functorch wrapper
+    wraps."""
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
-    if tensor.layout is torch.strided:
+    if tensor.is_nested:
+        yield from (tensor._values, tensor._offsets) if tensor.layout is torch.jagged else (tensor.values(),)
+    elif tensor.layout is torch.strided:
         yield tensor
     elif tensor.layout is torch.sparse_coo:
         yield from (tensor._values(), tensor._indices())

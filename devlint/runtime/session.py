@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch.utils._pytree import tree_map
 
-from devlint.runtime import threads
+from devlint.runtime import graph_hooks, threads
 from devlint.runtime.judging import Meeting
 from devlint.runtime.observation import Judged, Observation
 from devlint.runtime.patching import Patches
@@ -123,6 +123,8 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
             with RecordingFunctions(recorder), RecordingDispatch(recorder):
                 yield
 
+        if machine.simulated:
+            machine.mends = recorder.mends  # type: ignore[attr-defined]
         try:
             modules.install(recorder, patches)
             loading.install(recorder, patches)
@@ -130,6 +132,7 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
             streams.install(recorder, patches)
             workers.install(recorder, patches)
             threads.follow(patches, recording)
+            graph_hooks.follow(patches, RecordingFunctions, lambda: RecordingFunctions(recorder))
             with recording():
                 yield session
         finally:

@@ -79,6 +79,8 @@ def _cause(observation: Observation, stray: Seen | None) -> str:
     if stray.name.startswith("self."):
         return "DEV501"
     made = stray.born
+    if observation.phase == "backward" and len(observation.operands) == 1 and made is not None:
+        return "DEV101"  # what a backward of the program's own hands back meets nothing in the program
     met = observation.spots[0] if observation.spots else None
     if made is None or met is None or stray.moved is not None:
         return "DEV401"

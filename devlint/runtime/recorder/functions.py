@@ -92,7 +92,7 @@ class RecordingFunctions(TorchFunctionMode):
             if recorder.in_worker and not recorder.reached:
                 workers.tell_used(recorder, sys._getframe(2))
             recorder.reached = True
-        elif device.type != "cpu":
+        elif device.type == recorder.device.type:
             message = f"it is put on {device} while the run is on {recorder.device}"
             recorder.emit("elsewhere", [("", result)], name_of_function(func), message)
 

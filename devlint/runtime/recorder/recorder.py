@@ -75,6 +75,14 @@ class Recorder:
         echo = any(trace is not None and trace.repaired for trace in traces)
         self.say(kind, frame, found, operation, message, judged=judged, detail=detail, repaired=echo)
 
+    def mends(self, grad: Tensor, place: torch.device, message: str) -> bool:
+        """A backward of the program's own came to a gradient elsewhere: told, and brought over if that is wanted."""
+        self.emit("clash", [("gradient", grad)], "backward", message)
+        trace = trace_of(grad)
+        if trace is not None and self.repair:
+            trace.repaired = True
+        return self.repair
+
     def say(
         self,
         kind: str,

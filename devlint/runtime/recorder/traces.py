@@ -70,7 +70,7 @@ def seen(operand: Tensor | Generator, device: torch.device, role: str, named: st
     return Seen(
         name=name,
         device=str(device),
-        shape=tuple(int(n) for n in operand.shape),
+        shape=_sizes(operand),
         dtype=str(operand.dtype).removeprefix("torch."),
         born=births[0] if births else None,
         moved=spot(trace.moved),
@@ -78,3 +78,8 @@ def seen(operand: Tensor | Generator, device: torch.device, role: str, named: st
         births=births,
         repaired=trace.repaired,
     )
+
+
+def _sizes(tensor: Tensor) -> tuple[int, ...]:
+    """Its shape; empty for a nested tensor, which has no one size in each dimension."""
+    return () if tensor.is_nested else tuple(int(n) for n in tensor.shape)

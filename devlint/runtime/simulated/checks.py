@@ -182,11 +182,12 @@ def _validated(machine: Machine, grads: Sequence[Any], places: Sequence[torch.de
     valid = []
     for index, grad in enumerate(grads):
         if isinstance(grad, Tensor) and index < len(places) and machine.device_of(grad) != places[index]:
-            if grad.dim():
-                raise RuntimeError(
-                    f"Function {name}Backward returned an invalid gradient at index {index} - expected device "
-                    f"{places[index]} but got {machine.device_of(grad)}"
-                )
+            said = (
+                f"Function {name}Backward returned an invalid gradient at index {index} - expected device "
+                f"{places[index]} but got {machine.device_of(grad)}"
+            )
+            if grad.dim() and not (machine.mends and machine.mends(grad, places[index], said)):
+                raise RuntimeError(said)
             grad = copied_to(grad, places[index])
         valid.append(grad)
     return tuple(valid)

@@ -24,6 +24,7 @@ from devlint.semantics import Meets, Result, Rule
 Tensor = torch.Tensor
 
 _MIXED: Any = object()
+_Device = torch._C.device
 _aten = torch.ops.aten
 _STAYS_ON_HOST: dict[Any, tuple[int, ...]] = {_aten._pack_padded_sequence.default: (1,)}
 """Outputs that are CPU tensors wherever the operands are."""
@@ -53,6 +54,8 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 for item in value:
                     if isinstance(item, Tensor):
                         common = _join(common, item)
+            elif isinstance(value, _Device) and value.type == self.machine.type:
+                return self._asked_for(value, func, args, kwargs)
         if common is _MIXED or reads_on_host(func):
             return self._meet(func, args, kwargs)
         try:
@@ -65,6 +68,16 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             common = self._inside()
         if common is not CPU:
             _label(func, out, common)
+        return out
+
+    def _asked_for(self, asked: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """An operator that makes its result on the device it is told, and that no function of torch stands for."""
+        here = [CPU if isinstance(value, _Device) else value for value in args]
+        out = func(*here, **{name: CPU if isinstance(value, _Device) else value for name, value in kwargs.items()})
+        place = self.machine.resolve(asked)
+        for item in out if isinstance(out, list | tuple) else (out,):
+            if isinstance(item, Tensor):
+                set_device(item, place)
         return out
 
     def _bare(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
