@@ -54,12 +54,11 @@ def reads_on_host(func: torch._ops.OpOverload) -> bool:
 def arguments(func: torch._ops.OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The tensors of a call with the names of their parameters, the elements of lists one by one.
 
-    Generators are left out: here they have lost the Python object that may claim a device. So are the stand-ins that a
-    nested tensor hands to its operators, which are nowhere.
+    Generators are left out: here they have lost the Python object that may claim a device.
     """
     names = [argument.name for argument in func._schema.arguments]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        if isinstance(value, Tensor) and not (name == "dummy" and value.is_meta):
+        if isinstance(value, Tensor):
             yield name, value
         elif isinstance(value, list | tuple):
             yield from ((name, item) for item in value if isinstance(item, Tensor))

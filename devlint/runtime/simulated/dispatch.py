@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from devlint.runtime.judging import Meeting, judge, reads_on_host
 from devlint.runtime.labels import CPU, address_of, claim_of, claims, of_this_machine, set_device
-from devlint.runtime.simulated.errors import clash_error
+from devlint.runtime.simulated.errors import NotSimulated, clash_error
 from devlint.runtime.simulated.lacking import run_wider
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import gradient_to
@@ -100,6 +100,8 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return CPU
 
     def _meet(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if func is _aten._nested_view_from_jagged.default:
+            raise NotSimulated("a nested tensor of the jagged layout")  # what it does itself runs below every mode
         meeting = judge(func, args, kwargs, self.machine.device_of)
         clash = meeting.clash
         if clash is not None:
