@@ -66,10 +66,8 @@ def stored_parts(tensor: Tensor) -> Iterator[Tensor]:
     wraps."""
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
-    if tensor.is_nested:
-        yield from (tensor._values, tensor._offsets) if tensor.layout is torch.jagged else (tensor.values(),)
-    elif tensor.layout is torch.strided:
-        yield tensor
+    if tensor.layout is torch.strided:
+        yield tensor.values() if tensor.is_nested else tensor
     elif tensor.layout is torch.sparse_coo:
         yield from (tensor._values(), tensor._indices())
     elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
