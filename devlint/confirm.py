@@ -25,7 +25,7 @@ from devlint.runtime.placements import Placement, Wish
 from devlint.runtime.predictions import prediction_of, wanted
 from devlint.runtime.ranks import Rank, gather, hand_over
 from devlint.runtime.unforeseen import runtime_findings
-from devlint.runtime.verdicts import Unforeseen, judge
+from devlint.runtime.verdicts import Unforeseen, judge, place_of
 from devlint.runtime.watching import Watchlist
 from devlint.source.project import shown_path
 
@@ -88,7 +88,7 @@ def confirm(
         hidden=replace(hidden, suppressed=suspected.hidden.suppressed + suppressed),
         seconds=time.perf_counter() - started,
         confirming=True,
-        entries=(*(_told(run) for run in runs), *skipped),
+        entries=(*(_told(run, cwd) for run in runs), *skipped),
         not_run=why_nothing_is_settled(runs, skipped),
     )
     return result, tuple(runs)
@@ -97,14 +97,14 @@ def confirm(
 def why_nothing_is_settled(runs: Sequence[Run], skipped: Sequence[EntryRun] = ()) -> str:
     """The reason why a run comes to nothing, in one line; empty if all could run and one reached its device."""
     for run in runs:
-        if run.state in ("failed", "timed-out") and not run.device_error:
+        if run.failed_by_itself:
             return f"{run.job.entry.name} on {run.device}: {run.reason}"
     # What a device refused has not reached it, and is what was asked about.
     if any((run.reached_device and run.job.placement is not Placement.CPU) or run.device_error for run in runs):
         return ""
-    for told in (*map(_told, runs), *skipped):
-        if told.state == "skipped":
-            return f"{told.entry}: {told.reason}"
+    refused = [(run.job.entry.name, run.reason) for run in runs if run.state == "skipped"]
+    for name, reason in (*refused, *((told.entry, told.reason) for told in skipped)):
+        return f"{name}: {reason}"
     device = runs[0].device if runs else "an accelerator"
     return f"nothing that ran reached {device}" if runs else "there is nothing to run"
 
@@ -220,8 +220,10 @@ def _found_by_running(unforeseen: Unforeseen, planned: Plan, cwd: Path) -> tuple
     return found, suppressed
 
 
-def _told(run: Run) -> EntryRun:
-    return EntryRun(run.job.entry.name, run.device, run.simulated, run.state, run.reason)
+def _told(run: Run, cwd: Path) -> EntryRun:
+    failed = run.failed_by_itself
+    place = place_of(run.failed_at, _shown(cwd)) if failed and run.failed_at is not None else None
+    return EntryRun(run.job.entry.name, run.device, run.simulated, run.state, run.reason, failed, place)
 
 
 def _shown(cwd: Path) -> Callable[[str], str]:

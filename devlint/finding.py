@@ -108,7 +108,11 @@ class VerdictState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One value of an operation as a run saw it: where it was, where it was made, and where it was last moved."""
+    """One value of an operation as a run saw it.
+
+    ``born``: where the value was made that put it on its device; ``moved``: where it was last moved; ``computed``: the
+    call that made this very value out of others.
+    """
 
     name: str
     device: str
@@ -116,6 +120,7 @@ class Operand:
     dtype: str = ""
     born: Place | None = None
     moved: Place | None = None
+    computed: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,11 +66,37 @@ class Lifting:
         self._seen: dict[str, tuple[Observation, dict[str, None]]] = {}
         self._simulated = config.getoption("--devlint-device") == "sim"
         self._lifter: Lifter = Lifter(self._observed, *_machine(self._simulated))
-        self._counts: dict[str, Any] = {"lifted": 0, "tests": 0, "not_lifted": {}}
+        self._counts: dict[str, Any] = {"lifted": 0, "tests": 0, "not_lifted": {}, "only_lifted": {}}
+        self._repeating = False
         self._report: Report | None = None
+
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """A test that fails with its calls lifted is repeated without: its own result is what it is without devlint."""
+        from _pytest.runner import runtestprotocol
+
+        if self._config.getoption("reruns", None):
+            return None  # somebody else repeats tests
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        before = self._lifter.lifted
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        failed = next((report for report in reports if report.failed), None)
+        if failed is not None and self._lifter.lifted > before:
+            self._repeating = True
+            try:
+                reports = runtestprotocol(item, log=False, nextitem=nextitem)
+            finally:
+                self._repeating = False
+            if not any(report.failed for report in reports):
+                self._counts["only_lifted"][item.nodeid] = _why(failed)
+        for report in reports:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        if self._repeating:
+            return (yield)
         self._test = item.nodeid
         before = self._lifter.lifted
         if self._more is None:
@@ -115,6 +141,7 @@ class Lifting:
         self._counts["tests"] += told["tests"]
         for reason, number in told["not_lifted"].items():
             self._counts["not_lifted"][reason] = self._counts["not_lifted"].get(reason, 0) + number
+        self._counts["only_lifted"].update(told["only_lifted"])
         for key, row, tests in told["seen"]:
             self._seen.setdefault(key, (from_json(row), {}))[1].update(dict.fromkeys(tests))
 
@@ -179,10 +206,21 @@ def _summary(counts: dict[str, Any], report: Report, simulated: str) -> list[str
     lines = [f"{ran}{simulated}: {found or 'no'} device-placement problem{'' if found == 1 else 's'} found"]
     reasons = sorted(counts["not_lifted"].items(), key=lambda item: -item[1])
     lines += [f"not lifted: {number} x {reason}" for reason, number in reasons]
+    for test, why in counts["only_lifted"].items():
+        seen = any(test in tests for tests in report.tests.values())
+        lines.append(f"failed only while lifted, and passes without: {test}: {why}{' (see above)' if seen else ''}")
     if report.inconclusive:
         told = "clash" if report.inconclusive == 1 else "clashes"
         lines.append(f"inconclusive: {report.inconclusive} {told} with tensors that came in by another way")
     return lines
+
+
+def _why(report: pytest.TestReport) -> str:
+    """The error and its line, in one line."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None:
+        return str(report.longreprtext).strip().rpartition("\n")[2]
+    return f"{crash.message.strip().partition(chr(10))[0]} ({os.path.basename(crash.path)}:{crash.lineno})"
 
 
 def _some(tests: tuple[str, ...]) -> str:

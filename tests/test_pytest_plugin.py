@@ -406,3 +406,95 @@ def test_plugin_costs_nothing_unless_asked_for(pytester: pytest.Pytester) -> Non
     )
     result = pytester.runpytest_subprocess(*LOADED, "-p", "no:hypothesispytest")
     result.assert_outcomes(passed=1)
+
+
+ONLY_LIFTED = """
+import pytest
+import torch
+from torch import nn
+
+calls = []
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x):
+        calls.append(x.device.type)
+        return self.lin(x)
+
+
+@pytest.fixture
+def net():
+    made = Net()
+    yield made
+    calls.append("torn down")
+
+
+def test_looks_at_the_device(net):
+    before = len(calls)
+    net(torch.rand(3, 4))
+    assert calls[before] == "cpu"
+
+
+def test_fails_anyway(net):
+    net(torch.rand(3, 4))
+    assert 1 == 2
+
+
+def test_passes(net):
+    net(torch.rand(3, 4))
+
+
+def test_what_the_compiler_did(net):
+    explained = torch._dynamo.explain(net)(torch.rand(3, 4))
+    assert explained.graph_count >= 1
+
+"""
+
+
+def test_a_test_that_fails_only_while_lifted_is_repeated_and_told_apart(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_net=ONLY_LIFTED)
+    result = run(pytester, "--devlint", "-k", "not compiler")
+    result.assert_outcomes(passed=2, failed=1)
+    text = result.stdout.str()
+    assert "no device-placement problems found" in text
+    (told,) = [line for line in text.splitlines() if line.startswith("failed only while lifted")]
+    assert told.startswith(
+        "failed only while lifted, and passes without: test_net.py::test_looks_at_the_device: "
+        "AssertionError: assert 'cuda' == 'cpu'"
+    )
+    assert told.endswith("(test_net.py:28)")
+    assert "assert 1 == 2" in text
+    assert "'cuda' == 'cpu'" not in text.partition("= devlint =")[0]
+
+
+def test_what_the_compiler_is_asked_about_is_repeated_without_lifting(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_net=ONLY_LIFTED)
+    result = run(pytester, "--devlint", "-k", "compiler")
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+
+
+def test_a_failure_while_lifted_that_has_a_finding_points_to_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        net=NET,
+        test_net="""
+        import torch
+        from net import Net
+
+        def test_it():
+            net = Net()
+            net(torch.rand(3, 4))
+            assert net.calls == ["cpu"]
+        """,
+    )
+    result = run(pytester, "--devlint")
+    assert result.ret == 1
+    result.assert_outcomes(passed=1)
+    text = result.stdout.str()
+    assert "net.py:30:17: DEV101 error" in text
+    (told,) = [line for line in text.splitlines() if line.startswith("failed only while lifted")]
+    assert told.endswith("(see above)")

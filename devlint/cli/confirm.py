@@ -16,9 +16,11 @@ from devlint.cli.arguments import comma_separated, read_config_options
 from devlint.cli.report import Destination, write_report
 from devlint.configuration.config import Configuration, Overrides, Settings
 from devlint.configuration.configfile import CONFIDENCES, OUTPUT_FORMATS, SEVERITIES, ConfigurationError, check_values
+from devlint.reports.document import MACHINE_FORMATS
 
 if TYPE_CHECKING:
     from devlint.confirm import ConfirmRequest, Progress
+    from devlint.pipeline.result import EntryRun
     from devlint.runtime.entries import Entry
     from devlint.runtime.isolation import Job, Run
 
@@ -47,9 +49,16 @@ class ScriptCommand(click.Command):
 @click.option(
     "--entry", multiple=True, metavar="MODULE:NAME", help="A function that returns (model, inputs) or a step."
 )
-@click.option("--model", metavar="MODULE:CLASS", help="A class to build with --init and to call with each --input.")
+@click.option("--model", metavar="MODULE:CLASS", help="A class to build with --init and to call with all --input.")
 @click.option("--init", default="", metavar="ARGUMENTS", help="Literal arguments of the class: 'hidden=8, bias=False'.")
-@click.option("--input", "inputs", multiple=True, metavar="DTYPE[SIZES]", help="'float32[4,16]', 'mask=bool[4]', ...")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="VALUE",
+    help="One argument of the call: 'float32[4,16]'; 'int64[4]{0..9}', values from 0 to 9; 'mask=bool[4]', by name; "
+    "'batch.pt', 'batch.npz:ids', '*batch.pt', '**batch.pt', from a file; 'causal=True', a literal.",
+)
 @click.option("--script", metavar="FILE", help="A script to run; its arguments follow after --.")
 @click.option("--auto", is_flag=True, help="Build every module with findings that can be built without being told.")
 @click.option("--device", default="auto", metavar="DEVICE", help="auto, cuda, cuda:N, sim, sim:N.  [default: auto]")
@@ -83,7 +92,9 @@ class ScriptCommand(click.Command):
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use for the check that comes first.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to colour.")
 @click.option("-q", "--quiet", is_flag=True, help="Findings only: no summary, no progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Show what the program prints.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show what the program prints, and findings that nothing that ran came near."
+)
 @click.pass_context
 def confirm_command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:
     """Run the program on real or simulated accelerators, and say of every finding whether it is so.
@@ -102,29 +113,35 @@ def confirm_command(context: click.Context, /, paths: tuple[str, ...], **options
         request = _request(paths, options, context.meta.get("script_arguments"), cwd)
     except BadEntry as error:
         raise click.UsageError(str(error)) from None
-    result, runs = confirm(request, _progress(options))
+    settings = _settings(request.check.overrides, cwd)
+    form = options["output_format"] or settings.output_format
+    # The report itself begins with why an entry failed, if it is one for people and comes after.
+    leads = form not in MACHINE_FORMATS and not options["output_file"]
+    result, runs = confirm(request, _progress(options, leads))
     if request.rank is not None and not request.rank.reports:
         return 0  # the launcher would stop the others for any other code
     for path in result.missing:
         _note(f"no such file or directory: {path}")
     if result.nothing:
         _note(result.nothing)
+    for entry in () if options["quiet"] else result.entries[len(runs) :]:
+        _note(f"{entry.entry}: {entry.state}: {entry.reason}")
     if options["record"]:
         _keep(runs, options["record"])
-    settings = _settings(request.check.overrides, cwd)
     write_report(
         result,
         Destination(
-            output_format=options["output_format"] or settings.output_format,
+            output_format=form,
             file=options["output_file"],
             color=options["color"],
             quiet=options["quiet"],
             statistics=False,
             cwd=cwd,
+            far=options["verbose"] or options["quiet"],
         ),
     )
-    # What was told of a run as it ended is not told again.
-    if result.not_run and (options["quiet"] or not any(_is_about(result.not_run, run) for run in runs)):
+    # What was told of an entry already is not told again.
+    if result.not_run and (options["quiet"] or not any(_is_about(result.not_run, entry) for entry in result.entries)):
         _note(result.not_run)
     return result.exit_code
 
@@ -211,7 +228,7 @@ def _bytes(text: str | None) -> int | None:
     return int(float(match[1]) * _SIZES[match[2]])
 
 
-def _progress(options: dict[str, Any]) -> Progress:
+def _progress(options: dict[str, Any], leads: bool) -> Progress:
     from devlint.confirm import Progress
 
     if options["quiet"]:
@@ -225,7 +242,8 @@ def _progress(options: dict[str, Any]) -> Progress:
 
     def ended(run: Run) -> None:
         simulated = " (simulated)" if run.simulated else ""
-        reason = f": {run.reason}" if run.reason else ""
+        told = run.reason and not (leads and run.failed_by_itself)
+        reason = f": {run.reason}" if told else ""
         _note(f"{run.job.entry.name} on {run.device}{simulated}: {run.state.replace('-', ' ')}{reason}")
         for note in run.notes:
             _note(note)
@@ -235,8 +253,8 @@ def _progress(options: dict[str, Any]) -> Progress:
     return Progress(starts, ended)
 
 
-def _is_about(reason: str, run: Run) -> bool:
-    return bool(run.reason) and reason == f"{run.job.entry.name} on {run.device}: {run.reason}"
+def _is_about(reason: str, entry: EntryRun) -> bool:
+    return reason in (f"{entry.entry} on {entry.device}: {entry.reason}", f"{entry.entry}: {entry.reason}")
 
 
 def _keep(runs: tuple[Run, ...], path: str) -> None:

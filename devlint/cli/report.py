@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -30,6 +30,8 @@ class Destination:
     cwd: Path
     on_stderr: bool = False
     """Without a file the report goes to standard error, as standard output holds something else."""
+    far: bool = True
+    """Whether what nothing in a confirming run came near is shown too, and not only counted."""
 
     @property
     def stream(self) -> TextIO | None:
@@ -74,10 +76,12 @@ def _write_document(result: Result, to: Destination) -> None:
 def _summary(result: Result, to: Destination) -> list[Line]:
     if to.quiet or not result.files:
         return []
+    from devlint.reports.entries import far_line, is_far
     from devlint.reports.summary import fixable_line, summary_line
 
     fixable = fixable_line(result.findings)
-    return [summary_line(result), *([fixable] if fixable else [])]
+    far = [] if to.far else [finding for finding in result.findings if is_far(finding)]
+    return [*([far_line(far)] if far else []), summary_line(result), *([fixable] if fixable else [])]
 
 
 def _say(lines: list[Line], to: Destination) -> None:
@@ -85,6 +89,30 @@ def _say(lines: list[Line], to: Destination) -> None:
 
 
 def _lines(result: Result, to: Destination, width: int | None) -> list[Line]:
+    if result.confirming:
+        return [*_failures(result, to, width), *_listed(_near(result, to), to, width)]
+    return _listed(result, to, width)
+
+
+def _failures(result: Result, to: Destination, width: int | None) -> list[Line]:
+    """What no entry came to lead the report: it is why there may be no verdicts in it."""
+    if not any(entry.own_failure for entry in result.entries):
+        return []
+    from devlint.reports.entries import failure_lines
+    from devlint.reports.source_lines import SourceLines
+
+    return list(failure_lines(result.entries, SourceLines(to.cwd, result.texts), width))
+
+
+def _near(result: Result, to: Destination) -> Result:
+    if to.far:
+        return result
+    from devlint.reports.entries import is_far
+
+    return replace(result, findings=tuple(finding for finding in result.findings if not is_far(finding)))
+
+
+def _listed(result: Result, to: Destination, width: int | None) -> list[Line]:
     if not result.findings:
         return []
     if to.statistics:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from devlint.configuration.codes import UNREADABLE_FILE
-from devlint.finding import Finding, Severity, VerdictState
+from devlint.finding import Finding, Place, Severity, VerdictState
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,18 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class EntryRun:
-    """One entry run on one device. ``state`` is ``ran``, ``failed``, ``timed-out`` or ``skipped``."""
+    """One entry run on one device. ``state`` is ``ran``, ``failed``, ``timed-out`` or ``skipped``.
+
+    ``own_failure``: it ended for a reason that has nothing to do with devices; ``place`` is where, if that is known.
+    """
 
     entry: str
     device: str
     simulated: bool
     state: str
     reason: str | None = None
+    own_failure: bool = False
+    place: Place | None = None
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ def _operand_fields(operand: Operand) -> dict[str, Any]:
         "dtype": operand.dtype,
         "born": _place_fields(operand.born),
         "moved": _place_fields(operand.moved),
+        "computed": _place_fields(operand.computed),
     }
 
 
@@ -125,4 +126,4 @@ def entry_fields(entry: EntryRun) -> dict[str, Any]:
         "simulated": entry.simulated,
         "state": entry.state,
         "reason": entry.reason,
-    }
+    } | ({"failed_at": _place_fields(entry.place)} if entry.place else {})

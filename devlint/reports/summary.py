@@ -23,7 +23,9 @@ def summary_line(result: Result) -> Line:
     if result.fixed:
         left: Line = [("; left: ", ""), *line] if line else [("; no problem left", "")]
         line = [("Fixed ", "bold green"), (counted(result.fixed, "finding"), ""), *left]
-    if not line:
+    if not line and result.not_run:
+        line.append(("Nothing was settled", "bold yellow"))
+    elif not line:
         new = " new" if result.hidden.baselined or result.hidden.in_base else ""
         line.append((f"No{new} device-placement problem found", "bold green"))
     line.append((f" in {counted(result.files, 'file')} ({result.seconds:.2f} s)", ""))

@@ -48,10 +48,13 @@ def run_words(verdict: Verdict) -> str:
 def operand_words(operand: Operand, path: Callable[[str], str] = str) -> str:
     """```hidden` float32[1, 3, 16] on cpu, made at net.py:12:18, moved at net.py:14:18``.
 
+    What a call on the accelerator made is there by that call: where the layer's weights were made tells nothing.
     ``path`` says how a file is called there.
     """
     shape = f" {operand.dtype.removeprefix('torch.')}{list(operand.shape)}" if operand.dtype else ""
-    places = (("made", operand.born), ("moved", operand.moved))
+    places = [("made", operand.born), ("moved", operand.moved), ("computed", operand.computed)]
+    if operand.computed is not None and operand.device != "cpu":
+        del places[:2]
     ways = [f"{word} at {path(place.path)}{_position(place)}" for word, place in places if place]
     name = f"`{operand.name}`" if operand.name else "a value"
     return ", ".join([f"{name}{shape} on {operand.device}", *ways])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
+import torch
 from torch._jit_internal import boolean_dispatched
 
 _bodies: dict[CodeType, FunctionType | None] = {}
 
 
 def body_of(func: FunctionType) -> FunctionType | None:
-    """A Python function of torch without its first question whether somebody overrides it.
+    """A Python function of torch whose first question, whether somebody overrides it, is about its arguments only.
 
     Called with the mode on, its body runs as the program's own code would: `x.device` answers the claim and
     factories take claimed devices. None for functions that ask in another way, which run with the mode off.
@@ -26,6 +27,11 @@ def body_of(func: FunctionType) -> FunctionType | None:
     if body is None or func.__closure__ == body.__closure__:
         return body
     return _rebuilt(func, body.__globals__)
+
+
+def forget_bodies() -> None:
+    """Their names are those of torch's modules as they were: what has been replaced there since is not in them."""
+    _bodies.clear()
 
 
 def _choice(branches: Mapping[str, Any]) -> FunctionType:
@@ -43,9 +49,23 @@ def _choice(branches: Mapping[str, Any]) -> FunctionType:
 
 def _without_question(func: FunctionType) -> FunctionType | None:
     asks = [name for name in func.__code__.co_names if name.startswith("has_torch_function")]
-    if not asks or not all(name in func.__globals__ for name in asks):
+    if not asks or not all(name in func.__globals__ and name in _QUESTIONS for name in asks):
         return None
-    return _rebuilt(func, {**func.__globals__, **dict.fromkeys(asks, lambda *_: False)})
+    return _rebuilt(func, {**func.__globals__, **{name: _QUESTIONS[name] for name in asks}})
+
+
+def overrides(arguments: Iterable[Any]) -> bool:
+    """`torch.overrides.has_torch_function` without the modes: an argument of a class that answers by itself."""
+    found = (getattr(type(argument), "__torch_function__", None) for argument in arguments)
+    return any(override is not None and override not in _PLAIN for override in found)
+
+
+_PLAIN = (torch.Tensor.__torch_function__, torch._C._disabled_torch_function_impl)
+_QUESTIONS: dict[str, Callable[..., bool]] = {
+    "has_torch_function": overrides,
+    "has_torch_function_unary": lambda argument: overrides((argument,)),
+    "has_torch_function_variadic": lambda *arguments: overrides(arguments),
+}
 
 
 def _rebuilt(func: FunctionType, names: dict[str, Any]) -> FunctionType:

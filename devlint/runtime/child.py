@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,9 @@ class Record:
     def ran(self, place: int) -> None:
         self.write("ran", place=place)
 
+    def entered(self, path: str, scope: str) -> None:
+        self.write("entered", path=path, scope=scope)
+
     def unreturned(self, code: CodeType) -> None:
         name, line = code.co_qualname.replace("<locals>.", ""), code.co_firstlineno
         message = f"{name} returned None, so whoever goes on with its result has no object"
@@ -67,13 +70,13 @@ def main(job_file: str, record_file: str) -> None:
     """Run the job; the record's last line says how it went."""
     job = Job.from_json(json.loads(Path(job_file).read_text(encoding="utf-8")))
     record = Record(Path(record_file))
-    state, reason, about_devices = "failed", None, False
+    state, reason, about_devices, failed_at = "failed", None, False, None
     try:
         import torch
     except ImportError as error:
         record.write("end", state=state, reason=f"torch cannot be imported ({error}); install devlint[runtime]")
         return
-    from devlint.runtime.failure import is_about_devices, words_of
+    from devlint.runtime.failure import is_about_devices, place_of, words_of
 
     try:
         run(job, record, torch)
@@ -81,6 +84,7 @@ def main(job_file: str, record_file: str) -> None:
     except SystemExit as error:
         # Scripts end with sys.exit(main()).
         state, reason = ("ran", None) if error.code in (None, 0) else ("failed", f"it exited with {error.code}")
+        failed_at = place_of(error)
     except (Skipped, CannotBuild) as error:
         state, reason = "skipped", str(error)
     except CannotRun as error:
@@ -89,8 +93,9 @@ def main(job_file: str, record_file: str) -> None:
         reason = "it ran out of memory"
     except BaseException as error:
         traceback.print_exc()
-        reason, about_devices = words_of(error), is_about_devices(error)
-    record.write("end", state=state, reason=reason, device_error=about_devices)
+        reason, about_devices, failed_at = words_of(error), is_about_devices(error), place_of(error)
+    told = None if failed_at is None else asdict(failed_at)
+    record.write("end", state=state, reason=reason, device_error=about_devices, failed_at=told)
 
 
 def run(job: Job, record: Record, torch: Any) -> None:
@@ -102,7 +107,10 @@ def run(job: Job, record: Record, torch: Any) -> None:
     with watched(job.comparisons, record.observed) as compiled:
         # What --auto tries out runs as on a CPU and is not observed.
         make = unasked(job.entry) if job.entry.kind == "auto" else None
-        with Reach(job.places, record.ran, record.unreturned), _observing(place, job, record) as session:
+        with (
+            Reach(job.places, record.ran, record.unreturned, record.entered),
+            _observing(place, job, record) as session,
+        ):
             try:
                 if job.entry.kind == "script":
                     _follow(job, place)

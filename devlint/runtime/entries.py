@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from devlint.runtime.inputs import BadEntry, parse_arguments, parse_input
+from devlint.runtime.given import parse_given
+from devlint.runtime.inputs import BadEntry, parse_arguments
 
 KINDS = ("entry", "model", "script", "auto")
 
@@ -45,7 +46,7 @@ def model(target: str, init: str = "", inputs: Iterable[str] = ()) -> Entry:
     entry = Entry("model", _dotted(target, "--model"), init, tuple(inputs))
     parse_arguments(init)
     for text in entry.inputs:
-        parse_input(text)
+        parse_given(text)
     if not entry.inputs:
         raise BadEntry(f"--model {target}: say what it is called with, as in --input 'float32[4,16]'")
     return entry

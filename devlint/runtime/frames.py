@@ -25,8 +25,9 @@ RawSpot = tuple[CodeType, int]
 
 @cache
 def is_user_code(path: str) -> bool:
-    """Whether a file is the program's own (or a third party's): not torch's, devlint's or the standard library's."""
-    if path.startswith(_PACKAGES) or path.startswith("<frozen"):
+    """Whether a file is the program's own (or a third party's): not torch's, devlint's or the standard library's, and
+    no text that was made on the way ("<string>", "<eval_with_key>.0 from ..."), which nobody can look up."""
+    if path.startswith(_PACKAGES) or path.startswith("<"):
         return False
     if path.startswith(_LIBRARY):
         return any(part in path for part in _SITE)

@@ -18,7 +18,7 @@ from typing import Any
 from devlint.finding import Place
 from devlint.runtime.entries import Entry
 from devlint.runtime.nursery import Child, Nursery, environment
-from devlint.runtime.observation import Observation, from_json, read_lines
+from devlint.runtime.observation import Observation, Spot, from_json, read_lines
 from devlint.runtime.placements import Placement, Wish
 
 _GRACE_SECONDS = 2.0
@@ -94,11 +94,20 @@ class Run:
     observations: tuple[Observation, ...] = ()
     ran: frozenset[int] = frozenset()
     """Numbers of the job's places that ran."""
+    entered: frozenset[tuple[str, str]] = frozenset()
+    """Definitions that began to run, of the files that hold such places: real path and qualified name."""
+    failed_at: Spot | None = None
+    """Where in the program an exception came from that ended it."""
     notes: tuple[str, ...] = ()
     output: str = ""
     """The last lines that the program printed."""
     lines: tuple[str, ...] = field(default=(), repr=False)
     """The record as the child wrote it."""
+
+    @property
+    def failed_by_itself(self) -> bool:
+        """Whether it ended for a reason that has nothing to do with devices."""
+        return self.state in ("failed", "timed-out") and not self.device_error
 
 
 def run_isolated(job: Job, cwd: Path, nursery: Nursery) -> Run:
@@ -144,6 +153,8 @@ def run_of(job: Job, lines: list[str], ended: tuple[str, str | None], output: st
         device_error=end is not None and end.get("device_error", False),
         observations=tuple(from_json(fields) for fields in records if fields["type"] == "observation"),
         ran=frozenset(fields["place"] for fields in records if fields["type"] == "ran"),
+        entered=frozenset((fields["path"], fields["scope"]) for fields in records if fields["type"] == "entered"),
+        failed_at=Spot(**end["failed_at"]) if end is not None and end.get("failed_at") else None,
         notes=tuple(fields["text"] for fields in records if fields["type"] == "note"),
         output=output,
         lines=tuple(lines[: len(records)]),

@@ -28,11 +28,13 @@ class Fit(IntEnum):
     """It happened there."""
     TRACE = 2
     """An operand was made or moved at a step of the finding's trace."""
-    CALLER = 3
+    MEETING = 3
+    """It happened where the trace ends, to operands of which nobody knows where they were made."""
+    CALLER = 4
     """It happened in something called there."""
-    NAMED = 4
+    NAMED = 5
     """It happened to the very device that the finding names, after the finding's place had run."""
-    SCOPE = 5
+    SCOPE = 6
     """It happened in the same function, or to the process as a whole, after the finding's place had run."""
 
 
@@ -40,7 +42,7 @@ _NAMING = frozenset({"elsewhere", "invalid-device"})
 _OF_THE_SCOPE = frozenset({"no-accelerator", "default-device"})
 
 
-CREATED_AND_MOVED = "DEV701"
+_STRAYED = {"DEV701": "factory"}
 """The one rule to which it matters that a tensor is made on the CPU, whatever comes of it."""
 
 _DEVICE = re.compile(r"\bcuda:\d+\b")
@@ -85,8 +87,9 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
     prediction = prediction_of(finding.code)
     if observation.kind not in prediction.kinds:
         return False
-    if observation.kind == "strayed" and (observation.detail == "factory") != (finding.code == CREATED_AND_MOVED):
-        return False  # made on the CPU and not yet used: what becomes of it is observed by itself
+    # Work on the CPU that meets nothing on the accelerator and that nobody gets back is no defect but a cost.
+    if observation.kind == "strayed" and observation.detail != _STRAYED.get(finding.code, "output"):
+        return False
     # What only another placement can show is no sign on the first, where such code is right.
     return Placement.FIRST in prediction.placements or run.job.placement in prediction.placements
 
@@ -94,23 +97,57 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
 def fit_of(finding: Finding, run: Run, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
     """How the observation fits, and how many columns apart they are; None if they have nothing in common."""
     place = watch.absolute(finding.place)
-    origins = [spot for operand in observation.operands for spot in origins_of(operand)]
-    tests: list[tuple[Fit, list[Place], list[Spot]]] = [(Fit.HERE, [place], list(observation.spots[:1]))]
+    happened = list(observation.spots[:1])
+    tests: list[tuple[Fit, Place, list[Spot]]] = [(Fit.HERE, place, happened)]
     if not prediction_of(finding.code).place_only:
-        steps = [watch.absolute(step.place) for step in finding.trace]
-        tests += [
-            (Fit.ORIGIN, [place], origins),
-            (Fit.TRACE, steps, origins),
-            (Fit.CALLER, [place], list(observation.spots[1:])),
-        ]
+        strays = strays_of(run, observation)
+        origins = [spot for operand in strays for spot in origins_of(operand)]
+        tests += [(Fit.ORIGIN, place, origins), (Fit.CALLER, place, list(observation.spots[1:]))]
+        tests += [(Fit.TRACE, step, origins) for step in _way_of_the_flagged(finding, watch)]
+        if finding.trace and not any(True for operand in strays[:1] for _ in origins_of(operand)):
+            tests.append((Fit.MEETING, watch.absolute(finding.trace[-1].place), happened))
     found = [
-        (fit, abs(place.column - spot.column))
-        for fit, places, spots in tests
-        for place in places
+        (fit, _columns_apart(place, spot))
+        for fit, place, spots in tests
         for spot in spots
-        if touches(place, spot, () if fit is Fit.TRACE else finding.related_lines)
+        if touches(place, spot, finding.related_lines if fit in _OF_THE_STATEMENT else ())
+        # A value comes into being in a part of the statement that returns it, and is not what is returned.
+        and not (fit is Fit.TRACE and _is_part(spot, place))
     ]
     return min(found, default=None) or _fit_by_name(finding, run, observation, watch)
+
+
+_OF_THE_STATEMENT = (Fit.ORIGIN, Fit.HERE, Fit.CALLER)
+
+
+def _way_of_the_flagged(finding: Finding, watch: Watchlist) -> list[Place]:
+    """The steps of the value that the finding's place belongs to; all of them where it belongs to none, as where two
+    values meet. What the other value has gone through is the way of many more."""
+    ways: list[list[Place]] = []
+    for step in finding.trace:
+        if step.begins or not ways:
+            ways.append([])
+        ways[-1].append(step.place)
+    own = next((way for way in ways if finding.place in way), [step.place for step in finding.trace])
+    return [watch.absolute(place) for place in own]
+
+
+def _columns_apart(place: Place, spot: Spot) -> int:
+    """0 where one lies in the other: of like expressions on a line, the call around a name is nearer than the next."""
+    if place.line != place.end_line or spot.line != spot.end_line or place.line != spot.line or not spot.end_column:
+        return abs(place.column - spot.column)
+    inside = place.column <= spot.column and spot.end_column <= place.end_column
+    around = spot.column <= place.column and place.end_column <= spot.end_column
+    return 0 if inside or around else abs(place.column - spot.column)
+
+
+def _is_part(spot: Spot, place: Place) -> bool:
+    """Whether a spot lies in a place and is not all of it."""
+    if not spot.column or not spot.end_column:
+        return False
+    start, end = (spot.line, spot.column), (spot.end_line, spot.end_column)
+    first, last = (place.line, place.column), (place.end_line, place.end_column)
+    return first <= start and end <= last and (first, last) != (start, end)
 
 
 def _fit_by_name(finding: Finding, run: Run, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
@@ -137,6 +174,12 @@ def _by_a_name_without_index(finding: Finding, run: Run, observation: Observatio
     if not finding.code.startswith("DEV3") or _DEVICE.search(finding.message):
         return False
     return any(operand.device not in ("cpu", run.device) for operand in observation.operands)
+
+
+def strays_of(run: Run, observation: Observation) -> list[Seen]:
+    """The operands that are not where the run is; all of them where none is away, as what only the host may read."""
+    away = [operand for operand in observation.operands if operand.device != run.device]
+    return away or list(observation.operands)
 
 
 def origins_of(operand: Seen) -> Iterator[Spot]:

@@ -8,7 +8,7 @@ it the claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -62,11 +62,12 @@ def true_device(tensor: Tensor) -> torch.device:
 
 
 def stored_parts(tensor: Tensor) -> Iterator[Tensor]:
-    """The tensors that hold a tensor's data: itself, the values of a sparse one, what a functorch wrapper wraps."""
+    """The tensors that hold a tensor's data: itself, the values of a sparse or nested one, what a functorch wrapper
+    wraps."""
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
     if tensor.layout is torch.strided:
-        yield tensor
+        yield tensor.values() if tensor.is_nested else tensor
     elif tensor.layout is torch.sparse_coo:
         yield from (tensor._values(), tensor._indices())
     elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
@@ -139,5 +140,19 @@ def device_of(tensor: Tensor) -> torch.device:
 
 def forget_devices() -> None:
     """Let no storage claim a device any more: the machine is gone."""
+    global _machines_gone
+    _machines_gone += 1
     for claim in list(claims.values()):
         claim.device = None
+
+
+_machines_gone = 0
+
+
+def of_this_machine() -> Callable[[], bool]:
+    """Whether the machine that runs now is still there, asked later.
+
+    What hangs on a graph outlives the machine that hung it there: a loss may go backward when the simulation is over.
+    """
+    number = _machines_gone
+    return lambda: number == _machines_gone

@@ -1,4 +1,4 @@
-"""The name a frame has for a tensor: a variable, an attribute path ("self.cell.weight"), an element of a list."""
+"""The name a frame has for a tensor or a generator: a variable, a path ("self.cell.weight"), an element of a list."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import torch
 from devlint.runtime.labels import address_of
 
 Tensor = torch.Tensor
+Generator = torch._C.Generator
 _DEPTH = 3
 _MOST = 2_000
 
 
-def name_of(tensor: Tensor, frame: FrameType | None) -> str:
+def name_of(tensor: Tensor | Generator, frame: FrameType | None) -> str:
     """The shortest name found, by identity first and then by shared storage; "" when there is none."""
     if frame is None:
         return ""
@@ -24,8 +25,8 @@ def name_of(tensor: Tensor, frame: FrameType | None) -> str:
         for path, value in held:
             if value is tensor:
                 return path
-        address = _address(tensor)
-        return next((path for path, value in held if address and _address(value) == address), "")
+        address = _address(tensor) if isinstance(tensor, Tensor) else 0
+        return next((p for p, v in held if address and isinstance(v, Tensor) and _address(v) == address), "")
 
 
 def _address(tensor: Tensor) -> int:
@@ -35,14 +36,14 @@ def _address(tensor: Tensor) -> int:
         return 0
 
 
-def _held(variables: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
-    """Tensors by path, breadth first, so that shorter names come first."""
+def _held(variables: Mapping[str, Any]) -> Iterator[tuple[str, Tensor | Generator]]:
+    """Tensors and generators by path, breadth first, so that shorter names come first."""
     level = list(variables.items())
     visited: set[int] = set()
     for _ in range(_DEPTH):
         following: list[tuple[str, Any]] = []
         for path, value in level[:_MOST]:
-            if isinstance(value, Tensor):
+            if isinstance(value, Tensor | Generator):
                 yield path, value
             elif id(value) not in visited:
                 visited.add(id(value))

@@ -14,6 +14,7 @@ import os
 import select
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -157,8 +158,10 @@ def serve() -> None:
 
 def _share() -> None:
     """Import what every child needs; the first call under a dispatch mode would import torch._dynamo."""
-    for name in ("torch._dynamo", "devlint.runtime.child", "devlint.runtime.session", "devlint.runtime.simulated"):
-        importlib.import_module(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing of the program runs yet: torch speaks of what it lacks itself
+        for name in ("torch._dynamo", "devlint.runtime.child", "devlint.runtime.session", "devlint.runtime.simulated"):
+            importlib.import_module(name)
 
 
 def _orders() -> Iterator[dict[str, Any]]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from devlint.runtime.auto import CannotBuild, recipe_for
 from devlint.runtime.entries import Entry
-from devlint.runtime.inputs import parse_arguments, parse_input
+from devlint.runtime.given import parse_given, values_of
+from devlint.runtime.inputs import BadEntry, parse_arguments
 
 if TYPE_CHECKING:
     import torch
@@ -96,9 +97,12 @@ def model(entry: Entry) -> Program:
     if not callable(made):
         raise CannotRun(f"{entry.target} makes something that cannot be called")
     generator = torch.Generator().manual_seed(0)
-    inputs = [(item.name, item.make(generator)) for item in map(parse_input, entry.inputs)]
-    named = {name: tensor for name, tensor in inputs if name}
-    return Program(made, tuple(tensor for name, tensor in inputs if not name), named)
+    try:
+        given = [values_of(parse_given(text), generator) for text in entry.inputs]
+    except BadEntry as error:
+        raise CannotRun(str(error)) from None
+    named = {name: value for _, by_name in given for name, value in by_name.items()}
+    return Program(made, tuple(value for by_position, _ in given for value in by_position), named)
 
 
 def unasked(entry: Entry) -> Callable[[], Program]:

@@ -44,7 +44,8 @@ def is_transfer(code: CodeType) -> bool:
 class Reach:
     """While entered, ``report`` is told the number of each of ``places`` the first time that it runs.
 
-    ``unreturned`` is told of each transfer method in the files of these places, once, that returns None.
+    ``unreturned`` is told of each transfer method in the files of these places, once, that returns None; ``entered`` of
+    each definition in them that begins to run: file and qualified name, which is empty for the module itself.
     """
 
     def __init__(
@@ -52,8 +53,11 @@ class Reach:
         places: Sequence[Place],
         report: Callable[[int], None],
         unreturned: Callable[[CodeType], None] = lambda code: None,
+        entered: Callable[[str, str], None] = lambda path, scope: None,
     ) -> None:
         self._report = report
+        self._tell_entered = entered
+        self._entered: set[CodeType] = set()
         self._tell_unreturned = unreturned
         self._unreturned: set[CodeType] = set()
         self._seen: set[int] = set()
@@ -141,6 +145,12 @@ class Reach:
                 self._seen.add(number)
                 self._report(number)
 
+    def _begun(self, code: CodeType) -> None:
+        if code not in self._entered:
+            self._entered.add(code)
+            scope = "" if code.co_name == "<module>" else code.co_qualname.replace("<locals>.", "")
+            self._tell_entered(self._files[code.co_filename], scope)
+
     def _ended(self, code: CodeType, result: object) -> None:
         if result is None and code not in self._unreturned:
             self._unreturned.add(code)
@@ -150,6 +160,7 @@ class Reach:
         def on_call(frame: FrameType, event: str, argument: Any) -> Any:
             if not self._interesting(frame.f_code):
                 return None
+            self._begun(frame.f_code)
             watched = self._of(frame.f_code)
             inner = in_frame if not watched.numbers <= self._seen else None
             return to_its_end(inner) if is_transfer(frame.f_code) else inner
@@ -194,6 +205,7 @@ class Reach:
 
         def started(code: CodeType, offset: int) -> Any:
             if self._interesting(code):
+                self._begun(code)
                 wanted = monitoring.events.INSTRUCTION if self._of(code).offsets else 0
                 wanted |= monitoring.events.PY_RETURN if is_transfer(code) else 0
                 monitoring.set_local_events(tool, code, wanted)

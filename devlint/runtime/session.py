@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch.utils._pytree import tree_map
 
-from devlint.runtime import threads
+from devlint.runtime import graph_hooks, threads
 from devlint.runtime.judging import Meeting
 from devlint.runtime.observation import Judged, Observation
 from devlint.runtime.patching import Patches
-from devlint.runtime.recorder import loading, modules, streams, workers
+from devlint.runtime.recorder import loading, modules, optimizers, streams, workers
 from devlint.runtime.recorder.dispatch import RecordingDispatch
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.functions import RecordingFunctions
@@ -123,12 +123,16 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
             with RecordingFunctions(recorder), RecordingDispatch(recorder):
                 yield
 
+        if machine.simulated:
+            machine.mends = recorder.mends  # type: ignore[attr-defined]
         try:
             modules.install(recorder, patches)
             loading.install(recorder, patches)
+            optimizers.install(recorder, patches)
             streams.install(recorder, patches)
             workers.install(recorder, patches)
             threads.follow(patches, recording)
+            graph_hooks.follow(patches, RecordingFunctions, lambda: RecordingFunctions(recorder))
             with recording():
                 yield session
         finally:

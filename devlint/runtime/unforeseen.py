@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from devlint.finding import Confidence, Finding, Place, Severity, TraceStep
 from devlint.runtime.isolation import Run
 from devlint.runtime.observation import Observation, Seen, Spot
-from devlint.runtime.verdicts import Show, confirmed, is_echo, name_of, place_of, stray_of
+from devlint.runtime.verdicts import Show, computed, confirmed, is_echo, name_of, place_of, stray_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,8 @@ def runtime_findings(
 
 def _reported(observation: Observation, stray: Seen | None) -> Reported | None:
     """None for what is no defect by itself: an error, a tensor left behind that nothing met."""
+    if observation.kind == "clash" and observation.phase == "optimizer":
+        return Reported("DEV207")
     if observation.kind == "clash":
         return Reported(_cause(observation, stray))
     if observation.kind == "strayed" and observation.detail == "output":
@@ -77,6 +79,8 @@ def _cause(observation: Observation, stray: Seen | None) -> str:
     if stray.name.startswith("self."):
         return "DEV501"
     made = stray.born
+    if observation.phase == "backward" and len(observation.operands) == 1 and made is not None:
+        return "DEV101"  # what a backward of the program's own hands back meets nothing in the program
     met = observation.spots[0] if observation.spots else None
     if made is None or met is None or stray.moved is not None:
         return "DEV401"
@@ -125,8 +129,11 @@ def _finding(
 
 
 def _ways_of(operand: Seen) -> list[tuple[str, Spot]]:
-    """What brought an operand where it is, first to last."""
-    ways = (("made", operand.born), ("moved", operand.moved))
+    """What brought an operand where it is, first to last. What a call on the accelerator made is there by that call."""
+    call = computed(operand)
+    ways = [("made", operand.born), ("moved", operand.moved), ("computed", call)]
+    if call is not None and operand.device != "cpu":
+        del ways[:2]
     return [(word, where) for word, where in ways if where is not None]
 
 
@@ -138,6 +145,9 @@ def _on_its_line(place: Place) -> Place:
 def _message(observation: Observation) -> str:
     operands = [f"{name_of(operand)} on {operand.device}" for operand in observation.operands]
     told = observation.message.strip().split("\n", 1)[0] or observation.detail or observation.kind.replace("-", " ")
+    if observation.kind in ("host-only", "generator"):
+        named = observation.operands and observation.operands[0]
+        return f"{name_of(named)} is on {named.device}: {told}" if named and named.name else told
     if len(operands) < 2:
         return told
     operation = observation.operation.removeprefix("aten.").partition(".")[0]

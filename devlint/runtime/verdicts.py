@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from devlint.finding import Finding, Operand, Place, Verdict, VerdictState
 from devlint.runtime.isolation import Run
-from devlint.runtime.joining import join, touches
+from devlint.runtime.joining import join, strays_of, touches
 from devlint.runtime.observation import Observation, Seen, Spot
 from devlint.runtime.placements import Placement
 from devlint.runtime.predictions import prediction_of
@@ -46,8 +46,7 @@ def confirmed(run: Run, observation: Observation, show: Show) -> Verdict:
 
 def stray_of(run: Run, observation: Observation) -> Seen | None:
     """The operand that is not where the run is; which of two the device's message names says nothing about that."""
-    away = [operand for operand in observation.operands if operand.device != run.device]
-    return next(iter(away or observation.operands), None)
+    return next(iter(strays_of(run, observation)), None)
 
 
 def is_echo(run: Run, observation: Observation) -> bool:
@@ -58,8 +57,16 @@ def is_echo(run: Run, observation: Observation) -> bool:
 
 def operand_of(seen: Seen, show: Show) -> Operand:
     """An operand with its places as reports show them."""
-    born, moved = (None if spot is None else place_of(spot, show) for spot in (seen.born, seen.moved))
-    return Operand("" if seen.name in _ROLES else seen.name, seen.device, seen.shape, seen.dtype, born, moved)
+    ways = (seen.born, seen.moved, computed(seen))
+    born, moved, made = (None if spot is None else place_of(spot, show) for spot in ways)
+    return Operand("" if seen.name in _ROLES else seen.name, seen.device, seen.shape, seen.dtype, born, moved, made)
+
+
+def computed(seen: Seen) -> Spot | None:
+    """Where a value was computed of others: not where it was made of none, and not where it was moved."""
+    told = [(spot.path, spot.line, spot.column) for spot in (seen.born, seen.moved) if spot is not None]
+    made = seen.made
+    return made if made is not None and (made.path, made.line, made.column) not in told else None
 
 
 _ROLES = ("self", "other")
@@ -81,13 +88,14 @@ def place_of(spot: Spot, show: Show) -> Place:
 def _verdict(
     finding: Finding, seen: list[tuple[Run, Observation]], runs: Sequence[Run], watch: Watchlist, show: Show
 ) -> Verdict:
-    for run, observation in seen:
+    # That operands met says more than what became of one of them.
+    for run, observation in sorted(seen, key=lambda told: told[1].kind == "strayed"):
         if not is_echo(run, observation):
             return confirmed(run, observation, show)
     number = watch.number(finding.place)
     reached = [run for run in runs if number in run.ran]
     if not reached:
-        return Verdict(VerdictState.NOT_REACHED, reason=_why_not_reached(runs))
+        return _not_reached(finding, runs, watch)
     deciding = reached[0]
     reason = next(_doubts(finding, seen, reached, watch), "")
     return Verdict(
@@ -137,7 +145,19 @@ def _or(words: Iterator[str]) -> str:
     return " or ".join(words)
 
 
-def _why_not_reached(runs: Sequence[Run]) -> str:
+def _not_reached(finding: Finding, runs: Sequence[Run], watch: Watchlist) -> Verdict:
+    """With the entry that came near: it ran the function, and not this line of it."""
+    path, scope = watch.absolute(finding.place).path, finding.scope
+    for run in runs:
+        if any(file == path and _is_within(entered, scope) for file, entered in run.entered):
+            ran = f"`{scope}` ran" if scope else "the module was imported"
+            reason = f"{ran}, but not this line"
+            name = run.job.entry.name
+            return Verdict(VerdictState.NOT_REACHED, run.device, run.simulated, name, reason=reason)
     if not any(run.state == "ran" for run in runs):
-        return "no entry ran to its end"
-    return "none of it ran"
+        return Verdict(VerdictState.NOT_REACHED, reason="no entry ran to its end")
+    return Verdict(VerdictState.NOT_REACHED, reason=f"nothing that ran calls `{scope}`" if scope else "none of it ran")
+
+
+def _is_within(entered: str, scope: str) -> bool:
+    return entered == scope or (bool(scope) and entered.startswith(f"{scope}."))

@@ -228,7 +228,7 @@ def test_numpy_and_host_arguments_are_repaired_by_reading_on_the_host() -> None:
     assert [o.operation for o in found] == [
         "Tensor.numpy",
         "Tensor.__array__",
-        "torch._pack_padded_sequence",
+        "aten._pack_padded_sequence",
         "torch.tensor_split",
     ]
     assert [list(a) for a in read] == [[1.0, 2.0]] * 2

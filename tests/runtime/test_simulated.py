@@ -258,8 +258,12 @@ def test_visible_devices_are_counted_at_the_first_look(monkeypatch: pytest.Monke
 def test_what_is_not_simulated_names_itself() -> None:
     with simulate():
         c = torch.ones(2).cuda()
-        with pytest.raises(NotSimulated, match="_cuda_memorySnapshot is not simulated"):
-            torch.cuda.memory_snapshot()
+        with pytest.raises(NotSimulated, match="_cuda_cudaCachingAllocator_raw_alloc is not simulated"):
+            torch.cuda.caching_allocator_alloc(8)
+        with pytest.raises(NotSimulated, match="jagged layout"):
+            torch.nested.nested_tensor([torch.rand(2), torch.rand(3)], layout=torch.jagged, device="cuda")
+        with pytest.raises(NotSimulated, match=r"torch\.export\.export"):
+            torch.export.export(torch.nn.Linear(2, 2), (c,))
         with pytest.raises(NotSimulated, match="memory to another library"):
             c.__dlpack__()
         with pytest.raises(NotSimulated, match="CUDAGraph"):

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
-from devlint.runtime.judging import Meeting
+from devlint.runtime.judging import Meeting, judge_named
 from devlint.runtime.labels import CPU, address_of
 from devlint.runtime.observation import Judged
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.traces import Trace, set_trace, trace_of
+from devlint.runtime.simulated.checks import checked_functions, named_operands
 from devlint.semantics import classify
 
 Tensor = torch.Tensor
@@ -48,6 +49,15 @@ def kind_of(message: str) -> str | None:
     if found is None:
         return None
     return _KIND.get(found.kind) or _BY_CATEGORY.get(found.category)
+
+
+def asked_again(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Seized | None:
+    """What the judge says of a call that failed before anything was dispatched; None where it sees no clash."""
+    operation = checked_functions().get(func)
+    if operation is None:
+        return None
+    meeting = judge_named(operation, list(named_operands(operation, args, kwargs)), recorder.machine.device_of)
+    return None if meeting.clash is None else Seized(func, meeting, recorder.machine.verdict(meeting, refused=True))
 
 
 def record_meeting(recorder: Recorder, seized: Seized, message: str) -> None:
@@ -91,13 +101,26 @@ def mark_repaired(result: Any) -> None:
                 trace.repaired = True
 
 
+def put_back(recorder: Recorder, result: Any, args: Any) -> Any:
+    """The result of a call that was run on the host instead: where its operand is, as a repair puts nothing there."""
+    devices = [recorder.machine.device_of(leaf) for leaf in tree_flatten(args)[0] if isinstance(leaf, Tensor)]
+    if recorder.device not in devices:
+        return result
+    before, recorder.local.quiet = recorder.local.quiet, True
+    try:
+        return tree_map_only(Tensor, lambda tensor: recorder.machine.move(tensor, recorder.device), result)
+    finally:
+        recorder.local.quiet = before
+
+
 def _plan(
     recorder: Recorder, seized: Seized | None, kind: str, leaves: Sequence[Any]
 ) -> tuple[torch.device, set[int] | None]:
     """Where everything should be, and the storages to bring there (None: whatever is elsewhere)."""
-    if kind == "host-only":
-        return CPU, None
     clash = None if seized is None else seized.meeting.clash
+    if kind == "host-only":
+        wanted = None if seized is None or clash is None else {_address(seized.meeting.values[clash.operand])}
+        return CPU, wanted
     if seized is None or clash is None or clash.other is None:
         return recorder.device, None
     devices, values = seized.meeting.devices, seized.meeting.values

@@ -10,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from devlint.runtime.frames import RawSpot, here, user_frames
-from devlint.runtime.judging import judge
+from devlint.runtime.judging import Meeting, judge
 from devlint.runtime.labels import CPU, address_of, claim_of, claims
 from devlint.runtime.recorder import streams, workers
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
@@ -66,7 +66,13 @@ class RecordingDispatch(TorchDispatchMode):
             self._reached()
             out = self._meet(func, args, kwargs)
         else:
-            out = func(*args, **kwargs)
+            try:
+                out = func(*args, **kwargs)
+            except Exception as error:
+                meeting = judge(func, args, kwargs, device_of)
+                if meeting.clash is None:
+                    raise
+                out = self._refused(func, meeting, error, args, kwargs)
             if common == recorder.device:
                 if not recorder.reached:
                     self._reached()
@@ -99,11 +105,7 @@ class RecordingDispatch(TorchDispatchMode):
         except Exception as error:
             if kind_of(str(error)) is None and meeting.clash is None:
                 raise
-            seized = Seized(func, meeting, recorder.machine.verdict(meeting, refused=True))
-            if recorder.local.in_call:
-                error._devlint_seized = seized  # type: ignore[attr-defined]
-                raise
-            return self._repair_here(seized, error, args, kwargs)
+            return self._refused(func, meeting, error, args, kwargs)
         if meeting.clash is not None:
             seized = Seized(func, meeting, recorder.machine.verdict(meeting, refused=False))
             record_meeting(recorder, seized, f"{meeting.clash.message}, yet the device took it")
@@ -111,10 +113,16 @@ class RecordingDispatch(TorchDispatchMode):
             streams.copied_in_place(recorder, args, kwargs)
         return out
 
-    def _repair_here(self, seized: Seized, error: Exception, args: Any, kwargs: Any) -> Any:
-        """In the backward pass no call of the program can be run again: the operand is brought over below autograd."""
+    def _refused(self, func: Any, meeting: Meeting, error: Exception, args: Any, kwargs: Any) -> Any:
+        """The call of the program that this is part of knows how to go on. In the backward pass no call of it can be
+        run again: the operand is brought over below autograd."""
+        seized = Seized(func, meeting, self.recorder.machine.verdict(meeting, refused=True))
+        if self.recorder.local.in_call:
+            error._devlint_seized = seized  # type: ignore[attr-defined]
+            raise error
         record_meeting(self.recorder, seized, str(error))
-        moved = repaired(self.recorder, seized, "clash", args, kwargs) if self.recorder.repair else None
+        kind = kind_of(str(error)) or "clash"
+        moved = repaired(self.recorder, seized, kind, args, kwargs) if self.recorder.repair else None
         if moved is None:
             error._devlint_told = True  # type: ignore[attr-defined]
             raise error
@@ -167,7 +175,7 @@ def _derived(work: KindOfWork, traces: Sequence[Trace | None], on_cpu: bool) -> 
     """The trace of a new storage: its first operand's, births of all operands on the CPU, its own without operands."""
     raw = here(4)
     births: tuple[RawSpot, ...] | None = None
-    moved, repaired, apart = None, False, False
+    moved, repaired, hosted, apart = None, False, False, False
     for trace in traces:
         if trace is not None:
             if births is None:
@@ -175,9 +183,10 @@ def _derived(work: KindOfWork, traces: Sequence[Trace | None], on_cpu: bool) -> 
             elif trace.births is not births:
                 apart = True
             repaired = repaired or trace.repaired
+            hosted = hosted or trace.hosted
     if births is None:
         born = raw is not None and (not traces or work.is_fresh)
         return Trace((raw,) if born and raw is not None else (), raw)
     if on_cpu and apart:
         births = tuple(dict.fromkeys(b for t in traces if t is not None for b in t.births))[:MOST_BIRTHS]
-    return Trace(births, raw, moved, repaired)
+    return Trace(births, raw, moved, repaired, on_cpu and hosted)

@@ -9,13 +9,24 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
+from devlint.runtime.labels import CPU
 from devlint.runtime.recorder import streams, workers
-from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
+from devlint.runtime.recorder.clashes import (
+    Seized,
+    asked_again,
+    kind_of,
+    mark_repaired,
+    put_back,
+    record_meeting,
+    repaired,
+)
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.strays import tell_strays
+from devlint.runtime.recorder.traces import trace_of
 from devlint.runtime.recorder.transfers import moved
 
 Tensor = torch.Tensor
+Generator = torch._C.Generator
 _TRANSFERS = frozenset((Tensor.to, Tensor.cuda, Tensor.cpu, Tensor.type_as, Tensor.type, Tensor.pin_memory, Tensor.xpu))
 _RUNS_USER_CODE = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.grad))
 _MOST_REPAIRS = 16
@@ -42,23 +53,36 @@ class RecordingFunctions(TorchFunctionMode):
         if self.recorder.ordering.in_flight and func in streams.READS_MEMORY:
             streams.read_by_host(self.recorder, name_of_function(func), args[:1])
         before, local.in_call = local.in_call, True
+        own = True
         try:
             out = func(*args, **kwargs)
         except Exception as error:
             local.in_call = before
-            out = self._failed(func, args, kwargs, error)
+            out, own = self._failed(func, args, kwargs, error), False
         finally:
             local.in_call = before
         if local.strays and not before:
             tell_strays(self.recorder)
+        if not own:
+            return out
         if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
             operation = f"Tensor.{func.__name__}"
             moved(self.recorder, operation, args[0], out)
             streams.moved(self.recorder, operation, args[0], out, not streams.asks_not_to_wait(args, kwargs))
             self._named(func, out)
+        elif func is Tensor.copy_:
+            self._copied(args)
         elif "device" in kwargs and isinstance(out, Tensor):
             self._named(func, out)
         return out
+
+    def _copied(self, args: Any) -> None:
+        """A copy into memory of the host is a way to bring a value there."""
+        tensors, device_of = args[:2], self.recorder.machine.device_of
+        if len(tensors) == 2 and all(isinstance(t, Tensor) for t in tensors):
+            trace = trace_of(tensors[0])
+            if trace is not None and device_of(tensors[0]) == CPU != device_of(tensors[1]):
+                trace.hosted = True
 
     def _named(self, func: Any, result: Tensor) -> None:
         """A call that says where its result goes: to the device under test, to the CPU, or to another accelerator."""
@@ -68,15 +92,17 @@ class RecordingFunctions(TorchFunctionMode):
             if recorder.in_worker and not recorder.reached:
                 workers.tell_used(recorder, sys._getframe(2))
             recorder.reached = True
-        elif device.type != "cpu":
+        elif device.type == recorder.device.type:
             message = f"it is put on {device} while the run is on {recorder.device}"
             recorder.emit("elsewhere", [("", result)], name_of_function(func), message)
 
     def _failed(self, func: Any, args: Any, kwargs: Any, error: Exception) -> Any:
         recorder = self.recorder
         for _ in range(_MOST_REPAIRS):
-            seized: Seized | None = getattr(error, "_devlint_seized", None)
             kind = kind_of(str(error))
+            seized: Seized | None = getattr(error, "_devlint_seized", None)
+            if seized is None and kind in _REPAIRED:
+                seized = asked_again(recorder, func, args, kwargs)
             workers.tell_refused(recorder, error, sys._getframe(2))
             if (kind is None and seized is None) or getattr(error, "_devlint_told", False):
                 raise error
@@ -89,13 +115,15 @@ class RecordingFunctions(TorchFunctionMode):
             brought = repaired(recorder, seized, kind, args, kwargs) if recorder.repair and kind in _REPAIRED else None
             if brought is None:
                 raise error
-            args, kwargs = brought
+            whole = kind == "host-only" and seized is None
+            before, (args, kwargs) = args, brought
             recorder.local.in_call = True
             try:
                 out = func(*args, **kwargs)
             except Exception as again:
                 error = again
             else:
+                out = put_back(recorder, out, before) if whole else out
                 mark_repaired(out)
                 return out
             finally:
@@ -105,10 +133,12 @@ class RecordingFunctions(TorchFunctionMode):
     def _record_text(self, kind: str, func: Any, args: Any, kwargs: Any, message: str) -> None:
         """An error raised before the dispatcher: every operand away from the others is shown."""
         recorder = self.recorder
-        leaves = [t for t in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
-        stray = [t for t in leaves if (recorder.machine.device_of(t) == recorder.device) == (kind == "host-only")]
-        others = [t for t in leaves if not any(t is s for s in stray)]
-        operands = [("", t) for t in (*stray, *others)]
+        leaves = torch.utils._pytree.tree_leaves((args, kwargs))
+        generators = [leaf for leaf in leaves if isinstance(leaf, Generator) and kind == "generator"]
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        stray = [t for t in tensors if (recorder.machine.device_of(t) == recorder.device) == (kind == "host-only")]
+        others = [] if kind == "host-only" else [t for t in tensors if not any(t is s for s in stray)]
+        operands = [*(("generator", g) for g in generators), *(("", t) for t in (*stray, *others))]
         judged = "judge" if recorder.machine.simulated else "device"
         recorder.emit(kind, operands, name_of_function(func), message, judged=judged)  # type: ignore[arg-type]
 

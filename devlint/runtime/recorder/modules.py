@@ -14,7 +14,7 @@ from devlint.runtime.labels import CPU
 from devlint.runtime.observation import Seen
 from devlint.runtime.patching import Patches
 from devlint.runtime.recorder.recorder import Recorder
-from devlint.runtime.recorder.traces import seen
+from devlint.runtime.recorder.traces import seen, trace_of
 
 Tensor = torch.Tensor
 Module = torch.nn.Module
@@ -65,13 +65,20 @@ def is_on(recorder: Recorder, module: Module, args: Any, kwargs: Any) -> bool:
 
 
 def look_at_output(recorder: Recorder, module: Module, out: Any) -> None:
-    """A tensor of values that comes out of a module on the accelerator should be there too."""
+    """A tensor of values that comes out of a module on the accelerator should be there too, unless the program itself
+    brought it to the host."""
     for leaf in tree_leaves(out):
         values = isinstance(leaf, Tensor) and leaf.dim() > 0 and leaf.is_floating_point()
-        if values and recorder.machine.device_of(leaf) == CPU:
+        if values and recorder.machine.device_of(leaf) == CPU and not _is_wanted_there(recorder, leaf):
             name = type(module).__qualname__
             message = f"{name} runs on {recorder.device} and returns a tensor on the CPU"
             recorder.emit("strayed", [("output", leaf)], f"{name}.__call__", message, detail="output")
+
+
+def _is_wanted_there(recorder: Recorder, tensor: Tensor) -> bool:
+    """Whether a value on the host was moved there, or made of one that was, or lies in memory that only it has."""
+    trace = trace_of(tensor)
+    return (trace is not None and trace.hosted) or recorder.machine.is_pinned(tensor)
 
 
 def look_back(recorder: Recorder, module: Module, operation: str) -> None:

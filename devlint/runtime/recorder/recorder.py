@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
@@ -17,6 +17,7 @@ from devlint.runtime.recorder.ordering import Ordering
 from devlint.runtime.recorder.traces import seen, trace_of
 
 Tensor = torch.Tensor
+Generator = torch._C.Generator
 Sink = Callable[[Observation], None]
 
 
@@ -60,18 +61,27 @@ class Recorder:
     def emit(
         self,
         kind: str,
-        operands: list[tuple[str, Tensor]],
+        operands: Sequence[tuple[str, Tensor | Generator]],
         operation: str,
         message: str,
         *,
         judged: Judged = "judge",
         detail: str = "",
     ) -> None:
-        """Say what happened to these operands (role, tensor), the stray one first, at the running user frame."""
+        """Say what happened to these operands, each with its role, the stray one first, at the running user frame."""
         frame = sys._getframe(1)
         found = tuple(seen(t, self.machine.device_of(t), role) for role, t in operands)
-        echo = any((trace := trace_of(t)) is not None and trace.repaired for _, t in operands)
+        traces = (trace_of(t) for _, t in operands if isinstance(t, Tensor))
+        echo = any(trace is not None and trace.repaired for trace in traces)
         self.say(kind, frame, found, operation, message, judged=judged, detail=detail, repaired=echo)
+
+    def mends(self, grad: Tensor, place: torch.device, message: str) -> bool:
+        """A backward of the program's own came to a gradient elsewhere: told, and brought over if that is wanted."""
+        self.emit("clash", [("gradient", grad)], "backward", message)
+        trace = trace_of(grad)
+        if trace is not None and self.repair:
+            trace.repaired = True
+        return self.repair
 
     def say(
         self,

@@ -12,18 +12,20 @@ from devlint.runtime.names import name_of
 from devlint.runtime.observation import Seen
 
 Tensor = torch.Tensor
+Generator = torch._C.Generator
 MOST_BIRTHS = 8
 
 
 class Trace:
     """Held by the storage's claim; shared by nothing, so that a transfer may change it.
 
-    ``births``: where the values were created that put this one on its device, at most `MOST_BIRTHS`. ``at`` and
+    ``births``: where the values were created that put this one on its device, at most `MOST_BIRTHS`. ``hosted``: the
+    program itself brought the value, or one that it is made of, from an accelerator to the host. ``at`` and
     ``on``: the number of the work that wrote it last, and of that work's stream; 0 is over for everybody. ``queued``: a
     copy that did not wait writes it.
     """
 
-    __slots__ = ("at", "births", "made", "moved", "on", "queued", "repaired")
+    __slots__ = ("at", "births", "hosted", "made", "moved", "on", "queued", "repaired")
 
     def __init__(
         self,
@@ -31,6 +33,7 @@ class Trace:
         made: RawSpot | None = None,
         moved: RawSpot | None = None,
         repaired: bool = False,
+        hosted: bool = False,
         at: int = 0,
         on: int = 0,
     ) -> None:
@@ -38,6 +41,7 @@ class Trace:
         self.made = made
         self.moved = moved
         self.repaired = repaired
+        self.hosted = hosted
         self.at = at
         self.on = on
         self.queued = False
@@ -54,20 +58,28 @@ def set_trace(tensor: Tensor, trace: Trace) -> None:
         claim.trace = trace
 
 
-def seen(tensor: Tensor, device: torch.device, role: str, named: str = "") -> Seen:
+def seen(operand: Tensor | Generator, device: torch.device, role: str, named: str = "") -> Seen:
     """The operand as it is reported, with the name the innermost user frame has for it unless it is given."""
-    trace = trace_of(tensor) or Trace()
-    births = tuple(s for s in map(spot, trace.births) if s is not None)
     frame = None if named else next(user_frames(sys._getframe(1)), None)
+    name = named or name_of(operand, frame) or role
+    if not isinstance(operand, Tensor):
+        return Seen(name, str(device), (), "")
+    trace = trace_of(operand) or Trace()
+    births = tuple(s for s in map(spot, trace.births) if s is not None)
     made = spot(trace.made)
     return Seen(
-        name=named or name_of(tensor, frame) or role,
+        name=name,
         device=str(device),
-        shape=tuple(int(n) for n in tensor.shape),
-        dtype=str(tensor.dtype).removeprefix("torch."),
+        shape=_sizes(operand),
+        dtype=str(operand.dtype).removeprefix("torch."),
         born=births[0] if births else None,
         moved=spot(trace.moved),
         made=made if made is not None and made not in births else None,
         births=births,
         repaired=trace.repaired,
     )
+
+
+def _sizes(tensor: Tensor) -> tuple[int, ...]:
+    """Its shape; empty for a nested tensor, which has no one size in each dimension."""
+    return () if tensor.is_nested else tuple(int(n) for n in tensor.shape)

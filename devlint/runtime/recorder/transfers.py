@@ -74,7 +74,7 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
     caller = sys._getframe(2)
     frame = next(user_frames(caller), None)
     raw: RawSpot | None = None if frame is None else (frame.f_code, frame.f_lasti)
-    set_trace(result, Trace(trace.births, raw, raw, trace.repaired))
+    set_trace(result, Trace(trace.births, raw, raw, trace.repaired, trace.hosted or before != CPU))
     if frame is None or recorder.local.quiet:
         return
     if before != after:

@@ -17,7 +17,8 @@ from typing import Any
 
 import torch
 
-from devlint.runtime import threads
+from devlint.runtime import graph_hooks, threads
+from devlint.runtime.bodies import forget_bodies
 from devlint.runtime.judging import Meeting
 from devlint.runtime.labels import forget_devices
 from devlint.runtime.observation import Judged
@@ -56,10 +57,13 @@ def simulate(count: int = 2, machine: Machine | None = None) -> Iterator[Machine
     machine = machine or Machine(count)
     machine.reset()
     patches = Patches()
+    patches.call(forget_bodies)
     try:
         for part in (attributes, storages, generators, legacy, streams, cuda, grouping, parallel, autograd, compiled):
             part.install(machine, patches)
+        forget_bodies()
         threads.follow(patches, lambda: _modes(machine))
+        graph_hooks.follow(patches, ClaimingMode, lambda: ClaimingMode(machine))
         with _modes(machine):
             yield machine
     finally:

@@ -6,11 +6,9 @@ inside torch's own Python code too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 import torch
 
+from devlint.runtime.bodies import overrides
 from devlint.runtime.labels import claim_of, true_device
 from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.machine import Machine
@@ -34,13 +32,6 @@ def install(machine: Machine, patches: Patches) -> None:
 
     for answer in (device, is_cuda, is_cpu):
         patches.set(Tensor, answer.__name__, property(answer))
-    patches.set(torch.overrides, "has_torch_function", _has_override)
+    patches.set(torch.overrides, "has_torch_function", overrides)
     # Its argument is checked in C++ before any mode is asked; memory is not reused behind a stream's back here.
     patches.set(Tensor, "record_stream", lambda self, stream: None)
-
-
-def _has_override(args: Iterable[Any]) -> bool:
-    """`torch.overrides.has_torch_function` without the modes: fast paths ask it whether they may be taken."""
-    plain = (Tensor.__torch_function__, torch._C._disabled_torch_function_impl)
-    found = (getattr(type(arg), "__torch_function__", None) for arg in args)
-    return any(override is not None and override not in plain for override in found)

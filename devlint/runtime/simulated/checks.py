@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from devlint.runtime.judging import judge_named
+from devlint.runtime.labels import of_this_machine
 from devlint.runtime.simulated.errors import clash_error, generator_text
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import copied_to
@@ -51,7 +52,7 @@ def _may_be_checked(row: tables.Row) -> bool:
 
 def check(machine: Machine, operation: Operation, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Raise what CUDA raises when the operands of such a function may not meet."""
-    named = list(_named(operation, args, kwargs))
+    named = list(named_operands(operation, args, kwargs))
     if len(named) < 2 and not operation.cpu_arguments:
         return
     meeting = judge_named(operation, named, machine.device_of)
@@ -64,7 +65,7 @@ def check_out(machine: Machine, func: Any, args: Sequence[Any], kwargs: dict[str
     operation = writing_functions().get(func)
     if operation is None or not isinstance(kwargs["out"], Tensor):
         return
-    meeting = judge_named(operation, list(_named(operation, args, kwargs)), machine.device_of)
+    meeting = judge_named(operation, list(named_operands(operation, args, kwargs)), machine.device_of)
     clash = meeting.clash
     if clash is not None and "out" in [meeting.roles[i] for i in (clash.operand, clash.other) if i is not None]:
         raise clash_error(func, meeting, clash)
@@ -81,7 +82,8 @@ def check_generator(machine: Machine, args: Sequence[Any], kwargs: dict[str, Any
         raise RuntimeError(generator_text(place, generator.device))
 
 
-def _named(operation: Operation, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def named_operands(operation: Operation, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The tensors of a call of a function with the names of their parameters."""
     positional = [p.name for p in operation.parameters if not p.keyword_only] or ["input"]
     pairs = [(positional[min(i, len(positional) - 1)], value) for i, value in enumerate(args)]
     for role, value in (*pairs, *kwargs.items()):
@@ -163,7 +165,10 @@ def watched_apply(machine: Machine, true_apply: Any) -> Callable[..., Any]:
         node = None if first is None else first.grad_fn
         if node is not None and type(node).__name__ == f"{cls.__name__}Backward":
             places = [machine.device_of(a) for a in args if isinstance(a, Tensor)]
-            node.register_hook(lambda grads, _: _validated(machine, grads, places, cls.__name__))
+            is_there = of_this_machine()
+            node.register_hook(
+                lambda grads, _: _validated(machine, grads, places, cls.__name__) if is_there() else None
+            )
         return out
 
     return apply
@@ -177,11 +182,12 @@ def _validated(machine: Machine, grads: Sequence[Any], places: Sequence[torch.de
     valid = []
     for index, grad in enumerate(grads):
         if isinstance(grad, Tensor) and index < len(places) and machine.device_of(grad) != places[index]:
-            if grad.dim():
-                raise RuntimeError(
-                    f"Function {name}Backward returned an invalid gradient at index {index} - expected device "
-                    f"{places[index]} but got {machine.device_of(grad)}"
-                )
+            said = (
+                f"Function {name}Backward returned an invalid gradient at index {index} - expected device "
+                f"{places[index]} but got {machine.device_of(grad)}"
+            )
+            if grad.dim() and not (machine.mends and machine.mends(grad, places[index], said)):
+                raise RuntimeError(said)
             grad = copied_to(grad, places[index])
         valid.append(grad)
     return tuple(valid)

@@ -109,6 +109,7 @@ def _c_functions(machine: Machine) -> dict[str, Any]:
         "_cuda_getAllocatorBackend": lambda: "native",
         "_cuda_record_memory_history": nothing,
         "_cuda_record_memory_history_legacy": nothing,
+        "_cuda_memorySnapshot": lambda *args: {"segments": [], "device_traces": [], "allocator_settings": {}},
         "_cuda_set_sync_debug_mode": nothing,
         "_cuda_get_sync_debug_mode": lambda: 0,
         "_cuda_isCurrentStreamCapturing": lambda: False,
@@ -224,6 +225,9 @@ _LACKING = (
     "cuda.memory.MemPool",
     "cuda.memory.CUDAPluggableAllocator",
     "cuda._compile_kernel",
+    "export.export",
+    "export.draft_export",
+    "onnx.export",
 )
 """Classes and functions of torch that PyTorch's own Python code would begin to run before it fails."""
 
@@ -236,7 +240,7 @@ def _refuse(patches: Patches, path: str) -> None:
     true = getattr(owner, name, None)
     if true is None:
         return
-    what = f"torch.cuda.{name}"
+    what = f"torch.cuda.{name}" if names[0] == "cuda" else f"torch.{path}"
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise NotSimulated(what)

@@ -6,7 +6,7 @@ judge as long as all claims agree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,8 +14,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from devlint.runtime.judging import Meeting, judge, reads_on_host
-from devlint.runtime.labels import CPU, address_of, claim_of, claims, set_device
-from devlint.runtime.simulated.errors import clash_error
+from devlint.runtime.labels import CPU, address_of, claim_of, claims, of_this_machine, set_device
+from devlint.runtime.simulated.errors import NotSimulated, clash_error
 from devlint.runtime.simulated.lacking import run_wider
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import gradient_to
@@ -24,6 +24,7 @@ from devlint.semantics import Meets, Result, Rule
 Tensor = torch.Tensor
 
 _MIXED: Any = object()
+_Device = torch._C.device
 _aten = torch.ops.aten
 _STAYS_ON_HOST: dict[Any, tuple[int, ...]] = {_aten._pack_padded_sequence.default: (1,)}
 """Outputs that are CPU tensors wherever the operands are."""
@@ -53,6 +54,8 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 for item in value:
                     if isinstance(item, Tensor):
                         common = _join(common, item)
+            elif isinstance(value, _Device) and value.type == self.machine.type:
+                return self._asked_for(value, func, args, kwargs)
         if common is _MIXED or reads_on_host(func):
             return self._meet(func, args, kwargs)
         try:
@@ -65,6 +68,16 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             common = self._inside()
         if common is not CPU:
             _label(func, out, common)
+        return out
+
+    def _asked_for(self, asked: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """An operator that makes its result on the device it is told, and that no function of torch stands for."""
+        here = [CPU if isinstance(value, _Device) else value for value in args]
+        out = func(*here, **{name: CPU if isinstance(value, _Device) else value for name, value in kwargs.items()})
+        place = self.machine.resolve(asked)
+        for item in out if isinstance(out, list | tuple) else (out,):
+            if isinstance(item, Tensor):
+                set_device(item, place)
         return out
 
     def _bare(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -87,6 +100,8 @@ class JudgingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return CPU
 
     def _meet(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if func is _aten._nested_view_from_jagged.default:
+            raise NotSimulated("a nested tensor of the jagged layout")  # what it does itself runs below every mode
         meeting = judge(func, args, kwargs, self.machine.device_of)
         clash = meeting.clash
         if clash is not None:
@@ -159,6 +174,11 @@ def _bring_gradients_back(meeting: Meeting, device: torch.device) -> None:
     """A legal mix (a 0-dim CPU operand): autograd's engine moves the 0-dim gradient to where its input is."""
     for value, place in zip(meeting.values, meeting.devices, strict=True):
         away = place != device and isinstance(value, Tensor) and value.requires_grad and value.dim() == 0
-        if away and not hasattr(value, "_devlint_hooked"):
-            value._devlint_hooked = True
-            value.register_hook(partial(gradient_to, place=place))
+        hooked = getattr(value, "_devlint_hooked", None)
+        if away and not (hooked and hooked()):
+            value._devlint_hooked = is_there = of_this_machine()
+            value.register_hook(partial(_gradient_back, place, is_there))
+
+
+def _gradient_back(place: torch.device, is_there: Callable[[], bool], grad: Tensor) -> Tensor:
+    return gradient_to(grad, place) if is_there() else grad

@@ -32,11 +32,17 @@ class ClaimingMode(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         local = self.machine.local
+        if any(not issubclass(kind, torch.Tensor) for kind in types):
+            # What stands for a tensor and is none (a tracer's proxy) answers by itself, and is nowhere.
+            return func(*args, **kwargs)
         if torch.is_autocast_enabled("cuda"):
             args, kwargs = cast(self.machine, func, args, kwargs)
         handler = self.special.get(func)
         if handler is not None:
             return handler(self.machine, func, args, kwargs)
+        if type(func) is torch._ops.OpOverload and not any(isinstance(value, torch.Tensor) for value in args):
+            # Part of what is running, as the other operators of a kernel that is made of them.
+            return func(*args, **kwargs)
         factory = self.factories.get(func)
         if factory is not None:
             return make(self.machine, factory, func, args, dict(kwargs))

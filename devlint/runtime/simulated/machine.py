@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -35,6 +36,8 @@ class Machine:
     """The devices and what they remember. One simulation runs at a time (`devlint.runtime.simulated.simulate`)."""
 
     type = "cuda"
+    mends: Callable[[Tensor, torch.device, str], bool] | None
+    """Told of a gradient that is not where it belongs, where that is, and what CUDA says; whether to bring it there."""
 
     def __init__(self, count: int = 2) -> None:
         if not 1 <= count <= 16:
@@ -47,6 +50,7 @@ class Machine:
         """Forget what a run left behind: current devices, streams, defaults."""
         self.local = _Local()
         self.default_type_device: torch.device = CPU
+        self.mends: Callable[[Tensor, torch.device, str], bool] | None = None
         self.stream_class: Any = None
         self._pid: int | None = None
         self._visible: int | None = None

@@ -45,6 +45,7 @@ def install(machine: Machine, patches: Patches) -> None:
         patches.set(torch._C, name, function)
     if torch.distributed.is_available():
         _refuse_nccl(patches)
+        _reduce_beside_the_parameters(machine, patches)
     _refuse_spawning(patches)
 
 
@@ -58,6 +59,25 @@ def _refuse_nccl(patches: Patches) -> None:
 
     for owner in (torch.distributed, torch.distributed.distributed_c10d):
         patches.set(owner, "init_process_group", init_process_group)
+
+
+def _reduce_beside_the_parameters(machine: Machine, patches: Patches) -> None:
+    """`DistributedDataParallel` keeps gradients in buckets that C++ makes where the parameters are."""
+    parallel = torch.nn.parallel.DistributedDataParallel
+
+    def beside(true: Any) -> Any:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            before, machine.local.call = machine.local.call, tuple(self.module.parameters())
+            try:
+                return true(self, *args, **kwargs)
+            finally:
+                machine.local.call = before
+
+        return call
+
+    for name in ("_ddp_init_helper", "_pre_forward"):
+        if name in vars(parallel):
+            patches.set(parallel, name, beside(vars(parallel)[name]))
 
 
 def _refuse_spawning(patches: Patches) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from devlint.runtime.labels import CPU, device_of, make_claims, set_device
+from devlint.runtime.labels import CPU, device_of, make_claims, of_this_machine, set_device
 from devlint.runtime.simulated.machine import Machine
 
 Tensor = torch.Tensor
@@ -63,8 +63,10 @@ def copied_to(tensor: Tensor, place: torch.device, **kwargs: Any) -> Tensor:
     label(moved, place)
     node = moved.grad_fn
     if node is not None:
-        origin = device_of(tensor)
-        node.register_hook(lambda grads, _: tuple(g if g is None else gradient_to(g, origin) for g in grads))
+        origin, is_there = device_of(tensor), of_this_machine()
+        node.register_hook(
+            lambda grads, _: tuple(gradient_to(g, origin) if g is not None and is_there() else g for g in grads)
+        )
     return moved
 
 
