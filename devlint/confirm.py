@@ -19,7 +19,8 @@ from devlint.pipeline.result import EntryRun, Hidden, Result
 from devlint.pipeline.stages.selecting import hidden_by
 from devlint.pipeline.task import FileTask
 from devlint.runtime.entries import Entry
-from devlint.runtime.isolation import Job, Run, run_isolated
+from devlint.runtime.isolation import Run, run_isolated
+from devlint.runtime.job import Job
 from devlint.runtime.nursery import Nursery
 from devlint.runtime.placements import Placement, Wish
 from devlint.runtime.predictions import prediction_of, wanted

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from devlint.confirm import ConfirmRequest, Progress
     from devlint.pipeline.result import EntryRun
     from devlint.runtime.entries import Entry
-    from devlint.runtime.isolation import Job, Run
+    from devlint.runtime.isolation import Run
+    from devlint.runtime.job import Job
 
 _LISTS = ("select", "ignore", "extend_select", "exclude", "extend_exclude")
 _SIZES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

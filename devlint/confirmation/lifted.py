@@ -14,7 +14,8 @@ from devlint.finding import Finding
 from devlint.pipeline.outside_findings import suppress_findings
 from devlint.pipeline.result import EntryRun, Result
 from devlint.runtime.entries import Entry
-from devlint.runtime.isolation import Job, Run
+from devlint.runtime.isolation import Run
+from devlint.runtime.job import Job
 from devlint.runtime.observation import Observation
 from devlint.runtime.placements import Placement, Wish
 from devlint.runtime.unforeseen import runtime_findings

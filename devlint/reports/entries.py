@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from devlint.finding import Finding, VerdictState
+from devlint.pipeline.result import EntryRun
 from devlint.reports.frame import bar, frame, gutter_width
 from devlint.reports.painting import Line, visible, wrapped
 from devlint.reports.source_lines import SourceLines
-from devlint.pipeline.result import EntryRun
 
 MOST_SCOPES = 3
 """Functions named in the line about what nothing came near; the others are counted."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from devlint.runtime.auto import CannotBuild
 from devlint.runtime.comparisons import watched
-from devlint.runtime.isolation import Job
+from devlint.runtime.job import Job
 from devlint.runtime.observation import Observation, Spot, to_json
 from devlint.runtime.placements import Placement
 from devlint.runtime.process_state import ProcessDefaults, watch_variables

@@ -13,70 +13,15 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from devlint.finding import Place
-from devlint.runtime.entries import Entry
+from devlint.runtime.job import Job
 from devlint.runtime.nursery import Child, Nursery, environment
 from devlint.runtime.observation import Observation, Spot, from_json, read_lines
-from devlint.runtime.placements import Placement, Wish
+from devlint.runtime.placements import Placement
 
 _GRACE_SECONDS = 2.0
 _OUTPUT_LINES = 20
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One entry on one placement, with all that the child must know."""
-
-    entry: Entry
-    placement: Placement
-    wish: Wish
-    places: tuple[Place, ...] = ()
-    """The places of which the child tells whether they ran; paths are absolute."""
-    comparisons: tuple[Place, ...] = ()
-    """Comparisons of which the child tells what they come to; paths are absolute."""
-    train: bool = False
-    repair: bool = True
-    sanitize: bool = False
-    """Under PyTorch's CUDA sanitizer, which sees races between streams and makes everything slow."""
-    timeout: float | None = None
-    """Seconds of wall-clock time; None: no limit."""
-    memory: int | None = None
-    """Bytes of resident memory of all the run's processes; None: no limit."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "entry": self.entry.to_json(),
-            "placement": self.placement.value,
-            "machine": self.wish.machine,
-            "index": self.wish.index,
-            "places": [_row(place) for place in self.places],
-            "comparisons": [_row(place) for place in self.comparisons],
-            "train": self.train,
-            "repair": self.repair,
-            "sanitize": self.sanitize,
-            "memory": self.memory,
-        }
-
-    @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Job:
-        return cls(
-            Entry.from_json(fields["entry"]),
-            Placement(fields["placement"]),
-            Wish(fields["machine"], fields["index"]),
-            tuple(Place(*place) for place in fields["places"]),
-            tuple(Place(*place) for place in fields["comparisons"]),
-            fields["train"],
-            fields["repair"],
-            fields["sanitize"],
-            memory=fields["memory"],
-        )
-
-
-def _row(place: Place) -> list[Any]:
-    return [place.path, place.line, place.column, place.end_line, place.end_column]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devlint.runtime.isolation import Job, Run, run_of
+from devlint.runtime.isolation import Run, run_of
+from devlint.runtime.job import Job
 
 _POLL_SECONDS = 0.1
 

@@ -102,7 +102,7 @@ class Session:
 
     def finish(self) -> None:
         """Tell what is known only at the end of the run: how often things were copied and waited for."""
-        self._recorder.counts.tell()
+        self._recorder.tell_counts()
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from devlint.runtime.entries import Entry
-from devlint.runtime.isolation import Job, Run, read_run, run_isolated
+from devlint.runtime.isolation import Run, read_run, run_isolated
+from devlint.runtime.job import Job
 from devlint.runtime.nursery import Nursery, environment
 from devlint.runtime.placements import Placement, Wish
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from devlint.confirm import _sanitized
 from devlint.finding import Confidence, Finding, Place, Severity
 from devlint.runtime.entries import Entry
-from devlint.runtime.isolation import Job, Run, run_isolated
+from devlint.runtime.isolation import Run, run_isolated
+from devlint.runtime.job import Job
 from devlint.runtime.nursery import Nursery
 from devlint.runtime.placements import Placement, Wish
 

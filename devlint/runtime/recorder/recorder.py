@@ -51,7 +51,7 @@ class Recorder:
         self.reached = False
         self.in_worker = False
         self.local = _Local()
-        self.counts = Counts(self)
+        self.counts = Counts(lambda: self.local.forward)
         self.ordering = Ordering()
         self.strayed: set[Any] = set()
         self.streams: dict[tuple[int, int], RawSpot] = {}
@@ -116,6 +116,15 @@ class Recorder:
                 return
             self._known.add(key)
             self.sink(Observation(kind, places, operands, operation, message, phase, repaired, judged, detail))
+
+    def tell_counts(self) -> None:
+        """Say how often things were copied and waited for, at the end of the run."""
+        self.counts.tell(self._tell_count)
+
+    def _tell_count(
+        self, kind: str, places: tuple[Spot, ...], operands: tuple[Seen, ...], operation: str, message: str, detail: str
+    ) -> None:
+        self.tell(kind, places, operands, operation, message, detail=detail)
 
 
 _BACKWARD = "_engine_run_backward"
