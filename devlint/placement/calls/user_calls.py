@@ -25,6 +25,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.symbols import made_key, module_symbol
 from devlint.placement.operations.transfers import comes_in_a_batch
 from devlint.placement.syntax.nodes import code_of
 
@@ -80,7 +81,10 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
             device = UNKNOWN
         holds_state = _holds_state(interp, callee)
         provenance = interp.step(StepKind.MADE, node, device, code_of(node.func))
-        return Module(device, "", info, provenance, holds_state=holds_state)
+        made = Module(device, "", info, provenance, holds_state=holds_state)
+        for one in info.order:
+            interp.program.note_argument(made_key(module_symbol(one).key), made)
+        return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node)

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from devlint.placement.domain.abstract_values import Constant, Container, Host, Opaque, Tensor, UnknownValue, Value
+from devlint.placement.domain.abstract_values import (
+    Constant,
+    Container,
+    Host,
+    Module,
+    Opaque,
+    Tensor,
+    UnknownValue,
+    Value,
+)
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leaves
 from devlint.placement.domain.scope import Scope
+from devlint.placement.domain.symbols import made_key
 
 
 class ArgumentLog:
@@ -40,8 +50,10 @@ class ArgumentLog:
         if not isinstance(event, DeviceMismatch):
             return event
         sides = [operand.value for operand in (event.offending, event.other)]
+        if _is_private(scope.class_name) and any(self._objects_stay(value) for value in sides):
+            return None
         name = scope.qualname.rsplit(".", 1)[-1]
-        private = name.startswith("_") and not name.startswith("__")
+        private = _is_private(name)
         direct = (private or scope.is_nested) and name not in self._indirect
         if any(self._each_call(value, _stays_on_cpu) for value in sides):
             if direct:
@@ -53,6 +65,19 @@ class ArgumentLog:
             return replace(event, callers_on_cpu=in_sight)
         return event
 
+    def _objects_stay(self, value: Value) -> bool:
+        """Whether every object of the class in this file is called, and on the CPU at each call."""
+        symbols = [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
+        if not symbols or any(symbol.anchor is not Anchor.MODULE for symbol in symbols):
+            return False
+        called = [self._arguments.get(symbol.key, []) for symbol in symbols]
+        made = [self._arguments.get(made_key(symbol.key), []) for symbol in symbols]
+        return all(called) and all(
+            all(one.device == CPU for one in receivers if isinstance(one, Module))
+            and {_construction(one) for one in objects} <= {_construction(one) for one in receivers}
+            for receivers, objects in zip(called, made, strict=True)
+        )
+
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether at each call in the file the parameter that this value follows is given such an argument."""
         device = getattr(value, "device", UNKNOWN)
@@ -61,6 +86,16 @@ class ArgumentLog:
             return False
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
+
+
+def _is_private(name: str | None) -> bool:
+    last = (name or "").rsplit(".", 1)[-1]
+    return last.startswith("_") and not last.startswith("__")
+
+
+def _construction(value: Value) -> int | None:
+    """Which construction an object came from."""
+    return id(value.provenance.first.node) if isinstance(value, Module) and value.provenance is not None else None
 
 
 def _nobody_knows(_: str) -> bool:
