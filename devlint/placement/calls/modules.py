@@ -250,9 +250,8 @@ def _meet_module(
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
                 clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
                 apart = (sides, clash, sides[first], sides[second])
-                interp.emit(
-                    DeviceMismatch(node, interp.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed)
-                )
+                called = (*apart, "module", module_node, module.assumed)
+                interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *called, arms=interp.arms))
                 if first == 0:
                     return
 

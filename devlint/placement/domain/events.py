@@ -131,6 +131,8 @@ class DeviceMismatch(Event):
     callee_node: cst.BaseExpression | None = None
     assumed: bool = False
     """That the callee is a Module is read from how it is kept and called, not from its class."""
+    arms: tuple[Decided, ...] = ()
+    """The conditions it stands under."""
     callers_on_cpu: bool = False
     """The calls of the enclosing definition in this file hand it CPU tensors, or, where they are all that can be seen,
     nothing that is placed anywhere else; callers elsewhere may."""
@@ -212,6 +214,8 @@ class Returned(Event):
     value_node: cst.BaseExpression | None = None
     guarded: bool = False
     """A test for a device decides whether it is reached."""
+    settled_by_callers: bool = False
+    """All calls are in sight, and where the value is makes no difference to them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from devlint.placement.domain.abstract_values import (
@@ -15,8 +15,9 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import DeviceMismatch, Event
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leaves
+from devlint.placement.domain.events import DeviceMismatch, Event, Returned
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Decided, SameAs, Symbol, leaves
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import made_key
 
@@ -42,22 +43,28 @@ class ArgumentLog:
         self._arguments.clear()
         self._only_used_here = _nobody_knows
 
-    def judged(self, event: Event, scope: Scope) -> Event | None:
+    def judged(self, event: Event, scope: Scope, parameters: Mapping[str, str]) -> Event | None:
         """A clash with an argument in the light of the calls in this file; None where those are all there can be.
 
-        ``scope`` is the definition that was walked; the clash may stand in one that it calls.
+        ``scope`` is the definition that was walked; the clash may stand in one that it calls. ``parameters`` are the
+        definition's by name, with the keys of their symbols.
         """
+        if isinstance(event, Returned):
+            return replace(event, settled_by_callers=self._settles(event, scope))
         if not isinstance(event, DeviceMismatch):
             return event
+        if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
+            return None
         sides = [operand.value for operand in (event.offending, event.other)]
         if _is_private(scope.class_name) and any(self._objects_stay(value) for value in sides):
             return None
         name = scope.qualname.rsplit(".", 1)[-1]
         private = _is_private(name)
-        direct = (private or scope.is_nested) and name not in self._indirect
-        if any(self._each_call(value, _stays_on_cpu) for value in sides):
-            if direct:
+        direct = self._is_direct(scope.qualname, scope.is_nested)
+        for value in sides:
+            if self._each_call(value, _stays_on_cpu) and (direct or self._owners_are_direct(value)):
                 return None
+        if any(self._each_call(value, _stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
         if any(self._each_call(value, _is_placed_nowhere) for value in sides):
             # Where all calls are in sight, none of them says that the argument could be anywhere else.
@@ -65,9 +72,38 @@ class ArgumentLog:
             return replace(event, callers_on_cpu=in_sight)
         return event
 
+    def _is_direct(self, qualname: str, nested: bool) -> bool:
+        """Whether all calls of a definition are in this file, each by its name."""
+        name = qualname.rsplit(".", 1)[-1]
+        return (_is_private(name) or nested) and name not in self._indirect
+
+    def _owners_are_direct(self, value: Value) -> bool:
+        """Whether all calls of the definitions are in sight whose parameters a value follows: a closure has others'."""
+        owners = {symbol.key.split(":", 1)[0] for symbol in _symbols(value)}
+        return bool(owners) and all(self._is_direct(owner, nested=False) for owner in owners)
+
+    def _never_asked_for(self, arms: tuple[Decided, ...], parameters: Mapping[str, str]) -> bool:
+        """Whether some condition on the way is a parameter that each call leaves, or sets, to the other arm."""
+        return any(
+            given and all(isinstance(one, Constant) and bool(one.value) is not arm.holds for one in given)
+            for arm in arms
+            if arm.guard.text in parameters and arm.guard.key.endswith("@")
+            for given in (self._arguments.get(parameters[arm.guard.text], []),)
+        )
+
+    def _settles(self, event: Returned, scope: Scope) -> bool:
+        """Whether all calls are in sight, and each moves the result or gives what makes it a CPU tensor."""
+        if not self._is_direct(scope.qualname, scope.is_nested):
+            return False
+        results = self._arguments.get(result_key(scope.qualname), [])
+        moved = {_call_of(value) for value in self._arguments.get(MOVED, [])} - {None}
+        if results and all(_call_of(value) in moved for value in results):
+            return True
+        return self._each_call(event.value, _stays_on_cpu)
+
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""
-        symbols = [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
+        symbols = _symbols(value)
         if not symbols or any(symbol.anchor is not Anchor.MODULE for symbol in symbols):
             return False
         called = [self._arguments.get(symbol.key, []) for symbol in symbols]
@@ -80,12 +116,32 @@ class ArgumentLog:
 
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether at each call in the file the parameter that this value follows is given such an argument."""
-        device = getattr(value, "device", UNKNOWN)
-        symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
+        symbols = _symbols(value)
         if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
+
+
+MOVED = "moved"
+"""The key under which is noted what is transferred."""
+
+
+def result_key(qualname: str) -> str:
+    """The key under which the results of the calls of a definition are noted."""
+    return f"result:{qualname}"
+
+
+def _call_of(value: Value) -> int | None:
+    """The call that gave a value as it is."""
+    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
+    returned = provenance is not None and provenance.step.kind is StepKind.RETURNED
+    return id(provenance.step.node) if provenance is not None and returned else None
+
+
+def _symbols(value: Value) -> list[Symbol]:
+    """The places that a value follows."""
+    return [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
 
 
 def _is_private(name: str | None) -> bool:
