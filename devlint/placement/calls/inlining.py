@@ -32,6 +32,7 @@ from devlint.placement.domain.lattice import Device, SameAs, may_be_cpu
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
+from devlint.placement.state.built_in_call import built_here
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -48,17 +49,18 @@ def call_with_values(
 
     The clashes of arguments inside are emitted in the caller's walk.
     """
-    handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
+    modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
+    handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     if not handed or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
     program = interp.program.holder(info)
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _walk(interp, program, info, definition, site, receiver)
+    inner = _walk(interp, program, info, definition, site, receiver, modules)
     for event in inner.events:
         if isinstance(event, DeviceMismatch) and _is_about(event, handed):
-            interp.emit(event)
+            interp.emit(replace(event, caller=interp.scope))
     return _settled(inner, inner.result())
 
 
@@ -69,10 +71,12 @@ def _walk(
     definition: cst.FunctionDef,
     site: CallSite,
     receiver: Value | None,
+    modules: tuple[Step, ...],
 ) -> Interpreter:
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
     inner.state.context_device = interp.state.context_device
+    inner.handed_modules = modules
     inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}
     bind_parameters(inner, info)
     first = parameters_of(definition)[:1]
@@ -132,6 +136,15 @@ def _made_on_cpu(value: Value) -> Iterator[Step]:
         made = _creation(value.provenance)
         if made is not None:
             yield made
+
+
+def _built_for(interp: Interpreter, node: cst.Call, site: CallSite) -> Iterator[Step]:
+    """The constructions of the Modules with state that are made here on the CPU, and that nothing but the call gets."""
+    for argument in site.arguments:
+        module = argument.value
+        if isinstance(module, Module) and not argument.star and built_here(interp, module, argument.node, node):
+            assert module.provenance is not None
+            yield module.provenance.step
 
 
 def _creation(provenance: Provenance | None) -> Step | None:

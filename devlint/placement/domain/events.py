@@ -133,6 +133,10 @@ class DeviceMismatch(Event):
     """That the callee is a Module is read from how it is kept and called, not from its class."""
     arms: tuple[Decided, ...] = ()
     """The conditions it stands under."""
+    caller: Scope | None = None
+    """The definition that brings it about by what it hands to the one in which it stands."""
+    placed_by_callers: bool = False
+    """All calls of the enclosing definition are in sight, and each gives it what its own caller placed."""
     callers_on_cpu: bool = False
     """The calls of the enclosing definition in this file hand it CPU tensors, or, where they are all that can be seen,
     nothing that is placed anywhere else; callers elsewhere may."""

@@ -94,6 +94,8 @@ class Interpreter:
         self.closure: dict[str, Value] = info.closure if info is not None else {}
         self.places: dict[str, Device] = {}
         """Keys of symbols whose place the call that is evaluated settles, and where that is."""
+        self.handed_modules: tuple[Step, ...] = ()
+        """The constructions of Modules that the caller made for the call that is evaluated, and for nothing else."""
         self.env: AbstractState | None = AbstractState()
         """The state at the current point; None where that cannot be reached."""
         self.uses = NameUses()

@@ -16,7 +16,17 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import DeviceMismatch, Event, Returned
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Decided, SameAs, Symbol, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Decided,
+    Device,
+    SameAs,
+    Symbol,
+    is_accelerator,
+    leaves,
+)
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import made_key
@@ -66,6 +76,8 @@ class ArgumentLog:
                 return None
         if any(self._each_call(value, _stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
+        if scope.is_nested and direct and any(self._each_call(value, _is_placed) for value in sides):
+            return replace(event, placed_by_callers=True)
         if any(self._each_call(value, _is_placed_nowhere) for value in sides):
             # Where all calls are in sight, none of them says that the argument could be anywhere else.
             in_sight = direct or (scope.class_name is None and self._only_used_here(name))
@@ -161,6 +173,17 @@ def _nobody_knows(_: str) -> bool:
 def _is_placed_nowhere(value: Value) -> bool:
     """Nothing is known of where the argument is, or it is on the CPU."""
     return isinstance(value, UnknownValue) or getattr(value, "device", None) == UNKNOWN or _stays_on_cpu(value)
+
+
+def _is_placed(value: Value) -> bool:
+    """The argument is a tensor where the caller's own caller, or the module, is, or on an accelerator."""
+    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in leaves(_device_of(value))}
+    movable = anchors <= {Anchor.PARAMETER, Anchor.MODULE}
+    return isinstance(value, Tensor) and (movable or is_accelerator(value.device))
+
+
+def _device_of(value: Value) -> Device:
+    return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
 
 
 def _stays_on_cpu(value: Value) -> bool:
