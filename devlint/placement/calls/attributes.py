@@ -72,7 +72,7 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
         case Tensor():
             return _of_tensor(owner, name, node)
         case Opaque():
-            return _of_opaque(owner, name, node)
+            return _of_opaque(interp, owner, name, node)
         case Module():
             return _of_module(interp, owner, name, node)
         case Self():
@@ -144,7 +144,11 @@ _PLAIN = frozenset(
 )
 
 
-def _of_opaque(owner: Opaque, name: str, node: cst.Attribute) -> Value:
+def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribute) -> Value:
+    if "cpu" in name.split("_") and name != "is_cpu":
+        # Its name says where it was put: ``meta.lengths_cpu``.
+        placed = interp.step(StepKind.MOVED, node, CPU, f".{name}", owner.provenance)
+        return Opaque(CPU, placed, owner.tensorlike)
     if name in owner.fields:
         return Tensor(owner.device, evidence=Evidence.LIKELY, provenance=owner.provenance)
     if name == "device":

@@ -196,7 +196,8 @@ def _is_named_as_loss(function: cst.BaseExpression) -> bool:
 
 def _call_opaque(interp: Interpreter, callee: Opaque, site: CallSite) -> Value:
     """A callable of unknown type, usually a model that was passed in: the result is on its arguments' device."""
-    placed = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque))]
+    given = [a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments]
+    placed = [value for value in given if isinstance(value, (Tensor, Opaque))]
     if len(placed) == 1 and not isinstance(placed[0], UnknownValue):
         value = placed[0]
         return Opaque(value.device, value.provenance)

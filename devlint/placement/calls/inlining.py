@@ -8,6 +8,7 @@ are reported at the call: others are reported for the callee itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,6 +18,7 @@ from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     Container,
+    DeviceName,
     Evidence,
     Module,
     Opaque,
@@ -26,9 +28,11 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
-from devlint.placement.domain.lattice import may_be_cpu
+from devlint.placement.domain.lattice import Device, SameAs, may_be_cpu
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
+from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
+from devlint.placement.state.built_in_call import built_here
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -45,18 +49,19 @@ def call_with_values(
 
     Mismatches of arguments inside the callee are emitted by the caller's evaluation.
     """
-    handed = [step for argument in site.arguments for step in _made_on_cpu(argument.value)]
+    modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
+    handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     if not handed or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
     program = interp.program.holder(info)
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _evaluate(interp, program, info, definition, site, receiver)
+    inner = _evaluate(interp, program, info, definition, site, receiver, modules)
     for event in inner.events:
         if isinstance(event, DeviceMismatch) and _is_about(event, handed):
-            interp.emit(event)
-    return inner.result()
+            interp.emit(replace(event, caller=interp.scope))
+    return _settled(inner, inner.result())
 
 
 def _evaluate(
@@ -66,10 +71,13 @@ def _evaluate(
     definition: cst.FunctionDef,
     site: CallSite,
     receiver: Value | None,
+    modules: tuple[Step, ...],
 ) -> Interpreter:
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
     inner.state.context_device = interp.state.context_device
+    inner.handed_modules = modules
+    inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}
     bind_parameters(inner, info)
     first = parameters_of(definition)[:1]
     if first and receiver is not None and info.owner is not None and not info.is_static:
@@ -81,6 +89,26 @@ def _evaluate(
     if program is interp.program:
         interp.object_stores.add(inner.object_stores)
     return inner
+
+
+def _place_of_self(interp: Interpreter, info: FunctionInfo, receiver: Value | None) -> dict[str, Device]:
+    """``self`` of the callee is where the receiver is, by the symbols that its class and the method's go by."""
+    if not isinstance(receiver, Module):
+        return {}
+    device = interp.placed(receiver.device)
+    symbols = {module_symbol(one) for one in (info.owner, receiver.info) if one is not None}
+    return {symbol.key: device for symbol in symbols if device != SameAs(symbol)}
+
+
+def _settled(inner: Interpreter, value: Value) -> Value:
+    """What a call gives back, with the place of its receiver put for that of ``self``."""
+    if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
+        device = inner.placed(value.device)
+        return value if device == value.device else replace(value, device=device)
+    if isinstance(value, Container):
+        items = tuple(_settled(inner, item) for item in value.items)
+        return replace(value, items=items, rest=None if value.rest is None else _settled(inner, value.rest))
+    return value
 
 
 def _as_self(receiver: Value, usual: Value) -> Value:
@@ -108,6 +136,15 @@ def _made_on_cpu(value: Value) -> Iterator[Step]:
         made = _creation(value.provenance)
         if made is not None:
             yield made
+
+
+def _built_for(interp: Interpreter, node: cst.Call, site: CallSite) -> Iterator[Step]:
+    """The constructions of the Modules with state that are made here on the CPU, and that nothing but the call gets."""
+    for argument in site.arguments:
+        module = argument.value
+        if isinstance(module, Module) and not argument.star and built_here(interp, module, argument.node, node):
+            assert module.provenance is not None
+            yield module.provenance.step
 
 
 def _creation(provenance: Provenance | None) -> Step | None:

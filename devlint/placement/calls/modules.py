@@ -10,7 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
-from devlint.placement.calls.summaries import bind_arguments, handed_back, substitute
+from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -143,6 +143,7 @@ def call_module(
         )
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
+        note_receiver(interp, module)
         call_with_values(interp, node, forward, site, module)
         stayed = _left_on_cpu(interp, node, module, forward, site)
         if stayed is not None:
@@ -249,9 +250,8 @@ def _meet_module(
                 first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
                 clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
                 apart = (sides, clash, sides[first], sides[second])
-                interp.emit(
-                    DeviceMismatch(node, interp.scope, MODULE_OPERATION, *apart, "module", module_node, module.assumed)
-                )
+                called = (*apart, "module", module_node, module.assumed)
+                interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *called, arms=interp.arms))
                 if first == 0:
                     return
 

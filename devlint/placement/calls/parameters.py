@@ -10,7 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import symbol_key
-from devlint.placement.declarations.constructor_parts import serves_constructor
+from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.known_classes import ClassKind
@@ -67,7 +67,8 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower():
         return Setting.HOST
-    if name in CONSTRUCTION or name.startswith(CONSTRUCTION_PREFIXES) or serves_constructor(owner, name):
+    named_so = name.startswith(CONSTRUCTION_PREFIXES) and not serves_forward(owner, name)
+    if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
     if owner.is_module and name == "forward":
         return Setting.FORWARD

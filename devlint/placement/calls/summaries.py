@@ -58,11 +58,19 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
     counts = not interp.muted and interp.depth == 0
     if info.owner is not None and receiver is not None and not info.is_static:
         substitution[module_symbol(info.owner).key] = receiver
+        note_receiver(interp, receiver)
     for name, value in arguments_of(info, site, receiver):
         substitution[symbol_key(info, name)] = value
         if counts:
             interp.program.note_argument(symbol_key(info, name), value)
     return substitution
+
+
+def note_receiver(interp: Interpreter, receiver: Value) -> None:
+    """A call of a method, or of the object itself, for what its class's methods are walked as."""
+    if isinstance(receiver, Module) and receiver.info is not None and not interp.muted and interp.depth == 0:
+        for one in receiver.info.order:
+            interp.program.note_argument(module_symbol(one).key, receiver)
 
 
 def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:

@@ -25,7 +25,9 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.symbols import made_key, module_symbol
 from devlint.placement.operations.transfers import comes_in_a_batch
+from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     seen = call_with_values(interp, node, info, site, function.receiver)
     result = returned(interp, node, info, summary, substitution) if seen is None else handed_back(interp, node, seen)
     _note_moved(interp, site, result)
+    if not interp.muted and interp.depth == 0:
+        interp.program.note_argument(result_key(info.qualname), result)
     return result
 
 
@@ -80,7 +84,10 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
             device = UNKNOWN
         holds_state = _holds_state(interp, callee)
         provenance = interp.step(StepKind.MADE, node, device, code_of(node.func))
-        return Module(device, "", info, provenance, holds_state=holds_state)
+        made = Module(device, "", info, provenance, holds_state=holds_state)
+        for one in info.order:
+            interp.program.note_argument(made_key(module_symbol(one).key), made)
+        return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node)

@@ -16,3 +16,11 @@ def serves_constructor(info: ClassInfo, name: str) -> bool:
     if init is None or not name.startswith("_") or name.startswith("__") or name not in init.own.mentioned:
         return False
     return not any(name in m.own.mentioned for m in info.methods.values() if m is not init)
+
+
+def serves_forward(info: ClassInfo, name: str) -> bool:
+    """Whether a method is called by ``forward``, not by ``__init__``, and stores nothing: it is no part of building."""
+    method, forward, init = (info.methods.get(one) for one in (name, "forward", "__init__"))
+    if method is None or forward is None or method.stores or name not in forward.own.mentioned:
+        return False
+    return init is None or name not in init.own.mentioned

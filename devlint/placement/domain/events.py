@@ -135,6 +135,12 @@ class DeviceMismatch(Event):
     callee_node: cst.BaseExpression | None = None
     assumed: bool = False
     """How the callee is stored and called indicates a Module; its class is not known."""
+    arms: tuple[Decided, ...] = ()
+    """The conditions it stands under."""
+    caller: Scope | None = None
+    """The definition whose call passes the offending operand to the definition of ``scope``."""
+    placed_by_callers: bool = False
+    """All call sites are known, and each passes what its own caller placed."""
     callers_on_cpu: bool = False
     """Known callers pass a CPU tensor for the parameter.
 
@@ -219,6 +225,8 @@ class Returned(Event):
     value_node: cst.BaseExpression | None = None
     guarded: bool = False
     """A condition about devices decides whether it is reached."""
+    settled_by_callers: bool = False
+    """All call sites are known, and the device of the value makes no difference to them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

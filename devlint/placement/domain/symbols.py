@@ -10,3 +10,8 @@ def module_symbol(info: ClassInfo | None) -> Symbol:
     """The device of the parameters of ``self``."""
     key = f"self:{id(info)}" if info is not None else "self"
     return Symbol(Anchor.MODULE, "self", key)
+
+
+def made_key(key: str) -> str:
+    """The key under which the constructions of the class with that symbol key are noted."""
+    return f"made:{key}"

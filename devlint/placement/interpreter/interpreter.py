@@ -18,7 +18,7 @@ from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import Event, Fate
-from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, relate
+from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, choose, relate
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.value_join import join_values
@@ -92,6 +92,10 @@ class Interpreter:
         self.info = info
         self.depth = depth
         self.closure: dict[str, Value] = info.closure if info is not None else {}
+        self.places: dict[str, Device] = {}
+        """Keys of symbols whose place the call that is evaluated settles, and where that is."""
+        self.handed_modules: tuple[Step, ...] = ()
+        """The constructions of Modules that the caller made for the call that is evaluated, and for nothing else."""
         self.env: AbstractState | None = AbstractState()
         """The state at the current point; None if the point is unreachable."""
         self.uses = NameUses()
@@ -279,6 +283,7 @@ class Interpreter:
 
     def relate(self, a: Device, b: Device) -> Relation:
         """:func:`domain.relate`, refined by the state: partly moved batches, and branches for the CPU."""
+        a, b = self.placed(a), self.placed(b)
         moved = self._sibling_moved(a, b)
         if moved is not None:
             return moved
@@ -286,6 +291,16 @@ class Interpreter:
         if relation is Relation.DIFFERENT and self.in_cpu_world and (_movable(a) or _movable(b)):
             return Relation.UNKNOWN
         return relation
+
+    def placed(self, device: Device) -> Device:
+        """``device`` where the call that is evaluated settles the places of its symbols."""
+        if not self.places:
+            return device
+        if isinstance(device, SameAs):
+            return self.places.get(device.symbol.key, device)
+        if isinstance(device, Choice):
+            return choose(device.guard, self.placed(device.then), self.placed(device.otherwise))
+        return device
 
     def _sibling_moved(self, a: Device, b: Device) -> Relation | None:
         """The relation of an item that was not moved to the device where another item of its batch was."""

@@ -300,7 +300,8 @@ def _report(
 ) -> MismatchOperand:
     met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
     offending, other = _sides(interp, met, clash)
-    interp.emit(DeviceMismatch(node, interp.scope, operation, met, clash, offending, other, callee, callee_node))
+    sides = (met, clash, offending, other, callee, callee_node)
+    interp.emit(DeviceMismatch(node, interp.scope, operation, *sides, arms=interp.arms))
     return offending
 
 

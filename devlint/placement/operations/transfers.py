@@ -31,6 +31,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
 
@@ -55,6 +56,8 @@ def transfer(
     """The result of a transfer call, and its effect on the receiver."""
     target = _target(interp, method, receiver, call)
     fate = interp.take_fate(node)
+    if target.moves and not interp.muted and interp.depth == 0:
+        interp.program.note_argument(MOVED, receiver)
     result = _moved(interp, node, receiver, receiver_node, method, call, target)
     interp.emit(
         Moved(

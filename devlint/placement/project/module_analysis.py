@@ -13,6 +13,7 @@ import libcst as cst
 
 from devlint.placement.calls.constructor_facts import add_own_facts, completed
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
+from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.index import FileIndex, index_file
 from devlint.placement.domain.abstract_values import (
@@ -35,7 +36,7 @@ from devlint.placement.interpreter.program import Program
 from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
 from devlint.placement.state.call_sites import ArgumentLog
-from devlint.placement.syntax.nodes import body_of
+from devlint.placement.syntax.nodes import body_of, parameters_of
 from devlint.source.dependency_parts import MODULE
 from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
@@ -134,11 +135,15 @@ class ModuleAnalysis:
         interp = self._evaluated(function)
         if interp is None:
             return
+        parameters = {p.name.value: symbol_key(function, p.name.value) for p in parameters_of(function.header)}
+        judged: Event | None
         for event in interp.events:
             if isinstance(event, Loaded) and event.scope.class_name is not None:
                 by_name = loaded.setdefault(event.scope.class_name, {})
                 by_name.setdefault(event.attribute, set()).add(function.name)
-            judged = self.argument_log.judged(event, interp.scope) if self.argument_log is not None else event
+            judged = event
+            if self.argument_log is not None:
+                judged = self.argument_log.judged(event, interp.scope, parameters)
             if judged is not None:
                 yield judged
 

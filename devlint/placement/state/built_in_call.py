@@ -19,12 +19,19 @@ SETTINGS = frozenset({Setting.FORWARD, Setting.METHOD, Setting.FUNCTION})
 _HARMLESS = frozenset({"print", "len", "type", "isinstance", "repr", "str", "id", "count_parameters"})
 
 
-def built_here(interp: Interpreter, module: Module, node: cst.BaseExpression) -> bool:
-    """Whether the module certainly has state, was created on the CPU by this definition, and has not been moved."""
+def built_here(
+    interp: Interpreter, module: Module, node: cst.BaseExpression, handed_to: cst.Call | None = None
+) -> bool:
+    """Whether the module certainly has state, was created on the CPU by this definition, and has not been moved.
+
+    One that the caller made for this very call counts as made here. ``handed_to`` is a call that may have it.
+    """
     if module.holds_state is not True or module.assumed or module.device != CPU or interp.info is None:
         return False
     step = module.provenance.step if module.provenance is not None else None
-    if step is None or step.kind is not StepKind.MADE or step.scope != interp.scope or interp.in_cpu_world:
+    if step is None or step.kind is not StepKind.MADE or interp.in_cpu_world:
+        return False
+    if step.scope != interp.scope and not any(step is given for given in interp.handed_modules):
         return False
     if interp.scope.setting not in SETTINGS or not all(_stays(child) for child in module.children):
         return False
@@ -33,7 +40,7 @@ def built_here(interp: Interpreter, module: Module, node: cst.BaseExpression) ->
         # It moves its inputs itself, or its ``forward`` is not known.
         return False
     path = path_of(node)
-    return path is None or not (_has_parts_elsewhere(interp, path) or _is_handed_on(interp, path))
+    return path is None or not (_has_parts_elsewhere(interp, path) or _is_handed_on(interp, path, handed_to))
 
 
 def _stays(child: object) -> bool:
@@ -46,11 +53,11 @@ def _has_parts_elsewhere(interp: Interpreter, path: str) -> bool:
     return any(getattr(value, "device", None) != CPU for value in parts)
 
 
-def _is_handed_on(interp: Interpreter, path: str) -> bool:
-    """Whether the module is passed to other code, which may move it in place."""
+def _is_handed_on(interp: Interpreter, path: str, known: cst.Call | None) -> bool:
+    """Whether the module is passed to code other than ``known``, which may move it in place."""
     assert interp.info is not None
     for child in descend(interp.info.node):
-        if not isinstance(child, cst.Call) or (dotted(child.func) or "") in _HARMLESS:
+        if not isinstance(child, cst.Call) or child is known or (dotted(child.func) or "") in _HARMLESS:
             continue
         if any(isinstance(a.value, (cst.Name, cst.Attribute)) and code_of(a.value) == path for a in child.args):
             return True

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from devlint.placement.domain.abstract_values import Constant, Container, Host, Opaque, Tensor, UnknownValue, Value
-from devlint.placement.domain.events import DeviceMismatch, Event
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, leaves
+from devlint.placement.domain.abstract_values import (
+    Constant,
+    Container,
+    Host,
+    Module,
+    Opaque,
+    Tensor,
+    UnknownValue,
+    Value,
+)
+from devlint.placement.domain.events import DeviceMismatch, Event, Returned
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Decided,
+    Device,
+    SameAs,
+    Symbol,
+    is_accelerator,
+    leaves,
+)
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope
+from devlint.placement.domain.symbols import made_key
 
 
 class ArgumentLog:
@@ -32,35 +53,117 @@ class ArgumentLog:
         self._arguments.clear()
         self._only_used_here = _nobody_knows
 
-    def judged(self, event: Event, scope: Scope) -> Event | None:
+    def judged(self, event: Event, scope: Scope, parameters: Mapping[str, str]) -> Event | None:
         """A device mismatch of an argument, checked against the call sites; None if they are complete and rule it out.
 
-        ``scope`` is the evaluated definition; the mismatch may be in a definition that it calls.
+        ``scope`` is the evaluated definition; the mismatch may be in a definition that it calls. ``parameters`` maps
+        the definition's parameters to the keys of their symbols.
         """
+        if isinstance(event, Returned):
+            return replace(event, settled_by_callers=self._settles(event, scope))
         if not isinstance(event, DeviceMismatch):
             return event
+        if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
+            return None
         sides = [operand.value for operand in (event.offending, event.other)]
+        if _is_private(scope.class_name) and any(self._objects_stay(value) for value in sides):
+            return None
         name = scope.qualname.rsplit(".", 1)[-1]
-        private = name.startswith("_") and not name.startswith("__")
-        direct = (private or scope.is_nested) and name not in self._indirect
-        if any(self._each_call(value, _stays_on_cpu) for value in sides):
-            if direct:
+        private = _is_private(name)
+        direct = self._is_direct(scope.qualname, scope.is_nested)
+        for value in sides:
+            if self._each_call(value, _stays_on_cpu) and (direct or self._owners_are_direct(value)):
                 return None
+        if any(self._each_call(value, _stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
+        if scope.is_nested and direct and any(self._each_call(value, _is_placed) for value in sides):
+            return replace(event, placed_by_callers=True)
         if any(self._each_call(value, _is_placed_nowhere) for value in sides):
             # All call sites are known, and none passes an argument that could be elsewhere.
             in_sight = direct or (scope.class_name is None and self._only_used_here(name))
             return replace(event, callers_on_cpu=in_sight)
         return event
 
+    def _is_direct(self, qualname: str, nested: bool) -> bool:
+        """Whether all calls of a definition are in this file, each by its name."""
+        name = qualname.rsplit(".", 1)[-1]
+        return (_is_private(name) or nested) and name not in self._indirect
+
+    def _owners_are_direct(self, value: Value) -> bool:
+        """Whether all calls of the definitions are in sight whose parameters a value follows: a closure has others'."""
+        owners = {symbol.key.split(":", 1)[0] for symbol in _symbols(value)}
+        return bool(owners) and all(self._is_direct(owner, nested=False) for owner in owners)
+
+    def _never_asked_for(self, arms: tuple[Decided, ...], parameters: Mapping[str, str]) -> bool:
+        """Whether some condition on the way is a parameter that each call leaves, or sets, to the other arm."""
+        return any(
+            given and all(isinstance(one, Constant) and bool(one.value) is not arm.holds for one in given)
+            for arm in arms
+            if arm.guard.text in parameters and arm.guard.key.endswith("@")
+            for given in (self._arguments.get(parameters[arm.guard.text], []),)
+        )
+
+    def _settles(self, event: Returned, scope: Scope) -> bool:
+        """Whether all calls are in sight, and each moves the result or gives what makes it a CPU tensor."""
+        if not self._is_direct(scope.qualname, scope.is_nested):
+            return False
+        results = self._arguments.get(result_key(scope.qualname), [])
+        moved = {_call_of(value) for value in self._arguments.get(MOVED, [])} - {None}
+        if results and all(_call_of(value) in moved for value in results):
+            return True
+        return self._each_call(event.value, _stays_on_cpu)
+
+    def _objects_stay(self, value: Value) -> bool:
+        """Whether every object of the class in this file is called, and on the CPU at each call."""
+        symbols = _symbols(value)
+        if not symbols or any(symbol.anchor is not Anchor.MODULE for symbol in symbols):
+            return False
+        called = [self._arguments.get(symbol.key, []) for symbol in symbols]
+        made = [self._arguments.get(made_key(symbol.key), []) for symbol in symbols]
+        return all(called) and all(
+            all(one.device == CPU for one in receivers if isinstance(one, Module))
+            and {_construction(one) for one in objects} <= {_construction(one) for one in receivers}
+            for receivers, objects in zip(called, made, strict=True)
+        )
+
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether every call site in the file passes such an argument for the parameter that this value follows."""
-        device = getattr(value, "device", UNKNOWN)
-        symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
+        symbols = _symbols(value)
         if not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
             return False
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
+
+
+MOVED = "moved"
+"""The key under which is noted what is transferred."""
+
+
+def result_key(qualname: str) -> str:
+    """The key under which the results of the calls of a definition are noted."""
+    return f"result:{qualname}"
+
+
+def _call_of(value: Value) -> int | None:
+    """The call that gave a value as it is."""
+    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
+    returned = provenance is not None and provenance.step.kind is StepKind.RETURNED
+    return id(provenance.step.node) if provenance is not None and returned else None
+
+
+def _symbols(value: Value) -> list[Symbol]:
+    """The places that a value follows."""
+    return [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
+
+
+def _is_private(name: str | None) -> bool:
+    last = (name or "").rsplit(".", 1)[-1]
+    return last.startswith("_") and not last.startswith("__")
+
+
+def _construction(value: Value) -> int | None:
+    """Which construction an object came from."""
+    return id(value.provenance.first.node) if isinstance(value, Module) and value.provenance is not None else None
 
 
 def _nobody_knows(_: str) -> bool:
@@ -70,6 +173,17 @@ def _nobody_knows(_: str) -> bool:
 def _is_placed_nowhere(value: Value) -> bool:
     """Whether the argument's device is unknown, or is the CPU."""
     return isinstance(value, UnknownValue) or getattr(value, "device", None) == UNKNOWN or _stays_on_cpu(value)
+
+
+def _is_placed(value: Value) -> bool:
+    """The argument is a tensor where the caller's own caller, or the module, is, or on an accelerator."""
+    anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in leaves(_device_of(value))}
+    movable = anchors <= {Anchor.PARAMETER, Anchor.MODULE}
+    return isinstance(value, Tensor) and (movable or is_accelerator(value.device))
+
+
+def _device_of(value: Value) -> Device:
+    return value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
 
 
 def _stays_on_cpu(value: Value) -> bool:

@@ -250,7 +250,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # A test's arguments are its fixtures, the functions of a script or notebook are called by itself: on the CPU,
         # more often than not (fixture `a_script`).
         return Confidence.LOW
-    nested = step.scope.is_nested and not step.scope.qualname.endswith(".<lambda>")
+    nested = step.scope.is_nested and not step.scope.qualname.endswith(".<lambda>") and not event.placed_by_callers
     if nested or any(_holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)):
         return Confidence.LOW
     if event.callers_on_cpu:

@@ -168,10 +168,12 @@ def _is_certain(place: object) -> bool:
 
 
 def _built_here(event: DeviceMismatch, mine: MismatchOperand) -> Step | None:
-    """The construction in this very definition, with no move since."""
+    """The construction in this very definition, or by its caller for this call, with no move since."""
     provenance = provenance_of(mine.value)
     step = provenance.step if provenance is not None else None
-    if mine.role != MODULE_CALL or step is None or step.kind is not StepKind.MADE or step.scope != event.scope:
+    if mine.role != MODULE_CALL or step is None or step.kind is not StepKind.MADE:
+        return None
+    if step.scope not in (event.scope, event.caller):
         return None
     on_cpu = device_of(mine.value) == Known("cpu")
     return step if on_cpu and event.scope.setting is not Setting.MODULE_LEVEL else None

@@ -125,7 +125,7 @@ class ArmsOnDifferentDevices(Rule):
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
-        if event.guarded or not _may_be_elsewhere(event):
+        if event.guarded or event.settled_by_callers or not _may_be_elsewhere(event):
             return ()
         several = isinstance(event.value, Container) and event.value.type == "tuple" and event.value.keys is None
         values = event.value.items if several and isinstance(event.value, Container) else (event.value,)
