@@ -56,6 +56,8 @@ class Step:
     """For MADE: the factory, by the table."""
     bare: bool = False
     """For MADE: no device was named and none was in force."""
+    note: str = ""
+    """The convention by which the value counts as what it is taken for, in the words of a trace."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

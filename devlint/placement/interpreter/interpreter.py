@@ -312,8 +312,9 @@ class Interpreter:
         previous: Provenance | None = None,
         factory: Factory | None = None,
         bare: bool = False,
+        note: str = "",
     ) -> Provenance:
-        return extend(previous, Step(kind, node, self.scope, device, name, factory, bare))
+        return extend(previous, Step(kind, node, self.scope, device, name, factory, bare, note))
 
     # -- results --------------------------------------------------------------------------------------------------
 
