@@ -47,4 +47,6 @@ def draft_step(step: Step) -> DraftStep:
     """One step of a value's provenance as a step of the trace."""
     named = f"`{step.name}`: " if step.name else ""
     passes_on = step.kind not in (StepKind.GIVEN, StepKind.REGISTERED, StepKind.MADE)
-    return DraftStep(step.node, step.scope, f"{named}{_STEP_MESSAGES[step.kind]}", describe(step.device), passes_on)
+    assumed = f"; {step.note}" if step.note else ""
+    words = f"{named}{_STEP_MESSAGES[step.kind]}{assumed}"
+    return DraftStep(step.node, step.scope, words, describe(step.device), passes_on)

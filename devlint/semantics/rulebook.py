@@ -37,7 +37,8 @@ def function(qualified: str) -> Operation | Factory | None:
         return method(qualified.removeprefix("torch.Tensor."))
     if qualified.startswith("torchvision."):
         return _of_torchvision(qualified)
-    return _call(qualified) if qualified.startswith("torch.") else _of_library(qualified)
+    known = _call(qualified) if qualified.startswith("torch.") else None
+    return known if known is not None else _of_library(qualified)
 
 
 @cache

@@ -8,7 +8,13 @@ from devlint.source.decoding import Source
 def may_hold_findings(source: Source) -> bool:
     """Whether a file names torch. Of one that does not, only the syntax is checked.
 
-    Every name that reaches PyTorch contains the word (``torch``, ``pytorch_lightning``, ``torchvision`` ...). The text
-    is searched too, since a file may be written in an encoding whose bytes do not show it.
+    Every name that reaches PyTorch contains the word (``torch``, ``pytorch_lightning``, ``torchvision`` ...). A file
+    that is handed a tensor need not name it: only a tensor is detached. The text is searched too, since a file may be
+    written in an encoding whose bytes do not show it.
     """
-    return b"torch" in source.data or (source.encoding != "utf-8" and "torch" in source.text)
+    if any(mark.encode() in source.data for mark in _MARKS):
+        return True
+    return source.encoding != "utf-8" and any(mark in source.text for mark in _MARKS)
+
+
+_MARKS = ("torch", ".detach().numpy()")

@@ -11,9 +11,9 @@ from devlint import semantics
 from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
 from devlint.placement.declarations.known_classes import ClassKind
-from devlint.placement.declarations.parameter_evidence import TENSOR_ONLY
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
@@ -119,7 +119,16 @@ def reference(owner: Reference, name: str) -> Value:
 
 def _of_tensor(owner: Tensor, name: str, node: cst.Attribute) -> Value:
     if name == "device":
-        return DeviceName(owner.device, node, code_of(node), of_tensor=owner.evidence is Evidence.CERTAIN)
+        certain = owner.evidence is Evidence.CERTAIN
+        assumed = owner.provenance is not None and bool(owner.provenance.step.note)
+        return DeviceName(
+            owner.device,
+            node,
+            code_of(node),
+            of_tensor=certain,
+            by_convention=not certain and assumed,
+            provenance=owner.provenance,
+        )
     if name in ("is_cuda", "is_cpu", "is_meta", "is_xpu", "is_mps"):
         return Truth(about_device=True)
     if name in ("data", "grad") and owner.kind is Kind.PARAMETER:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, ITEMS_ARE_TENSORS, names_a_loader
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -218,7 +219,12 @@ def bind_loop_target(
 
 
 def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
-    """One item of an iterable; an item of a loader is a batch that was not moved yet."""
+    """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
+    if isinstance(iterable, Opaque) and _holds_tensors(interp, iterable, target, node):
+        provenance = interp.step(
+            StepKind.GIVEN, target, iterable.device, code_of(target), note=CONVENTIONS[ITEMS_ARE_TENSORS]
+        )
+        return Tensor(iterable.device, evidence=Evidence.LIKELY, provenance=provenance)
     if isinstance(iterable, UnknownValue) or _is_loader(iterable) or _is_called_loader(iterable, node):
         symbol = Symbol(Anchor.BATCH, code_of(target), f"{interp.scope.qualname}:batch:{id(node)}", code_of(node))
         device = SameAs(symbol)
@@ -226,6 +232,14 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
     if isinstance(iterable, Container) and iterable.type == "dict":
         return Constant("") if not iterable.items else Host()
     return item_of(interp, iterable, None)
+
+
+def _holds_tensors(interp: Interpreter, iterable: Opaque, target: cst.BaseExpression, node: cst.BaseExpression) -> bool:
+    """An argument whose items are used as only tensors can be, and are moved nowhere: where the caller has them."""
+    if not isinstance(target, cst.Name) or not isinstance(node, cst.Name) or not _is_loader(iterable):
+        return False
+    used_as_tensor = target.value in interp.uses.certain and target.value not in interp.uses.moved
+    return used_as_tensor and not names_a_loader(node.value)
 
 
 def _is_loader(value: Value) -> bool:

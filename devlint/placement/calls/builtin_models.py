@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.declarations.definitions import ClassInfo
-from devlint.placement.domain.abstract_values import NOTHING, Container, Host, Opaque, Self, Truth, Value
+from devlint.placement.declarations.parameter_evidence import Role, annotated
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Constant,
+    Container,
+    Host,
+    Kind,
+    Opaque,
+    Self,
+    Tensor,
+    Truth,
+    Value,
+)
 from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.value_join import join_values
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of, dotted
 
@@ -116,7 +130,49 @@ def _sum(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return item_of(interp, site.positional[0].value, None) if site.positional else NOTHING
 
 
+def _one_of(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``min`` and ``max``: one of the arguments, or an item of a lone one; of numbers a number."""
+    values = [argument.value for argument in site.positional]
+    if site.unpacks or not values:
+        return NOTHING
+    if len(values) == 1:
+        return item_of(interp, values[0], None)
+    if all(isinstance(value, (Host, Constant)) for value in values):
+        return Host(number=True)
+    if not all(isinstance(value, (Tensor, Host, Constant)) for value in values):
+        return NOTHING
+    joined = values[0]
+    for value in values[1:]:
+        joined = join_values(None, joined, value)
+    return joined
+
+
+def _absolute(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``abs``: a tensor of the same place, a number of a number."""
+    value = site.positional[0].value if site.positional else NOTHING
+    if isinstance(value, Tensor):
+        return replace(value, kind=Kind.PLAIN)
+    return Host(number=True) if isinstance(value, (Host, Constant)) else value if isinstance(value, Opaque) else NOTHING
+
+
+def _cast(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``typing.cast(type, value)``: the value, which is of that type."""
+    type_, given = site.argument("typ", 0), site.argument("val", 1)
+    if given is None:
+        return NOTHING
+    value = given.value
+    if type_ is None or not isinstance(value, Opaque):
+        return value
+    is_tensor = annotated(code_of(type_.node), interp.index.imports) is Role.TENSOR
+    return Tensor(value.device, provenance=value.provenance) if is_tensor else value
+
+
 FUNCTIONS: dict[str, Special] = {
+    "min": _one_of,
+    "max": _one_of,
+    "abs": _absolute,
+    "typing.cast": _cast,
+    "typing_extensions.cast": _cast,
     "next": _next,
     "reversed": _sequence,
     "list": _sequence,

@@ -10,8 +10,15 @@ from devlint import semantics
 from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of
+from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.higher_order import call_partial
-from devlint.placement.calls.modules import PARAMETERS, call_module, construct_builtin, wrap_parameter
+from devlint.placement.calls.modules import (
+    PARAMETERS,
+    call_module,
+    construct_builtin,
+    meet_moved_model,
+    wrap_parameter,
+)
 from devlint.placement.calls.user_calls import call_function, call_self, construct
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import (
@@ -184,7 +191,8 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
             return call_unknown_loss(interp, node, site)
         case Opaque():
-            return _call_opaque(interp, callee, site)
+            meet_moved_model(interp, node, callee, site)
+            return of_callable(interp, node, site)
         case _:
             return NOTHING
 
@@ -192,16 +200,6 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
 def _is_named_as_loss(function: cst.BaseExpression) -> bool:
     name = (dotted(function) or "").rsplit(".", 1)[-1].lower()
     return name.startswith(("criterion", "loss")) or name.endswith(("criterion", "loss", "loss_fn", "loss_func"))
-
-
-def _call_opaque(interp: Interpreter, callee: Opaque, site: CallSite) -> Value:
-    """A callable of unknown type, usually a model that was passed in: the result is on its arguments' device."""
-    given = [a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments]
-    placed = [value for value in given if isinstance(value, (Tensor, Opaque))]
-    if len(placed) == 1 and not isinstance(placed[0], UnknownValue):
-        value = placed[0]
-        return Opaque(value.device, value.provenance)
-    return NOTHING
 
 
 def _call_method(

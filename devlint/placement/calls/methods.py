@@ -11,10 +11,12 @@ from devlint import semantics
 from devlint.placement.calls import library_dispatch
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
+from devlint.placement.calls.conventional_results import computes, of_inherited_forward
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.modules import call_module
 from devlint.placement.calls.user_calls import call_function, call_self
-from devlint.placement.declarations.parameter_evidence import TENSOR_ONLY
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -32,8 +34,9 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.lattice import CPU, SameAs, is_accelerator
+from devlint.placement.domain.lattice import CPU, Guard, SameAs, is_accelerator
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import perform
@@ -98,7 +101,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
         if name == "get" and ITEMS in receiver.fields:
-            return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
+            item = Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
+            return _item_or_default(interp, node, item, site)
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
     if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
         tensor = Tensor(
@@ -143,7 +147,15 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         if method is not None:
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         return NOTHING
-    return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
+    if receiver.assumed:
+        return NOTHING
+    if not computes(name):
+        return Opaque(receiver.device, receiver.provenance)
+    note = CONVENTIONS[MODULE_RESULT]
+    provenance = interp.step(
+        StepKind.COMPUTED, node, receiver.device, code_of(function), receiver.provenance, note=note
+    )
+    return Opaque(receiver.device, provenance, tensorlike=True)
 
 
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
@@ -168,6 +180,8 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
         interp.take_fate(node)
         return receiver
+    if name == "forward" and receiver.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION:
+        return of_inherited_forward(interp, node, receiver)
     function = node.func
     value = interp.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
 
@@ -226,10 +240,21 @@ def of_container(interp: Interpreter, receiver: Container, function: cst.Attribu
         return Container(receiver.items, None, receiver.rest)
     if name in ("get", "pop"):
         key = site.positional[0].value if site.positional else NOTHING
-        return item_of(interp, receiver, key.value if isinstance(key, Constant) else None)
+        item = item_of(interp, receiver, key.value if isinstance(key, Constant) else None)
+        written_out = isinstance(key, Constant) and receiver.keys is not None and key.value in receiver.keys
+        return item if written_out else _item_or_default(interp, function, item, site)
     if name == "copy":
         return receiver
     return Host() if name in ("keys", "index", "count") else NOTHING
+
+
+def _item_or_default(interp: Interpreter, node: cst.CSTNode, item: Value, site: CallSite) -> Value:
+    """``kept.get(key, default)``: the item, or a tensor that is made where there is none."""
+    if len(site.positional) < 2 or not isinstance(site.positional[1].value, Tensor):
+        return item
+    key, default = site.positional[:2]
+    name = f"{interp.scope.qualname}:missing@{id(node)}"
+    return join_values(Guard(name, f"{code_of(key.node)} is missing"), default.value, item)
 
 
 def of_instance(interp: Interpreter, node: cst.Call, receiver: Instance, name: str, site: CallSite) -> Value:

@@ -13,6 +13,7 @@ from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     Evidence,
@@ -222,8 +223,31 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
     ]
 
 
+def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque, site: CallSite) -> None:
+    """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten."""
+    if not model.moved or model.device in (CPU, UNKNOWN):
+        return
+    brought = any(
+        isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device and _moved(a.value)
+        for a in site.arguments
+    )
+    left = [
+        Bound(a.keyword or "input", a.value, a.node, strict=True)
+        for a in site.arguments
+        if isinstance(a.value, Tensor) and a.value.device == CPU and a.value.dim is Dim.NONZERO and not _is_length(a)
+    ]
+    if brought and left:
+        as_module = Module(model.device, provenance=model.provenance, assumed=True)
+        _meet_module(interp, node, as_module, node.func, left)
+
+
+def _is_length(argument: Argument) -> bool:
+    """Lengths for packing have to be on the CPU."""
+    return "len" in (argument.keyword or "") or "len" in code_of(argument.node)
+
+
 def _is_float_tensor(site: CallSite) -> bool:
-    """Whether the input is a single float tensor: modules of unknown class may use positions or sizes on the host."""
+    """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
     values = [argument.value for argument in site.arguments]
     if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
         return False

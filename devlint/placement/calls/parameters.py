@@ -12,10 +12,13 @@ from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS
+from devlint.placement.declarations.evidence_uses import uses_of
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of
 from devlint.placement.declarations.parameter_evidence import Role as Holds
-from devlint.placement.declarations.parameter_evidence import module_class, name_uses, roles_of, uses_of
+from devlint.placement.declarations.template_methods import is_step_of_forward
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
@@ -70,7 +73,7 @@ def _setting(info: FunctionInfo) -> Setting:
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not serves_forward(owner, name)
     if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
-    if owner.is_module and name == "forward":
+    if (owner.is_module and name == "forward") or is_step_of_forward(owner, info):
         return Setting.FORWARD
     placed, on_host = library_models.hooks(_bases(owner), owner.kind is ClassKind.LIGHTNING)
     if name in placed or name in on_host:
@@ -109,7 +112,10 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
     star = info.node.params.star_arg
     if isinstance(star, cst.Param):
         device: Device | None = SameAs(with_module) if with_module is not None else None
-        rest: Value = Opaque(device, tensorlike=False) if device is not None else NOTHING
+        if device is None:
+            name = star.name.value
+            device = SameAs(Symbol(Anchor.PARAMETER, name, symbol_key(info, name)))
+        rest: Value = Opaque(device, interp.step(StepKind.GIVEN, star, device, star.name.value))
         interp.state.values[star.name.value] = Container((), None, rest, "tuple")
     if info.node.params.star_kwarg is not None:
         interp.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
@@ -125,15 +131,14 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
         interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten))
 
 
-def _value(
-    interp: Interpreter, parameter: cst.Param, holds: Holds, symbol: Symbol, with_module: Symbol | None
-) -> Value:
+def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None) -> Value:
     device = SameAs(with_module or symbol)
-    match holds:
+    match held.role:
         case Holds.TENSOR:
             return Tensor(device, provenance=interp.step(StepKind.GIVEN, parameter, device, symbol.name))
-        case Holds.PLACED if with_module is None:
-            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+        case Holds.LIKELY_TENSOR | Holds.PLACED if with_module is None or held.role is Holds.LIKELY_TENSOR:
+            note = CONVENTIONS.get(held.convention, "")
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)
             return Tensor(device, evidence=Evidence.LIKELY, provenance=provenance)
         case Holds.TENSORS:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)

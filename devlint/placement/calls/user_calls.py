@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
@@ -68,6 +70,8 @@ def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
     method = receiver.info.method(name)
     if method is None or method.is_property:
         return NOTHING
+    if is_abstract(method):
+        return of_overrides(interp, node, receiver, method)
     bound = None if method.is_static else receiver
     return call_function(interp, node, Function(method, method.qualname, bound), site)
 

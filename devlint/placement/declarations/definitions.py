@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import libcst as cst
 
 from devlint.placement.declarations.class_body import names_blocks
+from devlint.placement.declarations.evidence_grades import Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.method_resolution import c3_merge
@@ -67,8 +68,8 @@ class FunctionInfo:
     _node: FunctionNode | None = None
     _own: OwnNames | None = None
     _signs: frozenset[str] | None = None
-    uses: dict[str, frozenset[str]] | None = None
-    """What the body shows about its names (:func:`parameter_evidence.uses_of`); None until it is first needed."""
+    uses: Uses | None = None
+    """What its body shows of the names in it (:func:`evidence_uses.uses_of`), once that has been asked."""
 
     @property
     def node(self) -> FunctionNode:

@@ -112,7 +112,11 @@ class DeviceName:
     of_tensor: bool = False
     """Read from a tensor's own ``.device``, which always carries an index on an accelerator."""
     is_type: bool = False
-    """``device.type``: only the string of the type."""
+    """``device.type``: only the type's string."""
+    by_convention: bool = field(default=False, compare=False)
+    """Read from the ``.device`` of what is taken for a tensor by a convention."""
+    provenance: Provenance | None = field(default=None, compare=False)
+    """That of the tensor whose ``.device`` it is."""
 
 
 @dataclass(frozen=True, slots=True)

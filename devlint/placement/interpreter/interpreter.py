@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -22,6 +22,7 @@ from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.value_join import join_values
+from devlint.placement.interpreter.exits import Exits, Loop
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 from devlint.semantics import Factory, Relation
 
@@ -50,32 +51,6 @@ class Handlers:
     statements: Mapping[type[cst.CSTNode], Execute]
     """A statement of a type that is not listed has no effect."""
     call_value: CallValue
-
-
-@dataclass(slots=True)
-class Loop:
-    """States that leave a loop body early."""
-
-    breaks: list[AbstractState] = field(default_factory=list)
-    continues: list[AbstractState] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Exits:
-    """The ``return`` statements of a definition."""
-
-    returned: list[tuple[Value, tuple[Decided, ...]]] = field(default_factory=list)
-    """Returned values, each with the conditions under which it is returned."""
-    states: list[AbstractState] = field(default_factory=list)
-
-    def count(self) -> tuple[int, int]:
-        """The number of values and states, for :meth:`keep`."""
-        return len(self.returned), len(self.states)
-
-    def keep(self, count: tuple[int, int]) -> None:
-        """Drop the entries added since ``count``, for code that the analysed configuration does not reach."""
-        del self.returned[count[0] :]
-        del self.states[count[1] :]
 
 
 class Interpreter:
@@ -327,8 +302,9 @@ class Interpreter:
         previous: Provenance | None = None,
         factory: Factory | None = None,
         bare: bool = False,
+        note: str = "",
     ) -> Provenance:
-        return extend(previous, Step(kind, node, self.scope, device, name, factory, bare))
+        return extend(previous, Step(kind, node, self.scope, device, name, factory, bare, note=note))
 
     # -- results --------------------------------------------------------------------------------------------------
 

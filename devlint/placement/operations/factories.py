@@ -53,6 +53,9 @@ def create(
     bare = False
     if named is not None:
         device = resolve_device(interp, named.value, named.node, Sink.ARGUMENT, call)
+        if device == CPU and isinstance(named.value, DeviceName) and _is_bare(named.value.provenance):
+            # On the CPU because another tensor was left there: the repair goes where that one is made.
+            previous = interp.step(StepKind.COMPUTED, node, device, factory.name, named.value.provenance)
     else:
         device, previous = _default(interp, factory, call, receiver)
         bare = previous is None and device == CPU and not call_hides_device(call)
@@ -77,6 +80,12 @@ def create(
     in_context = interp.state.factory_device != CPU
     interp.emit(Created(node, interp.scope, factory, call, value, named, in_context))
     return value
+
+
+def _is_bare(provenance: Provenance | None) -> bool:
+    """Whether a factory without ``device=`` made the tensor, and nothing moved it since."""
+    latest = provenance.find(StepKind.MADE, StepKind.MOVED) if provenance is not None else None
+    return latest is not None and latest.kind is StepKind.MADE and latest.bare
 
 
 def call_hides_device(call: CallSite) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_rows import ALWAYS_TENSORS
 from devlint.placement.domain.abstract_values import (
     Container,
     Opaque,
@@ -72,17 +73,9 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
         else:
             leading = not bound and (parameter.name not in operation.zero_dim or _takes_no_number_first(operation))
             leading = leading and not library_models.takes_images(operation.name)
-            strict = leading or parameter.name in _ALWAYS_TENSORS
+            strict = leading or parameter.name in ALWAYS_TENSORS
             bound.append(Bound(parameter.name, argument.value, argument.node, strict))
     return bound
-
-
-_ALWAYS_TENSORS = frozenset(
-    """
-    index mask mat1 mat2 batch1 batch2 target vec2 query key value source weight condition indices x1 x2 src
-    """.split()
-)
-"""Parameters that never take a number."""
 
 
 _NUMBER_FIRST = ("pow", "where", "bitwise_", "special", "xlogy", "remainder", "float_power", "result_type")

@@ -99,7 +99,7 @@ def _placed_result(
     value = source.value
     device = device_of_value(value)
     if operation.result is Result.OPERANDS and clash is None:
-        device = _common_device(bound, operands, source)
+        device = _common_device(interp, bound, operands, source)
     kind = Kind.PLAIN
     if operation.in_place and isinstance(value, Tensor):
         kind = value.kind
@@ -167,7 +167,7 @@ def _may_offend(interp: Interpreter, value: Value) -> bool:
     return left_behind(interp, value) or CPU in leaves(device_of_value(value))
 
 
-def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bound) -> Device:
+def _common_device(interp: Interpreter, bound: Sequence[Bound], operands: Sequence[Bound], source: Bound) -> Device:
     device = device_of_value(source.value)
     if CPU not in leaves(device):
         return device
@@ -178,13 +178,28 @@ def _common_device(bound: Sequence[Bound], operands: Sequence[Bound], source: Bo
     if scalar and any(device_of_value(b.value) != CPU for b in others):
         # A 0-dim CPU tensor takes the device of the other operand.
         return UNKNOWN
-    if any(isinstance(b.value, UnknownValue) or isinstance(device_of_value(b.value), Unknown) for b in others):
-        # The other operand may be an object with operators of its own, or a tensor on an unknown device.
-        return UNKNOWN
-    return device
+    unknown = [b for b in others if isinstance(b.value, UnknownValue) or isinstance(device_of_value(b.value), Unknown)]
+    if not unknown or (not scalar and not any(b.strict or _may_overload(interp, b) for b in unknown)):
+        # Beside a CPU tensor with dimensions, a number and a CPU tensor give a CPU tensor, and any other tensor fails.
+        return device
+    # The other side may be an object that decides for itself.
+    return UNKNOWN
+
+
+_OVERLOADING = frozenset("linear_operator gpytorch botorch torch_sparse jax cupy tensorflow keras".split())
+"""Packages with classes of their own whose operators take tensors, and give what is none."""
+
+
+def _may_overload(interp: Interpreter, bound: Bound) -> bool:
+    """Whether an unknown operand may be an object with operators of its own: what an unknown call gives is anything."""
+    if isinstance(bound.node, cst.Call):
+        return True
+    return any(name.partition(".")[0] in _OVERLOADING for name in interp.index.imports.values())
 
 
 def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None) -> Dim:
+    if operation.shape is not Shape.ZERO and call is not None and _needs_two_dimensions(call):
+        return Dim.NONZERO
     match operation.shape:
         case Shape.ZERO:
             return Dim.ZERO
@@ -196,6 +211,8 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
             given = call is not None and (
                 any(a.keyword in operation.reduced_by for a in call.arguments) or _positional_dim(operation, call)
             )
+            if call is not None and _keeps_dimensions(call):
+                return dim_of(operands[0].value)
             return Dim.UNKNOWN if given else Dim.ZERO
         case Shape.BROADCAST:
             dims = {dim_of(b.value) for b in operands}
@@ -204,6 +221,19 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
             return Dim.ZERO if dims == {Dim.ZERO} else Dim.UNKNOWN
         case _:
             return _dim_by_size(operation, call)
+
+
+def _needs_two_dimensions(call: CallSite) -> bool:
+    """``dim=1``: the tensor has a second dimension, so one at least is left of them."""
+    given = call.keyword("dim")
+    value = given.value.value if given is not None and isinstance(given.value, Constant) else None
+    return isinstance(value, int) and not isinstance(value, bool) and (value >= 1 or value <= -2)
+
+
+def _keeps_dimensions(call: CallSite) -> bool:
+    """``keepdim=True``: as many dimensions as before."""
+    given = call.keyword("keepdim")
+    return given is not None and isinstance(given.value, Constant) and given.value.value is True
 
 
 def _dim_by_size(operation: Operation, call: CallSite | None) -> Dim:

@@ -10,12 +10,15 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
+    Container,
+    Evidence,
     Opaque,
     Tensor,
     Value,
 )
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand
 from devlint.placement.domain.lattice import CPU, UNKNOWN
+from devlint.placement.domain.provenance import StepKind
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
@@ -94,10 +97,16 @@ def _indices(interp: Interpreter, node: cst.Subscript) -> tuple[list[Bound], boo
     for element in node.slice:
         part = element.slice
         if isinstance(part, cst.Index):
-            value = interp.evaluate(part.value)
-            if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
-                index = Bound("indices", value, part.value, strict=True)
-                found.append(_with_dimensions(index) if _is_argument(value, part.value) else index)
+            given = interp.evaluate(part.value)
+            # A tuple that is kept in a variable is as many indices.
+            several = isinstance(given, Container) and given.type == "tuple" and given.rest is None
+            for value in given.items if isinstance(given, Container) and several else (given,):
+                if isinstance(value, Opaque) and value.moved:
+                    # An object that is no tensor, and can be moved, is no index.
+                    value = Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
+                if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
+                    index = Bound("indices", value, part.value, strict=True)
+                    found.append(_with_dimensions(index) if _is_argument(value, part.value) else index)
         elif isinstance(part, cst.Slice):
             for bound in (part.lower, part.upper, part.step):
                 if bound is not None:
@@ -105,14 +114,14 @@ def _indices(interp: Interpreter, node: cst.Subscript) -> tuple[list[Bound], boo
     return _as_long_as_each_other(found), bool(found)
 
 
-_CASTS = frozenset({"long", "int", "to", "type", "bool"})
+_CASTS = frozenset({"long", "int", "to", "type", "bool", "cuda", "cpu"})
 
 
 def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
-    """Whether it is an argument, at most with another dtype: callers may pass several indices."""
+    """An argument as it was given, but for dtype and device: nothing keeps a caller from giving several indexes."""
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _CASTS:
         node = node.func.value
-    given = value.provenance.step.node if value.provenance is not None else None
+    given = next((step.node for step in value.provenance or () if step.kind is not StepKind.MOVED), None)
     return isinstance(node, cst.Name) and isinstance(given, cst.Param) and given.name.value == node.value
 
 

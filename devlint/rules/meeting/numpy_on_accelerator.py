@@ -142,9 +142,12 @@ class NumpyOnAccelerator(Rule):
                 step = DraftStep(back.node, back.scope, "made a tensor again here", "cpu")
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
-            if not _is_tensor(event):
-                continue
             sibling = self._moved_to_cpu.get(scope.qualname)
+            if not _is_tensor(event) and not (sibling is not None and _is_item_beside(event, sibling)):
+                continue
+            if sibling is None and _is_taken_from_a_graph(event):
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
+                continue
             if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
                 continue
@@ -159,6 +162,39 @@ def _is_tensor(event: HostRead) -> bool:
     """What is only handed to numpy may as well be an array, and metadata of a batch stays on the host."""
     value = event.value
     return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN and event.reader == METHOD
+
+
+def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
+    """In `forward`: an item of the very argument another item of which is brought to the CPU by subscript."""
+    import libcst as cst
+
+    one, other = event.expression, sibling.receiver_node
+    return (
+        event.scope.setting is Setting.FORWARD
+        and event.reader == METHOD
+        and isinstance(one, cst.Subscript)
+        and isinstance(other, cst.Subscript)
+        and one.value.deep_equals(other.value)
+    )
+
+
+_ON_THE_CPU_AS_A_RULE = (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK)
+"""Roles of files whose functions are called by themselves: on the CPU, more often than not."""
+
+
+def _is_taken_from_a_graph(event: HostRead) -> bool:
+    """`t.detach().numpy()`, `t.data.numpy()`: what is taken from a graph was computed where the model is."""
+    import libcst as cst
+
+    if event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST or event.reader != METHOD:
+        return False
+    match event.expression:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach"))):
+            return True
+        case cst.Attribute(attr=cst.Name(value="data")):
+            return True
+        case _:
+            return False
 
 
 def _accelerator(device: Device) -> bool:

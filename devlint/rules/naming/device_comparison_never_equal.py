@@ -62,9 +62,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
-from devlint.drafts.draft import Draft, Repair
+from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
-from devlint.finding import Applicability, Severity
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, HAS_A_DEVICE
 from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Value
 from devlint.placement.domain.lattice import Known
 from devlint.rules.rule import Rule
@@ -89,7 +90,9 @@ class DeviceComparisonNeverEqual(Rule):
             sides.append((event.right, event.right_node, event.left, event.left_node))
         for own, own_node, other, other_node in sides:
             # What an object keeps under `.device` may be a string (fixture `stored_device`).
-            if not isinstance(own, DeviceName) or not own.of_tensor or own.is_type:
+            if not isinstance(own, DeviceName) or own.is_type or not (own.of_tensor or own.by_convention):
+                continue
+            if not own.of_tensor and not _spells_no_index(other, other_node):
                 continue
             why = _why_never(event.operator, other, other_node)
             if why is None:
@@ -98,6 +101,8 @@ class DeviceComparisonNeverEqual(Rule):
                 node=event.node,
                 scope=event.scope,
                 message=f"{quoted(event.node, 'the comparison')} is always {_outcome(event.operator)}: {why}",
+                confidence=Confidence.HIGH if own.of_tensor else Confidence.MEDIUM,
+                trace=() if own.of_tensor else (DraftStep(own_node, event.scope, CONVENTIONS[HAS_A_DEVICE]),),
                 repair=_repair(event, own_node, other),
             )
             return

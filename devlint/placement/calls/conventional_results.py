@@ -1,0 +1,83 @@
+"""Results of calls by convention: where what a Module, or a callable of unknown type, gives is taken to be.
+
+These speak only where the callee's body is not known. The trace of a finding names the convention.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.parameter_evidence import Role, annotated
+from devlint.placement.domain.abstract_values import NOTHING, Container, Evidence, Host, Opaque, Self, Tensor, Value
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.lattice import Anchor, Device, SameAs
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.operations.operands import device_of_value, provenance_of
+from devlint.placement.syntax.nodes import code_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def of_overrides(interp: Interpreter, node: cst.Call, receiver: Self, method: FunctionInfo) -> Value:
+    """What the overrides of an abstract method of a Module give: it sits with the module's parameters."""
+    if not receiver.info.is_module or interp.scope.setting in (Setting.CONSTRUCTION, Setting.HOST):
+        return NOTHING
+    returns = method.header.returns if isinstance(method.header, cst.FunctionDef) else None
+    stated = annotated(code_of(returns.annotation), interp.index.imports) if returns is not None else None
+    if stated in (Role.HOST, Role.NUMPY):
+        return Host(numpy=stated is Role.NUMPY)
+    if returns is not None and stated not in (Role.TENSOR, Role.TENSORS):
+        return NOTHING
+    result = _beside_parameters(interp, node, receiver)
+    if stated is Role.TENSOR:
+        return Tensor(result.device, evidence=Evidence.LIKELY, provenance=result.provenance)
+    return result
+
+
+def of_inherited_forward(interp: Interpreter, node: cst.Call, receiver: Self) -> Value:
+    """``self.forward(x)`` where a base class outside the project defines it, as ``nn.Sequential`` does."""
+    result = _beside_parameters(interp, node, receiver)
+    return Opaque(result.device, result.provenance, tensorlike=True)
+
+
+def _beside_parameters(interp: Interpreter, node: cst.Call, receiver: Self) -> Opaque:
+    device = SameAs(module_symbol(receiver.info))
+    note = CONVENTIONS[MODULE_RESULT]
+    return Opaque(device, interp.step(StepKind.COMPUTED, node, device, code_of(node.func), note=note))
+
+
+def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """What a callable of unknown type gives: it works where its arguments are."""
+    given = [a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments]
+    placed = [value for value in given if isinstance(value, (Tensor, Opaque))]
+    if not placed:
+        return NOTHING
+    first = placed[0]
+    if len(placed) == 1:
+        return Opaque(device_of_value(first), provenance_of(first))
+    devices = [device_of_value(value) for value in placed]
+    if any(device != devices[0] for device in devices) and not all(map(_is_given, devices)):
+        return NOTHING
+    note = CONVENTIONS[CALLABLE_RESULT]
+    name = code_of(node.func)
+    return Opaque(devices[0], interp.step(StepKind.COMPUTED, node, devices[0], name, provenance_of(first), note=note))
+
+
+def _is_given(device: Device) -> bool:
+    """Whether the caller, or the module, says where the value is."""
+    return isinstance(device, SameAs) and device.symbol.anchor in (Anchor.PARAMETER, Anchor.MODULE)
+
+
+_COMPUTING = ("forward", "loss", "encode", "decode", "embed", "score", "log_prob", "predict", "sample", "infer")
+
+
+def computes(method: str) -> bool:
+    """Whether a method of a Module of unknown class is named after a computation of its parameters."""
+    return any(part in method for part in _COMPUTING) and not method.endswith(("_fn", "_name", "_type", "_size"))

@@ -1,0 +1,54 @@
+"""The conventions: what is assumed of a value where knowledge ends, and when.
+
+A convention speaks only where nothing is known. A finding that rests on one has medium confidence at most, and its
+trace says which one in these words.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+SIZE_IS_CALLED = "size-is-called"
+SIZES_A_CREATION = "sizes-a-creation"
+IS_BACKPROPAGATED = "is-backpropagated"
+GIVES_AN_ARRAY = "gives-an-array"
+HAS_A_DEVICE = "has-a-device"
+DOCUMENTED = "documented"
+ITEMS_ARE_TENSORS = "items-are-tensors"
+MODULE_RESULT = "module-result"
+CALLABLE_RESULT = "callable-result"
+
+CONVENTIONS = MappingProxyType(
+    {
+        SIZE_IS_CALLED: "taken for a tensor: its `size` is called",
+        SIZES_A_CREATION: "taken for a tensor: its shape is the size of a tensor made beside it",
+        IS_BACKPROPAGATED: "taken for a tensor: `backward` is called without arguments",
+        GIVES_AN_ARRAY: "taken for a tensor: `numpy` is called",
+        HAS_A_DEVICE: "taken for a tensor: its `device` is read",
+        DOCUMENTED: "taken for a tensor: the docstring says so",
+        ITEMS_ARE_TENSORS: "taken for tensors of the caller: each item is used as one, and none is moved",
+        MODULE_RESULT: "taken for a tensor beside the module's parameters: a method of the module gives it",
+        CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
+    }
+)
+"""Convention to the words of the trace: what is assumed, and when."""
+
+_CONFIGURATIONS = frozenset(
+    """
+    args arg config cfg conf opt opts options hparams params settings namespace trainer agent learner runner solver
+    engine accelerator env ctx context state self cls
+    """.split()
+)
+"""Names of objects that keep a device which their user chose; it may be spelled without an index."""
+
+
+def names_a_configuration(name: str) -> bool:
+    return name in _CONFIGURATIONS or name.rpartition("_")[2] in _CONFIGURATIONS
+
+
+_LOADERS = ("load", "data", "set", "iter", "train", "test", "valid", "queue", "stream", "gen", "source")
+
+
+def names_a_loader(name: str) -> bool:
+    """Whether a name says that its items are read one after the other, as a rule on the CPU."""
+    return any(part in name.lower() for part in _LOADERS)

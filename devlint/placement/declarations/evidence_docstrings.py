@@ -1,0 +1,43 @@
+"""Types that a docstring states: of Google's, NumPy's and Sphinx's way to write them."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import libcst as cst
+
+from devlint.placement.syntax.nodes import FunctionNode, body_of
+
+_GOOGLE = re.compile(r"^\s+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)\s*:", re.MULTILINE)
+_NUMPY = re.compile(r"^\s*(?P<name>\w+)\s+:\s*(?P<type>[\w.]+(?:\[[^\]\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
+_SPHINX = re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>[^\n]+)")
+_SPHINX_INLINE = re.compile(r":param\s+(?P<type>[\w.\[\]]+)\s+(?P<name>\w+)\s*:")
+
+
+def documented_types(node: FunctionNode) -> dict[str, str]:
+    """The type of each parameter whose type the docstring states, in its words."""
+    text = _docstring(node)
+    if ":" not in text:
+        return {}
+    return {
+        match["name"]: match["type"].strip("` ")
+        for pattern in (_GOOGLE, _NUMPY, _SPHINX, _SPHINX_INLINE)
+        for match in pattern.finditer(text)
+    }
+
+
+def _docstring(node: FunctionNode) -> str:
+    """The text of a definition's docstring; empty without one."""
+    if not isinstance(node, cst.FunctionDef):
+        return ""
+    first = next(iter(body_of(node.body)), None)
+    if isinstance(first, cst.SimpleStatementLine):
+        first = first.body[0]
+    if not isinstance(first, cst.Expr) or not isinstance(first.value, cst.SimpleString):
+        return ""
+    try:
+        text = ast.literal_eval(first.value.value)
+    except (ValueError, SyntaxError):
+        return ""
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,65 @@
+"""Graded evidence: what a use of a name shows of the value, and how far that can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class Grade(IntEnum):
+    """How much a use says. A use that says nothing has no row."""
+
+    CONVENTIONAL = 1
+    """Code that does this to a value has a tensor there as a rule: a convention of ``evidence_conventions``."""
+    CERTAIN = 2
+    """Anything else would raise there."""
+
+
+class Shows(Enum):
+    """What the value is."""
+
+    TENSOR = "tensor"
+    MODULE = "module"
+    ARRAY = "array"
+    CONVERTED = "converted"
+    """It is made a tensor: what is read under the name before is none."""
+    PLACED = "placed"
+    """It has a device: a tensor, a module, or a configuration."""
+    MOVED = "moved"
+    """A method moves it: a tensor, a module, or a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What one kind of use shows. ``convention`` names the convention that a conventional sign rests on."""
+
+    shows: Shows
+    grade: Grade = Grade.CERTAIN
+    convention: str = ""
+
+
+Signs = frozenset[Sign]
+Uses = dict[str, Signs]
+"""The signs of each name of a body. Items are named as the source writes them: ``batch[key]``."""
+
+
+def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:
+    """The best grade at which the uses show this; None where none does."""
+    return max((sign.grade for sign in signs if sign.shows is shows), default=None)
+
+
+def tensor_grade(signs: Signs) -> Grade | None:
+    """How certain it is that the value is a tensor; what is an array, or is converted, at the same grade is none."""
+    grade = grade_of(signs, Shows.TENSOR)
+    if grade is None or grade_of(signs, Shows.CONVERTED) is not None:
+        return None
+    array = grade_of(signs, Shows.ARRAY)
+    return grade if array is None or array < grade else None
+
+
+def convention_of(signs: Signs, shows: Shows) -> str:
+    """The convention that the evidence rests on; empty where some of it is certain."""
+    if grade_of(signs, shows) is not Grade.CONVENTIONAL:
+        return ""
+    return min(sign.convention for sign in signs if sign.shows is shows)

@@ -1,0 +1,94 @@
+"""The table of evidence: which uses of a name show what the value is, each with its grade.
+
+Source of the attributes and methods: the public attributes of ``torch.Tensor`` that neither ``numpy.ndarray`` nor the
+common Python containers, loggers and configuration objects share.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations.evidence_grades import Grade, Shows, Sign
+
+TENSOR = Sign(Shows.TENSOR)
+PLACED = Sign(Shows.PLACED, Grade.CONVENTIONAL, conventions.HAS_A_DEVICE)
+ARRAY = Sign(Shows.ARRAY)
+MOVED = Sign(Shows.MOVED)
+
+
+def by_convention(name: str, shows: Shows = Shows.TENSOR) -> Sign:
+    return Sign(shows, Grade.CONVENTIONAL, name)
+
+
+TENSOR_ATTRIBUTES = frozenset({"device", "is_cuda", "is_cpu", "requires_grad", "is_sparse"})
+
+TENSOR_METHODS = frozenset(
+    """
+    unsqueeze unsqueeze_ permute new_zeros new_ones new_full new_empty new_tensor type_as detach masked_fill
+    masked_fill_ expand expand_as contiguous gather scatter_ scatter_add_ index_select numel dim softmax
+    log_softmax sigmoid tanh exp sqrt rsqrt pow bmm mm matmul clamp clamp_ long is_floating_point is_complex
+    unbind chunk topk logsumexp narrow index_add_ index_copy_ mul_ add_ sub_ div_ zero_ fill_ copy_
+    is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as masked_select scatter triu tril
+    argmax_ isnan_ bool int data_ptr cumprod relu erf mul div
+    """.split()
+)
+"""Methods that make what is called by them a tensor, whatever they are given.
+
+``shape``, ``T`` are an array's too; ``cuda``, ``cpu``, ``float``, ``half``, ``requires_grad_`` a Module's. The name
+alone says nothing: ``config.dim``.
+"""
+
+TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
+
+MODULE_ONLY = frozenset(
+    """
+    parameters named_parameters zero_grad state_dict load_state_dict named_modules modules children train eval
+    register_forward_hook
+    """.split()
+)
+
+ATTRIBUTES = MappingProxyType(
+    {
+        **dict.fromkeys(TENSOR_ATTRIBUTES, TENSOR),
+        **dict.fromkeys(MODULE_ONLY, Sign(Shows.MODULE)),
+        **dict.fromkeys(("astype", "tobytes"), ARRAY),
+        "device": PLACED,
+        **dict.fromkeys(("to", "cuda", "cpu"), MOVED),
+    }
+)
+"""What it shows of a name that this attribute of it is read."""
+
+KEYWORDS = MappingProxyType({"dim": TENSOR, "keepdim": TENSOR})
+"""What it shows of a name that a method of it in ``REDUCTIONS`` gets this keyword: an array takes ``axis``.
+
+Not where the value is a string: xarray names its dimensions.
+"""
+
+REDUCTIONS = frozenset(
+    """
+    sum mean max min any all std var argmax argmin norm cumsum prod sort argsort squeeze median amax amin flatten
+    """.split()
+)
+
+PASSING = frozenset({"cpu", "cuda", "to", "float", "double", "half", "clone", "detach"})
+"""Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x."""
+
+CONVERSIONS = MappingProxyType(
+    {
+        "torch.from_numpy": ARRAY,
+        "torch.tensor": Sign(Shows.CONVERTED),
+        "torch.as_tensor": Sign(Shows.CONVERTED),
+    }
+)
+"""What it shows of a name that it is handed to this function."""
+
+ALWAYS_TENSORS = frozenset(
+    """
+    index mask mat1 mat2 batch1 batch2 target vec2 query key value source weight condition indices x1 x2 src
+    """.split()
+)
+"""Parameters of torch's functions that never take a number."""
+
+NUMPY_READS = Sign(Shows.ARRAY, Grade.CONVENTIONAL)
+"""Of what is handed to a function of numpy: an array as a rule."""

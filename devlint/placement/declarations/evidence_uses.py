@@ -1,0 +1,173 @@
+"""Type inference by use: what the body of a definition shows of each name in it, by the table of evidence."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_rows as rows
+from devlint.placement.declarations.evidence_grades import Sign, Uses
+from devlint.placement.declarations.imports import ImportTable
+from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted
+from devlint.semantics import Factory, Operation, library_models
+
+
+class _Found:
+    """The signs gathered so far."""
+
+    def __init__(self) -> None:
+        self._signs: dict[str, set[Sign]] = {}
+
+    def note(self, name: str, sign: Sign) -> None:
+        self._signs.setdefault(name, set()).add(sign)
+
+    def uses(self) -> Uses:
+        return {name: frozenset(signs) for name, signs in self._signs.items()}
+
+
+def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
+    """The signs of each name and item that the body uses."""
+    found = _Found()
+    for child in descend(node.body):
+        if type(child) is cst.Attribute:
+            _attribute(child, found)
+        elif type(child) is cst.Call:
+            if type(child.func) is cst.Attribute:
+                sign = _sign_of_method(child, child.func)
+                if sign is not None:
+                    found.note(_called_by(child.func.value), sign)
+            _arguments(child, imports, found)
+        elif type(child) is cst.Assert:
+            _asserted(child.test, imports, found)
+    return found.uses()
+
+
+def _attribute(node: cst.Attribute, found: _Found) -> None:
+    holder, attribute = node.value, node.attr.value
+    if type(holder) is cst.Name:
+        sign = rows.ATTRIBUTES.get(attribute)
+        if sign is not None:
+            found.note(holder.value, sign)
+    elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
+        # Models kept by name have a device as well.
+        found.note(code_of(holder), rows.ATTRIBUTES[attribute])
+
+
+def _called_by(node: cst.BaseExpression) -> str:
+    """What a method is called by: a name, or an item written like ``batch[key]``; through what passes a tensor on."""
+    while True:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in rows.PASSING:
+            node = node.func.value
+        elif isinstance(node, cst.Attribute) and node.attr.value == "data":
+            node = node.value
+        else:
+            return code_of(node) if isinstance(node, cst.Subscript) else dotted(node) or ""
+
+
+def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
+    """What a method shows by its name and by how it is called."""
+    name = function.attr.value
+    if name in rows.TENSOR_METHODS:
+        return rows.TENSOR
+    given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+    positional = [argument.value for argument in call.args if argument.keyword is None and not argument.star]
+    match name:
+        case "size":
+            # An array's `size` is a number; a process group's is called without an argument.
+            return (
+                rows.TENSOR
+                if positional and _is_integer(positional[0])
+                else (rows.by_convention(conventions.SIZE_IS_CALLED) if not call.args else None)
+            )
+        case "view":
+            # That of an array takes a dtype.
+            return rows.TENSOR if len(positional) > 1 or any(map(_is_integer, positional)) else None
+        case "backward":
+            return rows.by_convention(conventions.IS_BACKPROPAGATED) if not call.args else None
+        case "numpy" if not positional:
+            passed_on = not isinstance(function.value, (cst.Name, cst.Subscript))
+            return rows.TENSOR if passed_on else rows.by_convention(conventions.GIVES_AN_ARRAY)
+        case _ if name in rows.REDUCTIONS:
+            told = (rows.KEYWORDS[key] for key, value in given.items() if key in rows.KEYWORDS and not _is_text(value))
+            return next(told, None)
+        case _:
+            return None
+
+
+def _is_integer(node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.UnaryOperation):
+        node = node.expression
+    return isinstance(node, cst.Integer)
+
+
+def _is_text(node: cst.BaseExpression) -> bool:
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return any(_is_text(element.value) for element in node.elements)
+    return isinstance(node, (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString))
+
+
+def _asserted(test: cst.BaseExpression, imports: ImportTable, found: _Found) -> None:
+    """``assert isinstance(x, torch.Tensor)``."""
+    if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
+        return
+    tested, type_ = (argument.value for argument in test.args)
+    if isinstance(tested, cst.Name) and imports.qualified(dotted(type_)) == "torch.Tensor":
+        found.note(tested.value, rows.TENSOR)
+
+
+def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
+    """What the names handed to a function are, by its parameters."""
+    name = imports.qualified(dotted(call.func))
+    first = call.args[0].value if call.args else None
+    if name in rows.CONVERSIONS:
+        if isinstance(first, cst.Name):
+            # What is converted to a tensor was none; a later use under the same name is the result's.
+            found.note(first.value, rows.CONVERSIONS[name])
+        return
+    if name.startswith("numpy."):
+        if isinstance(first, cst.Name):
+            found.note(first.value, rows.NUMPY_READS)
+        return
+    operation = semantics.function(name)
+    if isinstance(operation, Factory):
+        _sizes(call, found)
+    if not isinstance(operation, Operation) or library_models.takes_images(name):
+        return
+    by_name = {parameter.name: parameter for parameter in operation.parameters}
+    for position, argument in enumerate(call.args):
+        if argument.star:
+            break
+        parameter = None
+        if argument.keyword is not None:
+            parameter = by_name.get(argument.keyword.value)
+        elif position < len(operation.parameters):
+            parameter = operation.parameters[position]
+        if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
+            # Where a 0-dim tensor may stand, so may a number.
+            continue
+        leading = parameter is operation.parameters[0]
+        if leading or parameter.kind == "tensors" or parameter.name in rows.ALWAYS_TENSORS:
+            # Beyond the first, many tensor parameters take numbers as well.
+            for one in _names_of(argument.value):
+                found.note(one, rows.TENSOR)
+
+
+def _sizes(call: cst.Call, found: _Found) -> None:
+    """``torch.zeros(x.shape[0])``: what is made in the size of a name is made to stand beside it."""
+    for argument in call.args:
+        if argument.star:
+            continue
+        parts = argument.value.elements if isinstance(argument.value, (cst.Tuple, cst.List)) else ()
+        for part in [argument.value, *(element.value for element in parts)]:
+            shape = part.value if isinstance(part, cst.Subscript) else part
+            if isinstance(shape, cst.Attribute) and shape.attr.value == "shape" and isinstance(shape.value, cst.Name):
+                found.note(shape.value.value, rows.by_convention(conventions.SIZES_A_CREATION))
+
+
+def _names_of(node: cst.BaseExpression) -> list[str]:
+    if isinstance(node, cst.Name):
+        return [node.value]
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return [element.value.value for element in node.elements if isinstance(element.value, cst.Name)]
+    return []
