@@ -92,7 +92,7 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
         case ClassValue():
             return static_attribute(owner, name) or NOTHING
         case Host():
-            return Host(numpy=owner.numpy and name in ("T", "real", "imag", "flat"))
+            return owner if name in ("T", "real", "imag", "flat") else Host()
         case _:
             return NOTHING
 

@@ -194,8 +194,8 @@ class Stored(Event):
     value_node: cst.BaseExpression | None = None
     arms: tuple[Decided, ...] = ()
     """The conditions it stands under."""
-    of_class: bool = False
-    """A name bound in the body of a class."""
+    of_class: str = ""
+    """The class in whose body the name is bound, by its qualified name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

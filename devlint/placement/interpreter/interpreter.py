@@ -96,7 +96,8 @@ class Interpreter:
         """The state at the current point; None where that cannot be reached."""
         self.uses = NameUses()
         """What the definition shows of its names. Set once, when its parameters are bound."""
-        self.in_class_body = False
+        self.class_body = ""
+        """The class whose body is walked, by its qualified name."""
         """The statements evaluated are those of a class: what they bind is no name of the module."""
         self.events: list[Event] = []
         self.object_stores = ObjectStores()

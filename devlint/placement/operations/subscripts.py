@@ -15,7 +15,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand
-from devlint.placement.domain.lattice import CPU, UNKNOWN
+from devlint.placement.domain.lattice import CPU, UNKNOWN, leaves
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
     operation = semantics.operator("[]")
     bound = [Bound("self", value, node.value, strict=True), *indices]
     for index in indices:
-        if device_of_value(index.value) == CPU and device_of_value(value) not in (CPU, UNKNOWN):
+        if CPU in leaves(device_of_value(index.value)) and device_of_value(value) not in (CPU, UNKNOWN):
             interp.emit(
                 IndexedFromHost(node, interp.scope, value, MismatchOperand(index.role, index.value, index.node))
             )

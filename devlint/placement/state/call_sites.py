@@ -47,11 +47,19 @@ class ArgumentLog:
             if direct:
                 return None
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
+        if name == "<lambda>" and any(map(self._is_given_nowhere, sides)):
+            # Whoever gets it calls it, with tensors of their own.
+            return replace(event, callers_on_cpu=True)
         if any(self._each_call(value, _is_placed_nowhere) for value in sides):
             # Where all calls are in sight, none of them says that the argument could be anywhere else.
             in_sight = direct or (scope.class_name is None and self._only_used_here(name))
             return replace(event, callers_on_cpu=in_sight)
         return event
+
+    def _is_given_nowhere(self, value: Value) -> bool:
+        """Whether the value follows a parameter and no call in the file is seen."""
+        symbols = [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
+        return any(symbol.anchor is Anchor.PARAMETER and symbol.key not in self._arguments for symbol in symbols)
 
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether at each call in the file the parameter that this value follows is given such an argument."""
