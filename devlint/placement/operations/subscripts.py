@@ -49,7 +49,7 @@ def _gives_dimensions(index: Bound) -> bool:
 
 
 def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
-    """Slices and ``None`` keep dimensions, an integer takes one away."""
+    """Slices and ``None`` keep dimensions, an integer takes one away; a slice shows that there is one."""
     if isinstance(value, Opaque):
         # Only tensors and arrays take a tuple or None as their index.
         several = len(node.slice) > 1 or _keeps_dimension_by_none(node)
@@ -61,7 +61,7 @@ def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound
     )
     adds = _keeps_dimension_by_none(node)
     dim = Dim.NONZERO if adds or any(isinstance(e.slice, cst.Slice) for e in node.slice) else Dim.UNKNOWN
-    if only_slices and not adds:
+    if only_slices and dim is Dim.UNKNOWN:
         dim = value.dim
     if is_edge_index(node.value) and len(node.slice) == 1:
         dim = Dim.NONZERO
