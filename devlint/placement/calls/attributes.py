@@ -38,8 +38,9 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Known, SameAs
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu
 from devlint.placement.syntax.nodes import code_of, path_of
-from devlint.semantics import library_models
+from devlint.semantics import Dim, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.domain.class_facts import AttributeFact
@@ -92,7 +93,7 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
         case ClassValue():
             return static_attribute(owner, name) or NOTHING
         case Host():
-            return Host(numpy=owner.numpy and name in ("T", "real", "imag", "flat"))
+            return owner if name in ("T", "real", "imag", "flat") else Host()
         case _:
             return NOTHING
 
@@ -214,6 +215,8 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     fact = interp.program.facts(info).attributes.get(name) if not interp.program.in_progress(info) else None
     if fact is not None:
         return _seen_from_method(interp, owner, fact)
+    if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
+        return _stored_later(interp, info, name) or NOTHING
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return NOTHING
@@ -244,7 +247,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
-        return _plain_tensor(info, value, fact.stores)
+        return _plain_tensor(interp, info, value, fact)
     return value
 
 
@@ -260,8 +263,21 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
     return replace(value, device=device, provenance=Provenance(step))
 
 
-def _plain_tensor(info: ClassInfo, value: Tensor, stores: int) -> Value:
-    """A plain tensor on ``self``, which stays on its device unless the class moves it itself."""
-    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or stores > 1:
+def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
+    """An attribute that only other methods than the constructor store, where each of them puts it on the CPU."""
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or info.defines("_apply", "to", "cuda"):
+        return None
+    return first_on_cpu(interp, info, name)
+
+
+def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: AttributeFact) -> Value:
+    """A plain tensor on self stays where it was put, unless the class moves it itself."""
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
         return NOTHING
+    if fact.stores > 1:
+        later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
+        if not isinstance(later, Tensor) or info.defines("_apply", "to", "cuda"):
+            return NOTHING
+        # Kept as a buffer it would still be overwritten: what is to mend is how it is made.
+        return replace(later, dim=later.dim if later.dim is value.dim else Dim.UNKNOWN)
     return replace(value, device=UNKNOWN) if info.defines("_apply", "to", "cuda") else value

@@ -23,8 +23,9 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
+from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import Stored
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, SameAs, Symbol, Unknown
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, GuardKind, SameAs, Symbol, Unknown
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import code_of, descend, literal, path_of
 from devlint.semantics import Dim, Elements
@@ -38,13 +39,14 @@ def assign(
 ) -> None:
     """``target = value`` for any target; the event has the target's source text."""
     if isinstance(target, cst.Name):
+        value = _chosen_device(interp, value)
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
         if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in interp.uses.tensors:
             value = _as_tensor(value)
         interp.state.store(target.value, value)
-        of_class = interp.in_class_body
+        of_class = interp.class_body
         interp.emit(Stored(target, interp.scope, target.value, value, None, None, value_node, interp.arms, of_class))
-        if interp.info is None and not interp.in_class_body:
+        if interp.info is None and not interp.class_body:
             interp.program.bind_global(target.value, value)
     elif isinstance(target, cst.Attribute):
         _assign_attribute(interp, target, value, value_node)
@@ -52,6 +54,19 @@ def assign(
         _assign_item(interp, target, value, value_node)
     elif isinstance(target, (cst.Tuple, cst.List)):
         _unpack(interp, target, value, value_node)
+
+
+def _chosen_device(interp: Interpreter, value: Value) -> Value:
+    """``device = "cuda:0"`` behind a test for an accelerator: the statement's form of ``a if test else b``."""
+    if not isinstance(value, Constant) or not interp.state.on_accelerator:
+        return value
+    if any(decided.guard.kind is GuardKind.ON_ACCELERATOR for decided in interp.decided):
+        # A test of one tensor, not of what the machine has.
+        return value
+    named = name_of_constant(value)
+    if named is None or named.device == CPU:
+        return value
+    return replace(named, chosen_by_probe=True)
 
 
 def _as_tensor(value: Opaque) -> Tensor:
@@ -184,7 +199,7 @@ def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
             return _child(value, value.children[key])
         return Module(value.device, provenance=value.provenance)
     if isinstance(value, Host):
-        return Host(numpy=value.numpy, provenance=value.provenance)
+        return replace(value, number=False)
     return NOTHING
 
 
@@ -230,7 +245,7 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
         device = SameAs(symbol)
         return Opaque(device, interp.step(StepKind.GIVEN, target, device, code_of(target)))
     if isinstance(iterable, Container) and iterable.type == "dict":
-        return Constant("") if not iterable.items else Host()
+        return Constant("") if not iterable.items and iterable.rest is None else Host()
     return item_of(interp, iterable, None)
 
 

@@ -60,9 +60,11 @@ def _self_name(interp: Interpreter) -> str:
 
 
 def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
-    """Record an attribute stored on an object, if the current definition is its constructor or a part of it."""
+    """An attribute stored on an object, by its constructor or a part of it, or by another method later."""
     if interp.program.builds(interp.info, owner.info):
         interp.object_stores.stored.setdefault(owner.info, {})[name] = (value, node, interp.scope)
+    elif interp.info is not None:
+        interp.object_stores.later.setdefault((interp.info.qualname, name), {})[id(node)] = value
 
 
 def is_buffer(interp: Interpreter, info: ClassInfo, name: str) -> bool:

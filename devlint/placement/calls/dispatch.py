@@ -48,7 +48,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import call_unknown_loss, perform
 from devlint.placement.operations.operands import bind
-from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.host_reads import ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted
 from devlint.semantics import Factory
 from devlint.semantics.library_models import is_unplaced_context
@@ -229,6 +229,9 @@ def _call_method(
         case Host():
             for argument in site.arguments if receiver.numpy else ():
                 host_read(interp, node, f".{name}", argument.value, wants_cpu=True, expression=argument.node)
+            if name in ARRAY_VIEWS:
+                return receiver
+            host_read(interp, node, f".{name}()", receiver, expression=function.value)
             return array_of(receiver, *(a.value for a in site.arguments)) if receiver.numpy else Host()
         case Function():
             return NOTHING

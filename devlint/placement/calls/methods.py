@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
     if name == "numpy" or name == "__array__":
-        host_read(interp, node, ".numpy()", receiver, wants_cpu=True, expression=function.value)
-        return Host(numpy=True, provenance=receiver.provenance)
+        host_read(interp, node, ".numpy()", receiver, wants_cpu=True, expression=function.value, view=True)
+        return Host(numpy=True, provenance=receiver.provenance, copied_at=receiver.copied_at)
     if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
         return Host(number=True)
     if name == "data_ptr" or (name == "backward" and not site.arguments):

@@ -208,7 +208,10 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
         return []
-    return [Bound("input", a.value, a.node, strict=True) for a in site.positional[:1]]
+    # What a number does in a forward of the project is seen there: it may stand beside tensors anywhere.
+    own = module.info is not None
+    given = [a for a in site.positional[:1] if not (own and operands.dim_of(a.value) is Dim.ZERO)]
+    return [Bound("input", a.value, a.node, strict=True) for a in given]
 
 
 def _encoded(module: Module, site: CallSite) -> list[Bound]:

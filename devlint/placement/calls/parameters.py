@@ -33,7 +33,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Begun, ParameterIgnored
-from devlint.placement.domain.lattice import Anchor, Device, SameAs, Symbol
+from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.state.field_types import tensor_fields
@@ -68,7 +68,7 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.HOST
     if owner is None:
         return Setting.FUNCTION
-    if owner.kind is ClassKind.HOST or "collat" in owner.name.lower():
+    if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not serves_forward(owner, name)
     if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
@@ -79,6 +79,11 @@ def _setting(info: FunctionInfo) -> Setting:
     if name in placed or name in on_host:
         return Setting.FORWARD if name in placed else Setting.HOST
     return Setting.METHOD
+
+
+def _is_of_cpu(name: str) -> bool:
+    """``CPUAttentionBackend``: its name says where it works; what offloads works on both sides."""
+    return name.lstrip("_").startswith(("CPU", "Cpu")) and "ffload" not in name
 
 
 def _bases(owner: ClassInfo) -> Iterator[str]:
@@ -102,6 +107,9 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
     roles = roles_of(info, interp.index.imports, uses)
     with_module = module_symbol(info.owner) if interp.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
+    if context and info.name == "backward":
+        # The engine makes the device of the gradients current before it calls it (torch/csrc/autograd/engine.cpp).
+        interp.state.current_index = SOME_INDEX
     for position, parameter in enumerate(parameters):
         name = parameter.name.value
         if context and position == 0:

@@ -193,6 +193,10 @@ def _choice(
             return first if given.value is None else second
         if not isinstance(given, UnknownValue) and not _may_be_none(given):
             return second
+    if guard.kind is GuardKind.IS_ARRAY and guard.subject is not None:
+        is_array = _is_array(substitution.get(guard.subject.key, NOTHING))
+        if is_array is not None:
+            return first if is_array else second
     if guard.kind in (GuardKind.IS_TENSOR, GuardKind.IS_NO_TENSOR) and guard.subject is not None:
         is_tensor = _is_tensor(substitution.get(guard.subject.key, NOTHING))
         if is_tensor is not None:
@@ -206,6 +210,15 @@ def _is_tensor(value: Value) -> bool | None:
     if isinstance(value, Tensor):
         return True
     return False if isinstance(value, (Host, Constant, Container)) else None
+
+
+def _is_array(value: Value) -> bool | None:
+    """Whether an argument is an array; what is placed with a module, as the inputs of its ``forward`` are, is none."""
+    if isinstance(value, Opaque) and isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.MODULE:
+        return False
+    if isinstance(value, Host):
+        return True if value.numpy else None
+    return False if isinstance(value, (Tensor, Constant, Container)) else None
 
 
 def _may_be_none(value: Value) -> bool:

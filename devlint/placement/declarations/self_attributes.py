@@ -38,6 +38,12 @@ def _stored(node: FunctionNode, me: str) -> Iterator[str]:
                     yield value.attr.value
 
 
+def count_stores(node: FunctionNode, name: str) -> int:
+    """How many statements of a method assign an attribute of ``self``."""
+    first = node.params.params[:1]
+    return sum(stored == name for stored in _stored(node, first[0].name.value)) if first else 0
+
+
 def _registered(node: FunctionNode) -> Iterator[str]:
     for child in descend(node.body):
         if isinstance(child, cst.Call) and _registers(child):

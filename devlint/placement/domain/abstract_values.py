@@ -134,6 +134,8 @@ class Host:
     numpy: bool = False
     number: bool = False
     provenance: Provenance | None = field(default=None, compare=False)
+    copied_at: int | None = None
+    """Of an array that shares the memory of a tensor: as of the tensor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,9 @@ class ObjectStores:
     """Stores on objects that an evaluation observed."""
 
     stored: dict[ClassInfo, dict[str, tuple[Value, cst.CSTNode, Scope]]] = field(default_factory=dict)
-    """Attributes that every object of the class starts with: value, node and scope of the last store."""
+    """Attributes that every object of the class begins with: value, node and scope of the last store."""
+    later: dict[tuple[str, str], dict[int, Value]] = field(default_factory=dict)
+    """By method and attribute: what is stored after the construction, by the identity of the target."""
     buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
     dynamic: set[ClassInfo] = field(default_factory=set)
     """Classes that register under computed names."""
@@ -61,6 +63,8 @@ class ObjectStores:
     def add(self, other: ObjectStores) -> None:
         for info, stored in other.stored.items():
             self.stored.setdefault(info, {}).update(stored)
+        for key, values in other.later.items():
+            self.later.setdefault(key, {}).update(values)
         self.buffers |= other.buffers
         self.dynamic |= other.dynamic
 

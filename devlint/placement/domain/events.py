@@ -207,8 +207,8 @@ class Stored(Event):
     value_node: cst.BaseExpression | None = None
     arms: tuple[Decided, ...] = ()
     """The conditions under which the event happens."""
-    of_class: bool = False
-    """The target is a name in a class body."""
+    of_class: str = ""
+    """The class in whose body the name is bound, by its qualified name; empty elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,7 +72,9 @@ class GuardKind(Enum):
     IS_TENSOR = "is-tensor"
     """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``."""
     IS_NO_TENSOR = "is-no-tensor"
-    """``isinstance(x, np.ndarray)`` and other tests for types that no tensor has."""
+    """``isinstance(x, list)`` and other tests for types that no tensor has."""
+    IS_ARRAY = "is-array"
+    """``isinstance(x, np.ndarray)``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from devlint.placement.calls.attributes import of_self
 from devlint.placement.domain.abstract_state import AbstractState, join
+from devlint.placement.domain.abstract_values import Self, Tensor
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.state.conditions import Condition
 
@@ -14,6 +16,9 @@ def branch(interp: Interpreter, condition: Condition, then: Callable[[], None], 
     before = interp.state
     after_then = _arm(interp, condition, True, before, then)
     after_otherwise = _arm(interp, condition, False, before, otherwise)
+    if after_then is not None and after_otherwise is not None:
+        _keep_attributes(interp, after_then, after_otherwise)
+        _keep_attributes(interp, after_otherwise, after_then)
     if condition.known is not None:
         interp.env, other = (after_then, after_otherwise) if condition.known else (after_otherwise, after_then)
         if interp.env is not None and other is not None:
@@ -22,6 +27,17 @@ def branch(interp: Interpreter, condition: Condition, then: Callable[[], None], 
         guard = condition.guard
         first, second = (after_otherwise, after_then) if condition.negated else (after_then, after_otherwise)
         interp.env = join(guard, first, second)
+
+
+def _keep_attributes(interp: Interpreter, stored: AbstractState, kept: AbstractState) -> None:
+    """A tensor of ``self`` that one arm replaces is in the other one what the class says of it."""
+    for path in [path for path in stored.values if path not in kept.values]:
+        root, _, name = path.partition(".")
+        owner = stored.values.get(root)
+        if name.isidentifier() and isinstance(owner, Self):
+            value = of_self(interp, owner, name)
+            if isinstance(value, Tensor):
+                kept.values[path] = value
 
 
 def _arm(

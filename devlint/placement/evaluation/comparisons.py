@@ -20,6 +20,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Compared
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
+from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.operators import COMPARISON
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def _compared(
     if any(isinstance(value, (Tensor, Opaque)) for value in values):
         operation = semantics.operator(symbol)
         return perform(interp, node, operation, operator_operands(operation, left, right))
+    for value, expression in (left, right):
+        host_read(interp, node, symbol, value, expression=expression)
     return Host(numpy=any(isinstance(value, Host) and value.numpy for value in values))
 
 

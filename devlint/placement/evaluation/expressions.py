@@ -36,6 +36,7 @@ from devlint.placement.operations.operands import operator_operands
 from devlint.placement.operations.subscripts import read_item
 from devlint.placement.state import conditions
 from devlint.placement.state.field_types import ITEMS
+from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of, literal, path_of
 from devlint.placement.syntax.operators import BINARY
 
@@ -149,6 +150,8 @@ def binary_operation(
     if any(isinstance(value, Container) for value in values):
         return _extended(symbol, *values)
     if any(isinstance(value, Host) and value.numpy for value in values):
+        for value, expression in (left, right):
+            host_read(interp, node, symbol, value, expression=expression)
         return array_of(*values)
     if isinstance(values[0], Constant) and isinstance(values[0].value, str):
         return Host()

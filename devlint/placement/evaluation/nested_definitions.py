@@ -25,7 +25,7 @@ def function_definition(interp: Interpreter, node: cst.FunctionDef) -> None:
     value: Value = Function(info, f"{interp.scope.path}:{info.qualname}")
     value = value if info.keeps_signature else NOTHING
     interp.state.store(node.name.value, value)
-    if interp.info is None and not interp.in_class_body:
+    if interp.info is None and not interp.class_body:
         # When called at module level, it sees the functions defined before it.
         interp.program.bind_global(node.name.value, value)
     for child in descend(node.body) if interp.info is not None else ():
@@ -68,13 +68,13 @@ def class_definition(interp: Interpreter, node: cst.ClassDef) -> None:
     _class_body(interp, node)
     value = ClassValue(info, f"{interp.scope.path}:{info.qualname}")
     interp.state.store(node.name.value, value)
-    if interp.info is None and not interp.in_class_body:
+    if interp.info is None and not interp.class_body:
         interp.program.bind_global(node.name.value, value)
 
 
 def _class_body(interp: Interpreter, node: cst.ClassDef) -> None:
     """Evaluate the statements of a class body; the names they bind belong to the class."""
-    before, outer = interp.state, interp.in_class_body
-    interp.env, interp.in_class_body = before.copy(), True
+    before, outer = interp.state, interp.class_body
+    interp.env, interp.class_body = before.copy(), interp.index.classes[id(node)].qualname
     interp.run(s for s in body_of(node.body) if not isinstance(s, (cst.FunctionDef, cst.ClassDef)))
-    interp.env, interp.in_class_body = before, outer
+    interp.env, interp.class_body = before, outer

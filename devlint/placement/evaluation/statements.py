@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint.placement.calls.bindings import assign, bind_loop_target, delete, reads_of
 from devlint.placement.domain.abstract_state import AbstractState, join
-from devlint.placement.domain.abstract_values import NONE, NOTHING
+from devlint.placement.domain.abstract_values import NONE, NOTHING, Host
 from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returned
 from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
@@ -17,6 +17,7 @@ from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts
 from devlint.placement.state.devices import name_default
+from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import body_of, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
 
@@ -50,7 +51,7 @@ def _is_unread(interp: Interpreter, node: cst.Assign) -> bool:
 def annotated_assignment(interp: Interpreter, node: cst.AnnAssign) -> None:
     if node.value is not None:
         value = interp.evaluate(node.value)
-        if interp.in_class_body and isinstance(node.target, cst.Name) and "device" in node.target.value:
+        if interp.class_body and isinstance(node.target, cst.Name) and "device" in node.target.value:
             name_default(interp, value, node.value)
         assign(interp, node.target, value, node.value)
 
@@ -66,6 +67,8 @@ def augmented_assignment(interp: Interpreter, node: cst.AugAssign) -> None:
 def return_statement(interp: Interpreter, node: cst.Return) -> None:
     value = NONE if node.value is None else interp.evaluate(node.value)
     interp.emit(Returned(node, interp.scope, value, node.value, interp.under_device_guard))
+    if isinstance(value, Host):
+        host_read(interp, node, "return", value, expression=node.value)
     interp.leave_with(value)
 
 

@@ -75,8 +75,8 @@ class Interpreter:
         """The state at the current point; None if the point is unreachable."""
         self.uses = NameUses()
         """How the definition uses its names. Set once, when its parameters are bound."""
-        self.in_class_body = False
-        """The current statements are in a class body: the names they bind are not module-level names."""
+        self.class_body = ""
+        """The class whose body the current statements are in, by its qualified name; empty outside of class bodies."""
         self.events: list[Event] = []
         self.object_stores = ObjectStores()
         """The stores on objects seen so far."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.domain.abstract_values import ProjectModule, Value
-    from devlint.placement.domain.class_facts import ClassFacts
+    from devlint.placement.domain.class_facts import ClassFacts, ObjectStores
     from devlint.placement.domain.lattice import Device
     from devlint.source.role import Role
 
@@ -65,6 +65,9 @@ class Program(Protocol):
 
     def in_progress(self, info: ClassInfo) -> bool:
         """Whether the facts of a class are being computed."""
+
+    def stores_of(self, info: FunctionInfo) -> ObjectStores | None:
+        """What the walk of a definition stores on objects; None while it runs, or too deep."""
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
         """Whether what a function stores on an object is present on every new object of the class."""

@@ -140,7 +140,9 @@ def _follow(value: Value | None) -> tuple[Device, Provenance | None]:
 
 
 def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tuple[Device, Provenance | None]:
-    """Tensor data keeps its device; lists, numbers and arrays become tensors on the default device."""
+    """Tensor data keeps its device; lists, numbers and arrays go to the default device."""
+    if isinstance(value, Container) and factory.name == "torch.nested.nested_tensor":
+        return _of_rows(interp, value)
     if isinstance(value, Tensor):
         return value.device, value.provenance
     if isinstance(value, Opaque) and (value.tensorlike or factory.name != "torch.tensor"):
@@ -150,6 +152,16 @@ def _from_data(interp: Interpreter, factory: Factory, value: Value | None) -> tu
     if isinstance(value, Function):
         return UNKNOWN, None
     return interp.state.factory_device, None
+
+
+def _of_rows(interp: Interpreter, rows: Container) -> tuple[Device, Provenance | None]:
+    """A nested tensor is where its leftmost row is; rows that are lists or numbers go to the default device."""
+    first = rows.items[0] if rows.items else rows.rest
+    if isinstance(first, (Tensor, Opaque)):
+        return first.device, first.provenance
+    if first is None or isinstance(first, (Constant, Host, Container)):
+        return interp.state.factory_device, None
+    return UNKNOWN, None
 
 
 def _is_true(argument: Argument | None) -> bool:

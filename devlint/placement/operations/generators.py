@@ -26,6 +26,7 @@ from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Sin
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, Known, SameAs, is_accelerator, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import resolve_device
+from devlint.placement.state.later_stores import first_on_cpu
 from devlint.semantics import Clash, Operation, Relation, Rule
 from devlint.semantics.sampling import CLASH, GENERATOR, sampling
 
@@ -116,17 +117,20 @@ def _placed(interp: Interpreter, argument: Argument) -> Tensor | None:
         return None
     placed = dict(value.details)["placed"]
     assert isinstance(placed, Tensor)
-    return None if _may_be_replaced(interp, argument.node) else placed
+    return None if _may_be_replaced(interp, argument.node, placed) else placed
 
 
-def _may_be_replaced(interp: Interpreter, node: cst.BaseExpression) -> bool:
+def _may_be_replaced(interp: Interpreter, node: cst.BaseExpression, placed: Tensor) -> bool:
     if not isinstance(node, cst.Attribute):
         return False
     owner = interp.evaluate_quietly(node.value)
     if not isinstance(owner, Self) or f"self.{node.attr.value}" in interp.state.values:
         return False
     name, info = node.attr.value, owner.info
-    return info.defines("_apply", "to", "cuda") or any(name in c.assigned_outside_init for c in info.order)
+    if info.defines("_apply", "to", "cuda"):
+        return True
+    stored_later = any(name in c.assigned_outside_init for c in info.order)
+    return stored_later and (placed.device != CPU or first_on_cpu(interp, info, name) is None)
 
 
 def _report(

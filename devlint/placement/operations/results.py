@@ -118,8 +118,14 @@ def _placed_result(
     )
 
 
-_VIEWS = frozenset({"detach", "view", "reshape", "squeeze", "unsqueeze", "flatten", "permute", "transpose", "t", "T"})
-"""Methods whose result shares its memory with the tensor."""
+_VIEWS = frozenset(
+    {
+        "as_strided", "chunk", "detach", "diagonal", "expand", "expand_as", "flatten", "hsplit", "movedim", "narrow",
+        "permute", "reshape", "select", "split", "split_with_sizes", "squeeze", "swapaxes", "swapdims", "t", "T",
+        "tensor_split", "transpose", "unbind", "unflatten", "unfold", "unsqueeze", "view", "view_as", "vsplit",
+    }
+)  # fmt: skip
+"""Methods whose results share their memory with the tensor: https://docs.pytorch.org/docs/stable/tensor_view.html"""
 
 
 def _copied_at(operation: Operation, value: Value) -> int | None:

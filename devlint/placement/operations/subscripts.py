@@ -17,7 +17,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand
-from devlint.placement.domain.lattice import CPU, UNKNOWN
+from devlint.placement.domain.lattice import CPU, UNKNOWN, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.semantics import Dim, Elements
 
@@ -35,7 +35,7 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
     operation = semantics.operator("[]")
     bound = [Bound("self", value, node.value, strict=True), *indices]
     for index in indices:
-        if device_of_value(index.value) == CPU and device_of_value(value) not in (CPU, UNKNOWN):
+        if CPU in leaves(device_of_value(index.value)) and device_of_value(value) not in (CPU, UNKNOWN):
             interp.emit(
                 IndexedFromHost(node, interp.scope, value, MismatchOperand(index.role, index.value, index.node))
             )
@@ -52,7 +52,7 @@ def _gives_dimensions(index: Bound) -> bool:
 
 
 def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
-    """Slices and ``None`` keep dimensions, an integer removes one."""
+    """Slices and ``None`` keep dimensions, an integer takes one away; a slice shows that there is one."""
     if isinstance(value, Opaque):
         # Only tensors and arrays accept a tuple or None as index.
         several = len(node.slice) > 1 or _keeps_dimension_by_none(node)
@@ -64,7 +64,7 @@ def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound
     )
     adds = _keeps_dimension_by_none(node)
     dim = Dim.NONZERO if adds or any(isinstance(e.slice, cst.Slice) for e in node.slice) else Dim.UNKNOWN
-    if only_slices and not adds:
+    if only_slices and dim is Dim.UNKNOWN:
         dim = value.dim
     if is_edge_index(node.value) and len(node.slice) == 1:
         dim = Dim.NONZERO

@@ -25,7 +25,7 @@ from devlint.placement.domain.abstract_values import (
     Reference,
     Value,
 )
-from devlint.placement.domain.class_facts import ClassFacts
+from devlint.placement.domain.class_facts import ClassFacts, ObjectStores
 from devlint.placement.domain.events import ClassCompleted, Event, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
@@ -317,6 +317,11 @@ class ModuleAnalysis:
         if interp is None:
             return ()
         return (interp, *(part for method in info.builders if (part := self._evaluated(method)) is not None))
+
+    def stores_of(self, info: FunctionInfo) -> ObjectStores | None:
+        """What the walk of a definition stores on objects; None while it runs, or too deep."""
+        interp = self._evaluated(info)
+        return None if interp is None else interp.object_stores
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
         """Whether what a function stores on an object is present on every new object of the class."""

@@ -76,6 +76,9 @@ class ArgumentLog:
                 return None
         if any(self._each_call(value, _stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
+        if name == "<lambda>" and any(map(self._is_given_nowhere, sides)):
+            # Whoever gets it calls it, with tensors of their own.
+            return replace(event, callers_on_cpu=True)
         if scope.is_nested and direct and any(self._each_call(value, _is_placed) for value in sides):
             return replace(event, placed_by_callers=True)
         if any(self._each_call(value, _is_placed_nowhere) for value in sides):
@@ -125,6 +128,10 @@ class ArgumentLog:
             and {_construction(one) for one in objects} <= {_construction(one) for one in receivers}
             for receivers, objects in zip(called, made, strict=True)
         )
+
+    def _is_given_nowhere(self, value: Value) -> bool:
+        """Whether the value follows a parameter and no call in the file is seen."""
+        return any(s.anchor is Anchor.PARAMETER and s.key not in self._arguments for s in _symbols(value))
 
     def _each_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether every call site in the file passes such an argument for the parameter that this value follows."""

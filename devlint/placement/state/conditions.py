@@ -259,7 +259,9 @@ def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condi
         return condition
     classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(interp, node.args[1].value)
     kind = GuardKind.IS_TENSOR if classes == {"torch.Tensor"} else GuardKind.PLAIN
-    if classes <= _NO_TENSORS:
+    if classes == {"numpy.ndarray"}:
+        kind = GuardKind.IS_ARRAY
+    elif classes <= _NO_TENSORS:
         kind = GuardKind.IS_NO_TENSOR
     return replace(condition, guard=replace(condition.guard, kind=kind, subject=device.symbol))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import (
+    Host,
     Opaque,
     Tensor,
     Value,
@@ -20,6 +21,9 @@ from devlint.placement.domain.lattice import (
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
+ARRAY_VIEWS = frozenset({"reshape", "view", "squeeze", "transpose", "swapaxes", "ravel", "diagonal"})
+"""Methods of an array whose result shares its memory: https://numpy.org/doc/stable/user/basics.copies.html"""
+
 
 def host_read(
     interp: Interpreter,
@@ -29,12 +33,18 @@ def host_read(
     *,
     wants_cpu: bool = False,
     expression: cst.CSTNode | None = None,
+    view: bool = False,
 ) -> None:
-    """Record that a tensor's data is read on the host."""
+    """A tensor's data is read on the host, or that of an array which shares the memory of a tensor.
+
+    ``view``: the reader only makes an array of the same memory, so that a pending copy goes on being one.
+    """
+    if isinstance(value, Host) and value.copied_at is not None:
+        value = Tensor(CPU, provenance=value.provenance, copied_at=value.copied_at)
     if not isinstance(value, (Tensor, Opaque)):
         return
     copied = value.copied_at if isinstance(value, Tensor) else None
-    in_flight = copied is not None and copied == interp.state.streams.copies
+    in_flight = not view and copied is not None and copied == interp.state.streams.copies
     place = expression if isinstance(expression, cst.BaseExpression) else None
     interp.emit(HostRead(node, interp.scope, reader, value, wants_cpu, in_flight, place, interp.arms))
     if CPU not in leaves(value.device):

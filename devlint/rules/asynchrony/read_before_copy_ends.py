@@ -2,8 +2,8 @@
 
 ## What it does
 
-Finds copies from an accelerator to the CPU with `non_blocking=True` whose result is read on the host, by `.numpy()`,
-`.item()`, `.tolist()` or printing, with no synchronisation between.
+Finds copies from an accelerator to the CPU with `non_blocking=True` whose result is read on the host, by `.item()`,
+`.tolist()`, printing or computing with it, or returned as an array, with no synchronisation between.
 
 ## Why is this bad
 
@@ -43,7 +43,8 @@ Without work to do in the meantime, `scores.cpu()` says the same more simply.
 
 - `torch.cuda.synchronize()`, `stream.synchronize()` or `event.synchronize()` stands between the copy and the read.
 - The copy goes the other way: what runs on the accelerator is ordered after it.
-- The copy is only handed on: who reads it may synchronise.
+- The copy is only handed on, as a tensor, in a view or on `self`: who reads it may synchronise. So may the callers of
+  a function that returns its array, where they are in sight.
 
 ## Fix safety
 
@@ -62,20 +63,21 @@ PyTorch copies to pageable memory in a way that happens to block in many version
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import DropArgument
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import quoted
-from devlint.finding import Applicability, Severity
+from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import HostRead
+    from devlint.placement.domain.events import Called, HostRead
 
 
 class ReadBeforeCopyEnds(Rule):
@@ -83,22 +85,56 @@ class ReadBeforeCopyEnds(Rule):
     name = "read-before-copy-ends"
     severity = Severity.ERROR
 
+    def __init__(self) -> None:
+        self._arrays: list[HostRead] = []
+        """Arrays of pending copies that a definition returns."""
+        self._called: set[str] = set()
+        """What is called in the file, by its last name."""
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._called.add(event.name.rsplit(".", 1)[-1])
+        return ()
+
     def host_read(self, event: HostRead) -> Iterable[Draft]:
-        if not event.in_flight:
-            return
+        if event.in_flight and event.reader == "return":
+            self._arrays.append(event)
+        elif event.in_flight:
+            yield self._draft(event)
+
+    def finish(self) -> Iterable[Draft]:
+        """An array tells nobody that it is pending, unless its callers are in sight: their reads are judged."""
+        for event in self._arrays:
+            if event.scope.qualname.rsplit(".", 1)[-1] not in self._called:
+                yield replace(self._draft(event), confidence=Confidence.MEDIUM)
+
+    @staticmethod
+    def _draft(event: HostRead) -> Draft:
         provenance = provenance_of(event.value)
         copy = provenance.find(StepKind.MOVED, StepKind.UNWRAPPED) if provenance is not None else None
-        read = DraftStep(event.node, event.scope, f"`{event.reader}` reads it here", "cpu")
+        returned = event.reader == "return"
+        words = "its array is returned here" if returned else f"`{event.reader}` reads it here"
+        read = DraftStep(event.node, event.scope, words, "cpu")
         tensor = quoted(event.expression, "the copy") if event.expression is not None else "the copy"
         node, scope = (event.node, event.scope) if copy is None else (copy.node, copy.scope)
-        yield Draft(
+        return Draft(
             node=node,
             scope=scope,
-            message=f"{quoted(node, 'this copy')} does not wait for its data, and `{event.reader}` reads {tensor} "
-            "on the host with no synchronisation between; it may see memory that is not written yet",
+            message=_message(quoted(node, "this copy"), event.reader, tensor),
             trace=(DraftStep(node, scope, "the copy is queued here", "cpu"), read),
             repair=Repair(Applicability.SAFE, "drop `non_blocking=True`", _drop_flag(node)),
         )
+
+
+def _message(copy: str, reader: str, tensor: str) -> str:
+    if reader == "return":
+        return (
+            f"{copy} does not wait for its data, and an array of its memory is returned with no synchronisation "
+            "between; the caller may see memory that is not written yet"
+        )
+    return (
+        f"{copy} does not wait for its data, and `{reader}` reads {tensor} on the host with no synchronisation "
+        "between; it may see memory that is not written yet"
+    )
 
 
 def _drop_flag(node: cst.CSTNode) -> tuple[DropArgument, ...]:

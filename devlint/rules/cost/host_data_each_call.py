@@ -101,7 +101,9 @@ class HostDataEachCall(Rule):
         index = event.index.value
         step = bare_creation(index)
         plain = step is not None and step.factory is not None and not step.factory.random
-        if event.scope.setting is Setting.FORWARD and plain and _has_dimensions(index) and _from_constants(index):
+        if device_of(index) != CPU or event.scope.setting is not Setting.FORWARD:
+            return ()
+        if plain and _has_dimensions(index) and _from_constants(index):
             self._copy(event, "has its CPU index copied", event.index.node)
         return ()
 

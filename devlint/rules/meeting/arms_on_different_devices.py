@@ -90,7 +90,7 @@ from devlint.semantics import Dim, Operation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Called, DeviceMismatch, Event, HostRead, Returned
+    from devlint.placement.domain.events import Called, DeviceMismatch, Event, HostRead, IndexedFromHost, Returned
 
 _COLLECTS = (".append", ".insert", ".appendleft")
 _ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)
@@ -111,12 +111,18 @@ class ArmsOnDifferentDevices(Rule):
         self._found: list[Draft] = []
         self._clashed: set[int] = set()
         """Creations that a clash was seen of: findings of another rule."""
+        self._indices: set[int] = set()
+        """Creations whose tensors are read as an index, which may lie on the CPU."""
         self._on_host: set[str] = set()
         """Definitions that hand tensors to numpy."""
 
     def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
         for operand in (event.offending, event.other):
             self._clashed.update(id(step.node) for step in provenance_of(operand.value) or ())
+        return ()
+
+    def indexed_from_host(self, event: IndexedFromHost) -> Iterable[Draft]:
+        self._indices.update(id(step.node) for step in provenance_of(event.index.value) or ())
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
@@ -171,7 +177,8 @@ class ArmsOnDifferentDevices(Rule):
         for draft in self._found:
             if id(draft.node) in self._clashed:
                 continue
-            yield replace(draft, confidence=Confidence.LOW) if draft.scope.qualname in self._on_host else draft
+            doubtful = draft.scope.qualname in self._on_host or id(draft.node) in self._indices
+            yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
 
 
 def _may_be_elsewhere(event: Event) -> bool:

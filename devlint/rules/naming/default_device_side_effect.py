@@ -42,7 +42,8 @@ class Tagger:
 - Scripts, notebooks, tests and benchmarks.
 - Setting the CPU, which is what everybody expects.
 - Functions that are there to set it: low. They say so (`set_device`, `init_distributed`, `launch`, `setup_ddp`), they
-  take a rank, or they work with `torch.distributed`; one process per device needs its device set once.
+  take a rank, or they work with `torch.distributed`; one process per device needs its device set once. So do those that
+  a thread or process of the file begins with.
 
 ## Fix safety
 
@@ -90,7 +91,6 @@ SETTERS = frozenset(
 )
 """Words in the name of a function that is there to set the device, or that owns its process or thread."""
 
-
 THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process"})
 
 
@@ -103,6 +103,8 @@ class DefaultDeviceSideEffect(Rule):
         self._calls: list[Called] = []
         self._distributed: set[str] = set()
         """Definitions that set up or use a group of processes."""
+        self._mains: set[str] = set()
+        """What threads and processes are started with, by its last name."""
         self._leaves: set[str] = set()
         """Definitions of classes that are entered and left."""
 
@@ -117,6 +119,10 @@ class DefaultDeviceSideEffect(Rule):
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
+        if event.name in THREADS or event.name == ".Process":
+            target = event.call.keyword("target")
+            if target is not None:
+                self._mains.add(code_of(target.node).rsplit(".", 1)[-1])
         if event.name.startswith("torch.distributed.") or event.name.endswith("init_process_group"):
             self._distributed.add(event.scope.qualname)
         elif event.scope.role is Role.LIBRARY and semantics.process_setting(event.name) is not None:
@@ -161,17 +167,16 @@ class DefaultDeviceSideEffect(Rule):
         )
 
     def _is_set_up(self, scope: Scope, device: str) -> bool:
-        """A function that exists to set the device (fixture `set_up`)."""
+        """A function that exists to set the device (fixture `set_up`), or that a thread or process begins with."""
         name = scope.qualname.rsplit(".", 1)[-1]
+        if name in self._mains:
+            return True
         words = set() if name.startswith("__") else set(name.lower().strip("_").split("_"))
         return bool(words & SETTERS) or "rank" in device.lower() or scope.qualname in self._distributed
 
 
 def _is_thread(owner: ClassInfo) -> bool:
-    bases = [base for info in owner.order for base in info.bases if isinstance(base, str)]
-    return any(
-        base in ("threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process") for base in bases
-    )
+    return any(base in THREADS for info in owner.order for base in info.bases if isinstance(base, str))
 
 
 def _puts_back(call: Called) -> bool:

@@ -40,6 +40,7 @@ def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
 - Scripts, notebooks, tests and benchmarks: they are where a device is chosen.
 - The name is rebound with `global` by a function of the module: the choice is only a start.
 - Only the CPU, or `meta`, is named.
+- The constant of a class that is named for the accelerator: `class DeviceHPU` has `torch.device("hpu")`.
 - The choice is made in a function, when it is called.
 - A device that no function of the file puts anything on: low. Other files may.
 
@@ -71,6 +72,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.lattice import Known, leaves
 from devlint.placement.domain.scope import Setting
+from devlint.rules.naming.accelerator_contract import is_contract
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -107,7 +109,10 @@ class DeviceChosenAtImport(Rule):
         if event.value_node is not None and event.scope.qualname:
             self._placing.add(id(event.value_node))
         if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
-            self._choices.setdefault((event.of_class, event.target), _Choice(event.node, event.scope))
+            probed = isinstance(event.value, DeviceName) and event.value.chosen_by_probe
+            named_for_it = bool(event.of_class) and not probed and is_contract(event.of_class)
+            if not named_for_it:
+                self._choices.setdefault((bool(event.of_class), event.target), _Choice(event.node, event.scope))
         return ()
 
     def defaulted(self, event: Defaulted) -> Iterable[Draft]:

@@ -35,6 +35,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 ## When it is right
 
 - A test for the device decides whether the line runs, in the function or around it.
+- It stands where the argument that could say the device is None.
 - The function or its class is named for CUDA or the GPU: that is its contract.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
@@ -74,13 +75,16 @@ from devlint.placement.domain.abstract_values import (
     Instance,
     Kind,
     Module,
+    Opaque,
     Tensor,
     Truth,
 )
 from devlint.placement.domain.events import Fate, Sink
+from devlint.placement.domain.lattice import GuardKind
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, named_instead, round_trip
+from devlint.rules.naming.accelerator_contract import is_contract
 from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -90,12 +94,10 @@ if TYPE_CHECKING:
 
     from devlint.drafts.changes import Change
     from devlint.placement.domain.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
 
 NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
-
-CONTRACT = ("cuda", "gpu", "nccl", "triton", "nvidia", "tensorrt", "trt", "xpu", "hpu", "npu", "rocm", "flash")
-"""Words in the name of a function or class that works on this accelerator and says so."""
 
 HARMLESS = ("torch.cuda.amp.", "torch.cuda.empty_cache", "torch.cuda.manual_seed", "torch.cuda.max_memory")
 """Parts of `torch.cuda` that a function for any device may use as well."""
@@ -115,6 +117,8 @@ class _Place:
     call: cst.Call | None = None
     weak: bool = False
     """It only keeps an autocast out, and does nothing where there is none."""
+    absent: frozenset[str] = frozenset()
+    """Arguments that are None where it is reached."""
 
 
 @dataclass(slots=True, eq=False)
@@ -160,6 +164,9 @@ class HardcodedAccelerator(Rule):
         definition = self._definitions.get(event.scope)
         if definition is None or definition.begun is None or event.value_node is None:
             return ()
+        if isinstance(event.value, (Tensor, Opaque)) and is_current(event.value.device):
+            # `x = x[None].cuda()`: from here on its device is the current one.
+            definition.moved.append((event.target, False))
         arguments = definition.begun.arguments
         if any(name == event.target and isinstance(value, DeviceName) for name, value in arguments):
             from devlint.placement.syntax.nodes import descend
@@ -195,7 +202,8 @@ class HardcodedAccelerator(Rule):
             else:
                 off = _is_switched_off(event)
                 call = event.call.node if event.call is not None else None
-                place = _Place(event.node, event.scope, event.sink, event.text, call=call, weak=off)
+                absent = _absent(event.arms)
+                place = _Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
                 self._in(event.scope).places.append(place)
         return ()
 
@@ -213,7 +221,10 @@ class HardcodedAccelerator(Rule):
             return ()
         node = event.node if named is None else named.node
         text = f".{event.method}()" if named is None else named.text
-        definition.places.append(_Place(node, event.scope, Sink.TRANSFER, text, event.receiver_text, of_module, event))
+        absent = _absent(event.arms)
+        definition.places.append(
+            _Place(node, event.scope, Sink.TRANSFER, text, event.receiver_text, of_module, event, absent=absent)
+        )
         return ()
 
     def finish(self) -> Iterable[Draft]:
@@ -234,6 +245,12 @@ def _is_plain(event: DeviceNamed) -> bool:
     return enabled is None or not (isinstance(enabled.value, Truth) and enabled.value.about_device)
 
 
+def _absent(arms: tuple[Decided, ...]) -> frozenset[str]:
+    """The arguments that these conditions say are None."""
+    guards = (decided.guard for decided in arms if decided.holds and decided.guard.kind is GuardKind.IS_NONE)
+    return frozenset(guard.subject.name for guard in guards if guard.subject is not None)
+
+
 def _is_switched_off(event: DeviceNamed) -> bool:
     """`torch.autocast("cuda", enabled=False)`."""
     enabled = event.call.keyword("enabled") if event.call is not None else None
@@ -248,14 +265,15 @@ def _is_anothers(event: Moved) -> bool:
 
 def _is_contract(scope: Scope) -> bool:
     """Named for the accelerator, or a place where data is prepared (fixture `own_contract`)."""
-    return scope.setting is Setting.HOST or any(word in scope.qualname.lower() for word in CONTRACT)
+    return scope.setting is Setting.HOST or is_contract(scope.qualname)
 
 
 def _draft(definitions: Definitions, definition: _Definition, place: _Place) -> Draft | None:
     candidates = [
         candidate
         for candidate in candidates_of(definition.begun, definition.moved)
-        if not is_part_of(place.receiver, candidate.name)
+        if candidate.name not in place.absent
+        and not is_part_of(place.receiver, candidate.name)
         and (id(place.node), candidate.name) not in definition.filled_in
     ]
     if not candidates:

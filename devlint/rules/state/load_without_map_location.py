@@ -38,7 +38,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
   `weights_only=True` alone says nothing about devices.
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
   the function that gets it mentions states, checkpoints, weights or models. There the confidence is low.
-- The bytes are at hand (`torch.load(io.BytesIO(data))`): the confidence is low.
+- The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
+  the function says that it returns an array: the confidence is low.
 
 ## Fix safety
 
@@ -78,6 +79,8 @@ from devlint.semantics import function as known_function
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import Begun, Called, Returned, Stored
 
 WRITERS = ("torch.save", "torch.jit.save")
@@ -98,11 +101,19 @@ class LoadWithoutMapLocation(Rule):
         self._parametrised: set[str] = set()
         """Definitions with a parameter for the device."""
         self._definitions = Definitions()
+        self._beside: set[str] = set()
+        """Names of the module for a path that begins at its own file."""
+        self._arrays: set[int] = set()
+        """Loads that such a definition returns, by the identity of their nodes."""
+        self._returns_arrays: set[str] = set()
+        """Definitions that say that they return an array."""
         self._states: set[int] = set()
         """Loads whose result is used as a model's or an optimizer's state, by the identity of their nodes."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
+        if _says_array(event.node):
+            self._returns_arrays.add(event.scope.qualname)
         if any(name in ("map_location", "device") for name, _ in event.arguments):
             self._parametrised.add(event.scope.qualname)
         return ()
@@ -110,9 +121,19 @@ class LoadWithoutMapLocation(Rule):
     def stored(self, event: Stored) -> Iterable[Draft]:
         if _sounds_like_state(event.target):
             self._note(event.value)
+        if not event.scope.qualname and event.value_node is not None and _names(event.value_node) & self._own_files:
+            self._beside.add(event.target)
         return ()
 
+    @property
+    def _own_files(self) -> set[str]:
+        return {"__file__", *self._beside}
+
     def returned(self, event: Returned) -> Iterable[Draft]:
+        if event.scope.qualname in self._returns_arrays:
+            provenance = provenance_of(event.value)
+            if provenance is not None:
+                self._arrays.add(id(provenance.first.node))
         if _sounds_like_state(event.scope.qualname):
             self._note(event.value)
         return ()
@@ -165,8 +186,27 @@ class LoadWithoutMapLocation(Rule):
             if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
                 yield replace(draft, confidence=Confidence.HIGH)
                 continue
+            source = event.call.argument("f", 0)
+            own = source is not None and _names(source.node) & self._own_files
+            plain = plain or bool(own) or id(event.node) in self._arrays
             doubtful = plain or not (id(event.node) in self._states or _names_state(event))
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
+
+
+def _says_array(node: cst.CSTNode) -> bool:
+    """`def load(...) -> np.ndarray`: the file holds arrays, which know no device."""
+    import libcst as cst
+
+    returns = node.returns if isinstance(node, cst.FunctionDef) else None
+    return returns is not None and code_of(returns.annotation).rsplit(".", 1)[-1] in ("ndarray", "NDArray")
+
+
+def _names(node: cst.CSTNode) -> set[str]:
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend
+
+    return {child.value for child in descend(node) if isinstance(child, cst.Name)}
 
 
 _STATE = re.compile("state|checkpoint|ckpt|weight|model|snapshot")
