@@ -30,8 +30,8 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.state.call_sites import MOVED
+from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
 
 if TYPE_CHECKING:
