@@ -28,7 +28,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
-from devlint.placement.domain.lattice import Device, SameAs, may_be_cpu
+from devlint.placement.domain.lattice import Device, SameAs, may_be_cpu, placed
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
@@ -95,7 +95,7 @@ def _place_of_self(interp: Interpreter, info: FunctionInfo, receiver: Value | No
     """``self`` of the callee is where the receiver is, by the symbols that its class and the method's go by."""
     if not isinstance(receiver, Module):
         return {}
-    device = interp.placed(receiver.device)
+    device = placed(receiver.device, interp.places)
     symbols = {module_symbol(one) for one in (info.owner, receiver.info) if one is not None}
     return {symbol.key: device for symbol in symbols if device != SameAs(symbol)}
 
@@ -103,7 +103,7 @@ def _place_of_self(interp: Interpreter, info: FunctionInfo, receiver: Value | No
 def _settled(inner: Interpreter, value: Value) -> Value:
     """What a call gives back, with the place of its receiver put for that of ``self``."""
     if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
-        device = inner.placed(value.device)
+        device = placed(value.device, inner.places)
         return value if device == value.device else replace(value, device=device)
     if isinstance(value, Container):
         items = tuple(_settled(inner, item) for item in value.items)

@@ -6,6 +6,7 @@ decides (movable), or a *choice* of two under a named condition, or *unknown*. F
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -215,6 +216,15 @@ def assume(device: Device, guard: Guard, holds: bool) -> Device:
     return _arm(device, guard, holds)
 
 
+def placed(device: Device, places: Mapping[str, Device]) -> Device:
+    """``device`` where some symbols have a known place, by their keys."""
+    if isinstance(device, SameAs):
+        return places.get(device.symbol.key, device)
+    if isinstance(device, Choice):
+        return choose(device.guard, placed(device.then, places), placed(device.otherwise, places))
+    return device
+
+
 def count_guards(device: Device) -> int:
     if isinstance(device, Choice):
         return 1 + count_guards(device.then) + count_guards(device.otherwise)
@@ -226,6 +236,11 @@ def leaves(device: Device) -> tuple[Device, ...]:
     if isinstance(device, Choice):
         return leaves(device.then) + leaves(device.otherwise)
     return (device,)
+
+
+def is_movable(device: Device) -> bool:
+    """Whether something that the caller decides is among what a choice can end in."""
+    return any(isinstance(leaf, SameAs) for leaf in leaves(device))
 
 
 def may_be_cpu(device: Device) -> bool:

@@ -18,7 +18,7 @@ from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import Event, Fate
-from devlint.placement.domain.lattice import CPU, Choice, Decided, Device, Guard, GuardKind, SameAs, choose, relate
+from devlint.placement.domain.lattice import CPU, Decided, Device, Guard, GuardKind, SameAs, is_movable, placed, relate
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.value_join import join_values
@@ -258,24 +258,14 @@ class Interpreter:
 
     def relate(self, a: Device, b: Device) -> Relation:
         """:func:`domain.relate`, refined by the state: partly moved batches, and branches for the CPU."""
-        a, b = self.placed(a), self.placed(b)
+        a, b = placed(a, self.places), placed(b, self.places)
         moved = self._sibling_moved(a, b)
         if moved is not None:
             return moved
         relation = relate(a, b)
-        if relation is Relation.DIFFERENT and self.in_cpu_world and (_movable(a) or _movable(b)):
+        if relation is Relation.DIFFERENT and self.in_cpu_world and (is_movable(a) or is_movable(b)):
             return Relation.UNKNOWN
         return relation
-
-    def placed(self, device: Device) -> Device:
-        """``device`` where the call that is evaluated settles the places of its symbols."""
-        if not self.places:
-            return device
-        if isinstance(device, SameAs):
-            return self.places.get(device.symbol.key, device)
-        if isinstance(device, Choice):
-            return choose(device.guard, self.placed(device.then), self.placed(device.otherwise))
-        return device
 
     def _sibling_moved(self, a: Device, b: Device) -> Relation | None:
         """The relation of an item that was not moved to the device where another item of its batch was."""
@@ -329,9 +319,3 @@ class Interpreter:
             first, second = (earlier, value) if innermost.holds else (value, earlier)
             value = join_values(innermost.guard, first, second)
         return value
-
-
-def _movable(device: Device) -> bool:
-    if isinstance(device, Choice):
-        return _movable(device.then) or _movable(device.otherwise)
-    return isinstance(device, SameAs)
