@@ -109,8 +109,8 @@ class DeviceChosenAtImport(Rule):
         if event.value_node is not None and event.scope.qualname:
             self._placing.add(id(event.value_node))
         if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
-            named_for_it = event.of_class and not event.value.chosen_by_probe and is_contract(event.of_class)
-            if not named_for_it:
+            probed = isinstance(event.value, DeviceName) and event.value.chosen_by_probe
+            if probed or not is_contract(event.of_class):
                 self._choices.setdefault((bool(event.of_class), event.target), _Choice(event.node, event.scope))
         return ()
 

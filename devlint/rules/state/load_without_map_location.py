@@ -38,8 +38,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
   `weights_only=True` alone says nothing about devices.
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
   the function that gets it mentions states, checkpoints, weights or models. There the confidence is low.
-- The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or the
-  function says that it returns an array: the confidence is low.
+- The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
+  the function says that it returns an array: the confidence is low.
 
 ## Fix safety
 
