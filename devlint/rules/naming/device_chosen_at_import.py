@@ -110,8 +110,7 @@ class DeviceChosenAtImport(Rule):
             self._placing.add(id(event.value_node))
         if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
             probed = isinstance(event.value, DeviceName) and event.value.chosen_by_probe
-            named_for_it = bool(event.of_class) and not probed and is_contract(event.of_class)
-            if not named_for_it:
+            if probed or not is_contract(event.of_class):
                 self._choices.setdefault((bool(event.of_class), event.target), _Choice(event.node, event.scope))
         return ()
 
