@@ -52,9 +52,11 @@ def test_a_callable_argument_works_where_its_arguments_are() -> None:
     def f(x: torch.Tensor, model, other: torch.Tensor):
         y = model(x)
         z = model(x, other)
+        w = model(x, torch.ones(3))
     """
     assert device(program, "y") == "the device of `x`"
-    assert stored(program, "z") == UnknownValue()
+    assert device(program, "z") == "the device of `x`"
+    assert stored(program, "w") == UnknownValue()
 
 
 def test_a_result_of_something_unknown_is_unknown() -> None:

@@ -73,7 +73,6 @@ def test_methods_that_only_tensors_have_make_one() -> None:
     program = """
     def f(model, batch):
         for item in batch:
-            y = item.view(3)
             z = item.x.unsqueeze(0)
     """
     assert isinstance(stored(program, "z"), Tensor)

@@ -20,9 +20,11 @@ def test_the_result_is_where_the_operands_are() -> None:
         c = torch.tensor(1.0) * x
         d = torch.cat([x, x])
         e = torch.ones(3) * unknown
+        g = torch.ones(3) * made_elsewhere()
     """
     assert [device(program, name) for name in "acdb"] == [*["the device of `x`"] * 3, "cpu"]
-    assert device(program, "e") == "an unknown device"
+    assert device(program, "e") == "cpu"
+    assert device(program, "g") == "an unknown device"
 
 
 def test_after_a_clash_the_result_is_on_the_side_of_the_other() -> None:

@@ -131,8 +131,16 @@ def in_flight(body: str) -> list[bool]:
 def test_a_copy_that_does_not_block_is_in_flight_until_something_waits() -> None:
     assert in_flight("""
 host = x.to("cpu", non_blocking=True)
-host.numpy()
+host.sum()
 """) == [True]
+
+
+def test_an_array_of_the_same_memory_is_no_read_but_its_use_is() -> None:
+    assert in_flight("""
+host = x.to("cpu", non_blocking=True)
+array = host.numpy()
+print(array)
+""") == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +151,7 @@ def test_what_waits_lands_the_copy(wait: str) -> None:
     assert not in_flight(f"""
 host = x.to("cpu", non_blocking=True)
 {wait}
-host.numpy()
+host.sum()
 """)[-1]
 
 
