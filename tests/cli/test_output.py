@@ -55,7 +55,7 @@ def test_concise_is_one_line_a_finding_and_counts_on_stderr(devlint: Run, projec
 def test_json_is_one_document_of_version_1(devlint: Run, project: Path) -> None:
     done = devlint("--output-format", "json")
     document = json.loads(done.stdout)
-    assert list(document) == ["version", "devlint", "summary", "findings", "entries", "notes"]
+    assert list(document) == ["$schema", "version", "devlint", "summary", "findings", "entries", "notes"]
     assert document["version"] == 1
     assert document["summary"] == {
         "files": 1, "findings": 1, "error": 0, "warning": 1, "note": 0, "suppressed": 0, "baselined": 0,
