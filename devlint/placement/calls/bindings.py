@@ -27,6 +27,8 @@ from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import Stored
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, GuardKind, SameAs, Symbol, Unknown
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.value_join import any_item, join_values
+from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.syntax.nodes import code_of, descend, literal, path_of
 from devlint.semantics import Dim, Elements
 
@@ -99,8 +101,6 @@ def _assign_attribute(
 def _assign_item(
     interp: Interpreter, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
-    from devlint.placement.operations.subscripts import write_item
-
     owner = interp.evaluate(target.value)
     key = None
     if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
@@ -141,8 +141,6 @@ def _assign_item(
 
 def _with_item(owner: Container, key: object, value: Value) -> Container:
     """The container after ``owner[key] = value``; ``key`` is None if it is not a literal: any item may change."""
-    from devlint.placement.domain.value_join import join_values
-
     if owner.keys is not None and key in owner.keys:
         position = owner.keys.index(key)
     elif owner.keys is None and isinstance(key, int) and owner.rest is None and 0 <= key < len(owner.items):
@@ -169,8 +167,6 @@ def _mix(interp: Interpreter, target: cst.Subscript, owner: Tensor | Opaque, val
 def _unpack(
     interp: Interpreter, target: cst.Tuple | cst.List, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
-    from devlint.placement.operations.subscripts import is_edge_index
-
     literal_values = (
         [element.value for element in value_node.elements]
         if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(target.elements)
@@ -211,19 +207,12 @@ def _child(parent: Module, child: Value) -> Value:
 
 
 def _item_of_container(value: Container, key: object | None) -> Value:
-    from devlint.placement.domain.value_join import join_values
-
     if value.keys is not None and key is not None:
         return value.items[value.keys.index(key)] if key in value.keys else value.rest or NOTHING
     if isinstance(key, int) and value.rest is None and -len(value.items) <= key < len(value.items):
         return value.items[key]
-    items = [*value.items, *([value.rest] if value.rest is not None else [])]
-    if not items:
-        return NOTHING
-    joined = items[0]
-    for item in items[1:]:
-        joined = join_values(None, joined, item)
-    return joined
+    item = any_item(value)
+    return NOTHING if item is None else item
 
 
 def bind_loop_target(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.bindings import item_of
+from devlint.placement.calls.bindings import item_of, iterated
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import (
@@ -85,8 +85,6 @@ def _enumerate(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _iterated(interp: Interpreter, value: Value, node: cst.BaseExpression) -> Value:
-    from devlint.placement.calls.bindings import iterated
-
     return iterated(interp, value, node, node)
 
 

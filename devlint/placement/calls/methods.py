@@ -37,6 +37,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import CPU, Guard, SameAs, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import perform
@@ -172,8 +173,6 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
                 interp.state.store(path, NOTHING)
         return result
     if name in ("parameters", "buffers") and receiver.info.is_module:
-        from devlint.placement.domain.symbols import module_symbol
-
         device = SameAs(module_symbol(receiver.info))
         provenance = interp.step(StepKind.GIVEN, node, device, code_of(node))
         return Container((), None, Tensor(device, kind=Kind.PARAMETER, provenance=provenance))
@@ -212,8 +211,6 @@ def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
 
 def _state_list(interp: Interpreter, receiver: Self, node: cst.Call) -> Value:
     """A metric's list state: appended items are on the metric's device, and move with it."""
-    from devlint.placement.domain.symbols import module_symbol
-
     device = SameAs(module_symbol(receiver.info))
     provenance = interp.step(StepKind.REGISTERED, node, device, code_of(node.func))
     return Container((), None, Tensor(device, kind=Kind.BUFFER, evidence=Evidence.LIKELY, provenance=provenance))

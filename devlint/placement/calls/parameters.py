@@ -36,6 +36,7 @@ from devlint.placement.domain.events import Begun, ParameterIgnored
 from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.field_types import tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import library_models
@@ -93,8 +94,6 @@ def _bases(owner: ClassInfo) -> Iterator[str]:
 
 def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
     """Bind ``self``, the named parameters by their roles, and ``*args`` and ``**kwargs``."""
-    from devlint.placement.domain.symbols import module_symbol
-
     parameters = parameters_of(info.node)
     if info.owner is not None and not info.is_static and parameters:
         first = parameters.pop(0).name.value

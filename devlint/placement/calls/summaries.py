@@ -38,7 +38,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, literal, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -90,8 +90,6 @@ def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> 
 
 def _default_of(parameter: cst.Param) -> Value:
     """The default value of a parameter, if it is a literal; otherwise unknown."""
-    from devlint.placement.syntax.nodes import literal
-
     if parameter.default is None:
         return NOTHING
     try:

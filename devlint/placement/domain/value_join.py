@@ -83,12 +83,12 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
 
 def _join_sequences(guard: Guard | None, a: Container, b: Container) -> Container:
     """Two sequences of one type and of different lengths: what is inside either of them is somewhere inside."""
-    first, second = (_any_item(container) for container in (a, b))
+    first, second = (any_item(container) for container in (a, b))
     rest = second if first is None else first if second is None else join_values(guard, first, second)
     return Container((), None, rest, a.type, a.node if a.node is b.node else None)
 
 
-def _any_item(container: Container) -> Value | None:
+def any_item(container: Container) -> Value | None:
     """Some item of a container; None for an empty one."""
     items = [*container.items, *([container.rest] if container.rest is not None else [])]
     return reduce(partial(join_values, None), items) if items else None

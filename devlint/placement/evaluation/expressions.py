@@ -10,6 +10,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.bindings import assign, item_of
+from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -27,6 +28,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
     array_of,
 )
+from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import GlobalRead, Tested
 from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Known, SameAs
 from devlint.placement.domain.value_join import join_values
@@ -247,8 +249,6 @@ def conditional(interp: Interpreter, node: cst.IfExp) -> Value:
 
 
 def _chosen_by_probe(value: DeviceName | Constant) -> Value:
-    from devlint.placement.domain.device_names import name_of_constant
-
     named = name_of_constant(value) if isinstance(value, Constant) else value
     if named is None:
         return value
@@ -257,8 +257,6 @@ def _chosen_by_probe(value: DeviceName | Constant) -> Value:
 
 def _as_device(value: Value) -> Value:
     """A string that names a device, as a device, so that two arms can be joined."""
-    from devlint.placement.domain.device_names import name_of_constant
-
     if isinstance(value, Constant):
         return name_of_constant(value) or value
     return value
@@ -338,8 +336,6 @@ def yielded(interp: Interpreter, node: cst.Yield) -> Value:
 
 
 def anonymous(interp: Interpreter, node: cst.Lambda) -> Value:
-    from devlint.placement.declarations.definitions import FunctionInfo
-
     if interp.depth:
         # The values it captures hold for one call only.
         return NOTHING

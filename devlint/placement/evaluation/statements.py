@@ -7,6 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from devlint.placement.calls.bindings import assign, bind_loop_target, delete, reads_of
+from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Host
 from devlint.placement.domain.events import Fate, LoopEntered, LoopLeft, Returned
@@ -240,7 +241,5 @@ def _captured(pattern: cst.CSTNode) -> list[str]:
 
 def import_statement(interp: Interpreter, node: cst.Import | cst.ImportFrom) -> None:
     """Imports are indexed for the whole file; an import in a definition hides the previous value of the name."""
-    from devlint.placement.declarations.imports import imported_names
-
     for local, _ in imported_names(node):
         interp.state.values.pop(local, None)
