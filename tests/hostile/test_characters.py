@@ -73,6 +73,8 @@ def test_what_is_said_on_standard_error_is_clean_too(devlint: Run, tmp_path: Pat
     (tmp_path / "devlint.toml").write_text('"\\u001b[31m\\u202e" = 1\n', encoding="utf-8")
     texts = [devlint().stderr]
     (tmp_path / "devlint.toml").write_text('exclude = ["\\u001b[31m"]\nbaseline = "\\u001b[31m"\n', encoding="utf-8")
+    texts += [devlint().stderr, devlint("--show-settings").stderr]
+    (tmp_path / "devlint.toml").write_text('exclude = ["\\u001bc"]\nbaseline = "\\u001b[31m"\n', encoding="utf-8")
     texts += [devlint().stderr, devlint("--show-settings").stdout]
     (tmp_path / "devlint.toml").unlink()
     name = "\x1b[31m\u202e"
