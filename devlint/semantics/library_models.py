@@ -68,6 +68,12 @@ def kind(name: str) -> str | None:
 
 
 @cache
+def overloads_operators(name: str) -> bool:
+    """Whether a name is imported from a package with classes whose operators take tensors and give what is none."""
+    return name.partition(".")[0] in anywhere().overloading
+
+
+@cache
 def places_factories(name: str) -> bool:
     """Whether a bare factory inside `with name():` allocates on the device that the context was created for."""
     found = effect(name)

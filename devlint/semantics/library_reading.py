@@ -60,7 +60,9 @@ def read_library(path: Path) -> Library:
 def read_anywhere(path: Path) -> Anywhere:
     """The table of names that belong to no one library."""
     content = _content(path)
-    _refuse_others(path.name, content, "about kinds kind_endings contexts tensor_attributes keywords".split())
+    _refuse_others(
+        path.name, content, "about kinds kind_endings overloading contexts tensor_attributes keywords".split()
+    )
     kinds = {name: k for k, names in content["kinds"].items() for name in names}
     endings = tuple((ending, k) for k, names in content["kind_endings"].items() for ending in names)
     for k in (*kinds.values(), *(k for _, k in endings)):
@@ -69,7 +71,7 @@ def read_anywhere(path: Path) -> Anywhere:
     for keyword, raw in content["keywords"].items():
         keywords[keyword] = (raw["value"], read_effect(path.name, keyword, raw["call"]))
     contexts, attributes = frozenset(content["contexts"]), frozenset(content["tensor_attributes"])
-    return Anywhere(kinds, endings, contexts, attributes, keywords)
+    return Anywhere(kinds, endings, frozenset(content["overloading"]), contexts, attributes, keywords)
 
 
 _FLAGS = ("takes_encodings", "takes_tensors", "takes_images", "functional", "number")

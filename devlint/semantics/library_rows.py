@@ -138,6 +138,8 @@ class Anywhere:
     """Last part of a base class's name to its kind."""
     kind_endings: tuple[tuple[str, str], ...]
     """Endings of such names, in the order in which they are tried."""
+    overloading: frozenset[str]
+    """Packages with classes whose operators take tensors and give what is none."""
     contexts: frozenset[str]
     """Last parts of names of contexts under which a bare factory does not allocate on the CPU."""
     tensor_attributes: frozenset[str]

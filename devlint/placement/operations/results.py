@@ -28,7 +28,7 @@ from devlint.placement.domain.lattice import (
     Unknown,
     leaves,
 )
-from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Shape
+from devlint.semantics import Clash, Dim, DType, Elements, Operation, Result, Shape, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -192,15 +192,11 @@ def _common_device(interp: Interpreter, bound: Sequence[Bound], operands: Sequen
     return UNKNOWN
 
 
-_OVERLOADING = frozenset("linear_operator gpytorch botorch torch_sparse jax cupy tensorflow keras".split())
-"""Packages with classes of their own whose operators take tensors, and give what is none."""
-
-
 def _may_overload(interp: Interpreter, bound: Bound) -> bool:
     """Whether an unknown operand may be an object with operators of its own: what an unknown call gives is anything."""
     if isinstance(bound.node, cst.Call):
         return True
-    return any(name.partition(".")[0] in _OVERLOADING for name in interp.index.imports.values())
+    return any(map(library_models.overloads_operators, interp.index.imports.values()))
 
 
 def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None) -> Dim:
