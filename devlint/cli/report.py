@@ -76,12 +76,18 @@ def _write_document(result: Result, to: Destination) -> None:
 def _summary(result: Result, to: Destination) -> list[Line]:
     if to.quiet or not result.files:
         return []
-    from devlint.reports.entries import far_line, is_far
     from devlint.reports.summary import fixable_line, summary_line
 
     fixable = fixable_line(result.findings)
-    far = [] if to.far else [finding for finding in result.findings if is_far(finding)]
-    return [*([far_line(far)] if far else []), summary_line(result), *([fixable] if fixable else [])]
+    far = _far(result) if result.confirming and not to.far else []
+    return [*far, summary_line(result), *([fixable] if fixable else [])]
+
+
+def _far(result: Result) -> list[Line]:
+    from devlint.reports.not_reached import far_line, is_far
+
+    far = [finding for finding in result.findings if is_far(finding)]
+    return [far_line(far)] if far else []
 
 
 def _say(lines: list[Line], to: Destination) -> None:
@@ -107,7 +113,7 @@ def _failures(result: Result, to: Destination, width: int | None) -> list[Line]:
 def _near(result: Result, to: Destination) -> Result:
     if to.far:
         return result
-    from devlint.reports.entries import is_far
+    from devlint.reports.not_reached import is_far
 
     return replace(result, findings=tuple(finding for finding in result.findings if not is_far(finding)))
 

@@ -25,7 +25,7 @@ _LAZY = (
     "signal", "subprocess", "tempfile", "tokenize", "tomllib", "traceback", "xml.etree.ElementTree", "libcst",
     "_posixsubprocess", "ctypes",
 )  # fmt: skip
-_STATIC = ("cache", "fixes", "gate", "placement", "reports", "rules", "source")
+_NOT_STATIC = ("confirmation", "runtime")
 
 
 def become_ordinary() -> None:
@@ -35,14 +35,14 @@ def become_ordinary() -> None:
         importlib.import_module(name)
     root = Path(devlint.__file__).parents[1]
     for file in sorted((root / "devlint").rglob("*.py")):
-        if file.relative_to(root).parts[1] in _STATIC:
+        if file.parent != root / "devlint" and file.relative_to(root).parts[1] not in _NOT_STATIC:
             module = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
             importlib.import_module(module)
     with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
         os.chdir(directory)
         Path("a.py").write_text("import torch\nx = torch.ones(3)\nx.cuda()\n")
-        for arguments in ([], ["--fix"], ["--output-format=concise"]):
-            run_devlint(["--isolated", "-n", "-q", *arguments, "a.py"])
+        for arguments in ([], ["--fix", "-n"], ["--output-format=concise"]):
+            run_devlint(["--isolated", "--cache-dir", "kept", "-q", *arguments, "a.py"])
     os.chdir(here)
     os.setgroups([])
     os.setgid(NOBODY)

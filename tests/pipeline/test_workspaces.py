@@ -157,14 +157,14 @@ def test_no_order_of_the_files_changes_what_is_said_of_one(project: Path) -> Non
 def walked(root: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Counts the walks of each definition from now on."""
     counted = Counter[str]()
-    walk = ModuleAnalysis._walk
+    walk = ModuleAnalysis._evaluate
 
     def counting(self: ModuleAnalysis, info: FunctionInfo) -> Interpreter:
         assert self.file is not None
         counted[f"{self.file.relative_to(root).as_posix()}:{info.qualname}"] += 1
         return walk(self, info)
 
-    monkeypatch.setattr(ModuleAnalysis, "_walk", counting)
+    monkeypatch.setattr(ModuleAnalysis, "_evaluate", counting)
     return counted
 
 
@@ -191,7 +191,7 @@ def test_after_a_failure_nothing_is_kept(project: Path, monkeypatch: pytest.Monk
     tree = WorkingTree()
     (project / "fourth.py").write_text("from pkg.ops import make\nimport torch\n\ndef f():\n    return make(3)\n")
     alone = known(report(project, "fourth.py", tree))
-    walk = ModuleAnalysis._walk
+    walk = ModuleAnalysis._evaluate
 
     def fails(self: ModuleAnalysis, info: FunctionInfo) -> Interpreter:
         if info.qualname == "odd":
@@ -199,7 +199,7 @@ def test_after_a_failure_nothing_is_kept(project: Path, monkeypatch: pytest.Monk
         return walk(self, info)
 
     with monkeypatch.context() as broken:
-        broken.setattr(ModuleAnalysis, "_walk", fails)
+        broken.setattr(ModuleAnalysis, "_evaluate", fails)
         assert [finding.code for finding in report(project, "first.py", tree).findings] == ["DEV902"]
     counted = walked(project, monkeypatch)
     assert known(report(project, "fourth.py", tree)) == alone

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from devlint.finding import Finding, Place, TraceStep
 from devlint.pipeline.result import Result
 from devlint.reports.github import github_document
+from devlint.reports.painting import visible
 from devlint.reports.repository import Repository
 from devlint.reports.step_summary import MOST_BYTES, blob_url, room_in_summary, step_summary
 from tests.reports.examples import (
@@ -128,8 +129,8 @@ def test_no_text_is_taken_for_a_command(finding: Finding) -> None:
         assert "\r" not in line
     _, named, message = annotations(text)[0]
     assert set(named) <= {"file", "line", "endLine", "col", "endColumn", "title"}
-    assert named["file"] == repository().path(finding.place.path) or "%" in finding.place.path
-    assert message.split("\n")[0] == finding.message.split("\n")[0] or "%" in finding.message
+    assert named["file"] == visible(repository().path(finding.place.path)) or "%" in finding.place.path
+    assert message.split("\n")[0] == visible(finding.message) or "%" in finding.message
 
 
 def test_the_summary_has_a_row_for_each_finding_the_gravest_first() -> None:

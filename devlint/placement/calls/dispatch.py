@@ -27,6 +27,7 @@ from devlint.placement.domain.abstract_values import (
     ClassValue,
     Constant,
     Container,
+    DeviceName,
     Function,
     Host,
     Instance,
@@ -213,7 +214,9 @@ def _call_method(
         if method is not None:
             return call_function(interp, node, Function(method, f"{receiver.key}.{name}"), site)
         return NOTHING
-    if name in transfers.METHODS and _can_transfer(receiver, name, site):
+    if name == "type" and not site.arguments and isinstance(receiver, (Tensor, Opaque)):
+        return DeviceName(receiver.device, is_type=True)
+    if name in transfers.METHODS and _can_transfer(receiver, name):
         return transfers.transfer(interp, node, receiver, function.value, name, site)
     match receiver:
         case Tensor():
@@ -239,7 +242,7 @@ def _call_method(
             return methods.of_unknown(interp, node, receiver, function, site)
 
 
-def _can_transfer(receiver: Value, name: str, site: CallSite) -> bool:
+def _can_transfer(receiver: Value, name: str) -> bool:
     if isinstance(receiver, (Tensor, Module, Opaque)):
-        return not (name == "type" and not site.arguments)
+        return True
     return isinstance(receiver, (UnknownValue, Container, Instance)) and name in ("to", "cuda", "cpu", "pin_memory")

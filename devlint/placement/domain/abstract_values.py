@@ -112,7 +112,7 @@ class DeviceName:
     of_tensor: bool = False
     """Read from a tensor's own ``.device``, which always carries an index on an accelerator."""
     is_type: bool = False
-    """``device.type``: only the type's string."""
+    """``device.type`` or ``tensor.type()``: a string of the type alone."""
     by_convention: bool = field(default=False, compare=False)
     """Read from the ``.device`` of what is taken for a tensor by a convention."""
     provenance: Provenance | None = field(default=None, compare=False)

@@ -88,6 +88,8 @@ def _target(interp: Interpreter, method: str, receiver: Value, call: CallSite) -
         return Target(getattr(argument.value, "device", UNKNOWN) if argument else UNKNOWN, True, argument)
     if method == "type":
         argument = call.argument("dtype", 0)
+        if argument and isinstance(argument.value, DeviceName):
+            return Target(resolve_device(interp, argument.value, argument.node, Sink.TRANSFER, call), True, argument)
         spelled = argument.value.value if argument and isinstance(argument.value, Constant) else ""
         return Target(Known("cuda"), True) if "cuda" in str(spelled) else Target(_own(receiver), False)
     return _target_of_to(interp, receiver, call)
