@@ -25,7 +25,9 @@ _LAZY = (
     "signal", "subprocess", "tempfile", "tokenize", "tomllib", "traceback", "xml.etree.ElementTree", "libcst",
     "_posixsubprocess", "ctypes",
 )  # fmt: skip
-_NOT_STATIC = ("confirmation", "runtime")
+_STATIC = (
+    "cache", "configuration", "drafts", "fixes", "gate", "pipeline", "placement", "repairs", "reports", "rules", "source",
+)  # fmt: skip
 
 
 def become_ordinary() -> None:
@@ -35,7 +37,7 @@ def become_ordinary() -> None:
         importlib.import_module(name)
     root = Path(devlint.__file__).parents[1]
     for file in sorted((root / "devlint").rglob("*.py")):
-        if file.parent != root / "devlint" and file.relative_to(root).parts[1] not in _NOT_STATIC:
+        if file.relative_to(root).parts[1] in _STATIC:
             module = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
             importlib.import_module(module)
     with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
