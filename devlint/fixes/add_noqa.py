@@ -12,7 +12,8 @@ from pathlib import Path
 
 from devlint.configuration.codes import ALWAYS_ON, UNUSED_SUPPRESSION
 from devlint.finding import Edit, Finding
-from devlint.fixes.applying import Refused, fixed
+from devlint.fixes.applying import fixed
+from devlint.fixes.byte_edits import Refused
 from devlint.fixes.writing import NotWritten, replace_content
 from devlint.source.comment_room import comment_lines
 from devlint.source.decoding import Source, Unreadable

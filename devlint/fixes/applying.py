@@ -1,4 +1,4 @@
-"""Edits made in a file's bytes, and the result looked at before anybody writes it."""
+"""The file with its edits made, and looked at before anybody writes it."""
 
 from __future__ import annotations
 
@@ -8,33 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from devlint.finding import Edit
+from devlint.fixes.byte_edits import Refused, apply_edits
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.gate import Refusal, check_syntax, parse_tree
 from devlint.source.notebook import Notebook
 from devlint.source.source_file import read_source
-
-
-class Refused(Exception):
-    """The edits are not made: the message says why, as the end of a sentence about the file."""
-
-
-def apply_edits(data: bytes, edits: Iterable[Edit], encoding: str = "utf-8") -> bytes:
-    """The bytes with each edit's part replaced; every other byte stays. The edits must not overlap.
-
-    Raises :class:`Refused` where an edit lies outside of the data or across another, or its text cannot be encoded.
-    """
-    parts: list[bytes] = []
-    at = 0
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        if not at <= edit.start <= edit.end <= len(data):
-            raise Refused("two of the edits overlap, or one lies outside of the file")
-        try:
-            text = edit.text.encode(encoding)
-        except UnicodeEncodeError:
-            raise Refused(f"a fix cannot be written in its encoding, {encoding}") from None
-        parts += (data[at : edit.start], text)
-        at = edit.end
-    return b"".join((*parts, data[at:]))
 
 
 def fixed(source: Source, path: str, edits: Iterable[Edit]) -> bytes:

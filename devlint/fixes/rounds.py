@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from devlint.finding import Finding
-from devlint.fixes.applying import Refused, fixed
+from devlint.fixes.applying import fixed
+from devlint.fixes.byte_edits import Refused
 from devlint.fixes.choosing import chosen
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.decoding import Unreadable, content_digest

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from devlint.finding import Finding
-from devlint.fixes.applying import Refused, apply_edits
+from devlint.fixes.byte_edits import Refused, apply_edits
 from devlint.reports.source_lines import SourceLines
 from devlint.source.decoding import split_lines
 

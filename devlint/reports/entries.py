@@ -9,6 +9,7 @@ from devlint.reports.frame import bar, frame, gutter_width
 from devlint.reports.painting import Line, visible, wrapped
 from devlint.reports.source_lines import SourceLines
 
+
 def failure_lines(entries: Iterable[EntryRun], source: SourceLines, width: int | None) -> Iterator[Line]:
     """``net.py:32:5: net:build failed on cuda:0 (simulated): ValueError: no such weights``, and the line."""
     for entry in entries:

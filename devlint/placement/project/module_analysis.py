@@ -30,7 +30,7 @@ from devlint.placement.domain.events import ClassCompleted, Event, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.evaluation.handlers import HANDLERS
-from devlint.placement.interpreter.interpreter import Interpreter
+from devlint.placement.interpreter.interpreter import Handlers, Interpreter
 from devlint.placement.interpreter.memo import LocalMemo, MemoTable
 from devlint.placement.interpreter.program import Program
 from devlint.placement.project.linkage import ModuleLinkage
@@ -63,13 +63,15 @@ class ModuleAnalysis:
         file: Path | None = None,
         index: FileIndex | None = None,
         memo: MemoTable | None = None,
+        handlers: Handlers = HANDLERS,
     ) -> None:
-        """``index`` is that of the file.
+        """``index`` is that of the file. Its definitions are evaluated by ``handlers``.
 
         With a shared ``memo`` only queried names are analysed, and results are stored in the memo; the module level is
         then evaluated when a name needs it.
         """
         self.tree = tree
+        self._handlers = handlers
         self._queried = memo is not None
         self.memo: MemoTable = memo if memo is not None else LocalMemo()
         self.index: FileIndex = index if index is not None else index_file(tree)
@@ -164,7 +166,7 @@ class ModuleAnalysis:
     def _walk_module(self) -> _ModuleLevel:
         self.linkage.depends_on(MODULE)
         self._globals, self._default = {}, CPU
-        interp = Interpreter(self, HANDLERS, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+        interp = Interpreter(self, self._handlers, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
         interp.run(iter(list(body_of(self.tree))))
         names = dict(interp.env.values) if interp.env is not None else self._globals
         # Some function sets it; whether that has run is not known here.
@@ -182,7 +184,7 @@ class ModuleAnalysis:
         return self.memo.query(_evaluation_key(info), partial(self._evaluate, info), None, True, not info.closure)
 
     def _evaluate(self, info: FunctionInfo) -> Interpreter:
-        interp = Interpreter(self, HANDLERS, scope_of(info, self.path, self.role), info)
+        interp = Interpreter(self, self._handlers, scope_of(info, self.path, self.role), info)
         interp.state.default_device = self._default_device
         bind_parameters(interp, info)
         if not self._queried:
