@@ -46,6 +46,12 @@ def test_the_repair_of_the_example_is_clean(tmp_path: Path) -> None:
     assert devlint(tmp_path, "net.py").returncode == 0
 
 
+def test_a_line_is_explained_as_shown(tmp_path: Path) -> None:
+    (shown,) = [block for block in blocks("text") if block.startswith("net.py:12\n")]
+    (tmp_path / "net.py").write_text(blocks("python")[0])
+    assert devlint(tmp_path, "explain", "net.py:12").stdout == shown
+
+
 RUNS = [block for block in blocks("sh") if re.search(r"^devlint confirm\b", block, re.M)]
 SESSIONS = [block for block in blocks("sh") if re.search(r"^devlint\b", block, re.M) and block not in RUNS]
 

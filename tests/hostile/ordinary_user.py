@@ -26,7 +26,8 @@ _LAZY = (
     "_posixsubprocess", "ctypes",
 )  # fmt: skip
 _STATIC = (
-    "cache", "configuration", "drafts", "fixes", "gate", "pipeline", "placement", "repairs", "reports", "rules", "source",
+    "cache", "configuration", "drafts", "fixes", "gate", "pipeline", "placement", "repairs", "reports", "rules",
+    "source",
 )  # fmt: skip
 
 

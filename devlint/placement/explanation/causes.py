@@ -12,7 +12,6 @@ from enum import Enum
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import (
     ClassValue,
     Function,
@@ -45,7 +44,7 @@ class Cause(Enum):
     ATTRIBUTE = "an attribute that the tables have no row for"
     NOT_BOUND = "a name that nothing in the file binds, and no file of the project"
     PARAMETER = "an argument of which neither its annotation, its uses nor its callers say what it is"
-    UNKNOWN_BASE = "an attribute of a class with a base that is not known"
+    UNKNOWN_BASE = "a base class that is not known, which may have the attribute"
     NEVER_STORED = "an attribute that no method of the class stores"
     STORED_LATER = "an attribute that is stored outside of the constructor, or more than once"
     RESULT = "the result of a function that gives nothing known"
@@ -178,8 +177,8 @@ class Reasons:
             return Reason(Cause.FOLLOWS, node, subject, stored)
         if fact is not None or any(name in one.assigned_outside_init for one in info.order):
             return Reason(Cause.STORED_LATER, node, subject)
-        base_is_unknown = info.kind is ClassKind.UNKNOWN
-        return Reason(Cause.UNKNOWN_BASE if base_is_unknown else Cause.NEVER_STORED, node, subject)
+        unknown = next(_unknown_bases(info), None)
+        return Reason(Cause.UNKNOWN_BASE if unknown else Cause.NEVER_STORED, node, unknown or subject)
 
     def _of_call(self, node: cst.Call) -> Reason:
         callee = self._value(node.func)
@@ -254,6 +253,14 @@ class Reasons:
     def _value(self, node: cst.BaseExpression) -> Value | None:
         evaluated = self._evaluated.get(node)
         return None if evaluated is None else evaluated.value
+
+
+def _unknown_bases(info: ClassInfo) -> Iterator[str]:
+    """The bases of a class, its own and inherited ones, that neither the project nor PyTorch declares."""
+    for one in info.order:
+        for base in one.resolved_bases:
+            if isinstance(base, str) and base != "object" and not base.startswith("torch."):
+                yield base
 
 
 def _follows(node: cst.BaseExpression, source: cst.BaseExpression) -> Reason:
