@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -14,7 +14,7 @@ from devlint.placement.declarations.evidence_grades import Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.method_resolution import c3_merge
-from devlint.placement.declarations.self_attributes import own_names
+from devlint.placement.declarations.self_attributes import own_names, stored_expressions
 from devlint.placement.syntax.nodes import FunctionNode, descend
 from devlint.semantics import library_models
 from devlint.source.dependency_parts import IMPORTS, body_part
@@ -67,6 +67,7 @@ class FunctionInfo:
     """Parses the whole definition; None once that is done."""
     _node: FunctionNode | None = None
     _own: OwnNames | None = None
+    _stored_expressions: Mapping[str, tuple[cst.BaseExpression | None, ...]] | None = None
     _signs: frozenset[str] | None = None
     uses: Uses | None = None
     """What its body shows of the names in it (:func:`evidence_uses.uses_of`), once that has been asked."""
@@ -83,7 +84,7 @@ class FunctionInfo:
 
     def forget(self) -> None:
         """Drop references that form cycles."""
-        self.owner = self._parse = None
+        self.owner = self._parse = self._stored_expressions = None
         self.closure = {}
 
     @property
@@ -102,6 +103,14 @@ class FunctionInfo:
     def stores(self) -> frozenset[str]:
         """Attributes of ``self`` that the body assigns; empty for functions and static methods."""
         return self.own.stored if self.owner is not None and not self.is_static else frozenset()
+
+    @property
+    def stored_expressions(self) -> Mapping[str, tuple[cst.BaseExpression | None, ...]]:
+        """What the body assigns to each attribute of ``self`` (:func:`self_attributes.stored_expressions`)."""
+        node = self.node
+        if self._stored_expressions is None:
+            self._stored_expressions = stored_expressions(node)
+        return self._stored_expressions
 
     @property
     def is_generator(self) -> bool:
@@ -175,6 +184,7 @@ class ClassInfo:
     linkage: Linkage | None = None
     """The linkage of the file that declares it."""
     _builders: tuple[FunctionInfo, ...] | None = None
+    _assigned_outside_init: Mapping[str, tuple[FunctionInfo, ...]] | None = None
 
     @property
     def splits(self) -> bool:
@@ -189,10 +199,16 @@ class ClassInfo:
         return self._builders
 
     @property
-    def assigned_outside_init(self) -> frozenset[str]:
-        """Attributes assigned by a method that is not part of the constructor."""
-        outside = [m.stores for m in self.methods.values() if m.name != "__init__" and m not in self.builders]
-        return frozenset().union(*outside)
+    def assigned_outside_init(self) -> Mapping[str, tuple[FunctionInfo, ...]]:
+        """The attributes that methods outside of the constructor assign, and these methods in source order."""
+        if self._assigned_outside_init is None:
+            found: dict[str, tuple[FunctionInfo, ...]] = {}
+            for method in self.methods.values():
+                if method.name != "__init__" and method not in self.builders:
+                    for name in method.stores:
+                        found[name] = (*found.get(name, ()), method)
+            self._assigned_outside_init = found
+        return self._assigned_outside_init
 
     @property
     def resolved_bases(self) -> tuple[str | ClassInfo, ...]:

@@ -21,27 +21,37 @@ def own_names(node: FunctionNode) -> OwnNames:
         for child in descend(node.body)
         if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name) and child.value.value == me
     )
-    return OwnNames(mentioned, frozenset(_stored(node, me)), frozenset(_registered(node)))
+    return OwnNames(mentioned, frozenset(name for name, _ in _stored(node, me)), frozenset(_registered(node)))
 
 
-def _stored(node: FunctionNode, me: str) -> Iterator[str]:
+def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression | None, ...]]:
+    """What a method assigns to each attribute of ``self``, statement by statement.
+
+    None where no expression of its own is assigned: an unpacked value, an augmented assignment.
+    """
+    first = node.params.params[:1]
+    found: dict[str, tuple[cst.BaseExpression | None, ...]] = {}
+    for name, value in _stored(node, first[0].name.value) if first else ():
+        found[name] = (*found.get(name, ()), value)
+    return found
+
+
+def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpression | None]]:
     for child in descend(node):
         targets: list[cst.BaseExpression] = []
+        assigned: cst.BaseExpression | None = None
         if isinstance(child, cst.Assign):
-            targets = [target.target for target in child.targets]
-        elif isinstance(child, (cst.AnnAssign, cst.AugAssign)):
+            targets, assigned = [target.target for target in child.targets], child.value
+        elif isinstance(child, cst.AnnAssign):
+            targets, assigned = [child.target], child.value
+        elif isinstance(child, cst.AugAssign):
             targets = [child.target]
         for target in targets:
+            unpacks = isinstance(target, (cst.Tuple, cst.List))
             for one in target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]:
                 value = one.value if isinstance(one, cst.BaseElement) else one
                 if isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == me:
-                    yield value.attr.value
-
-
-def count_stores(node: FunctionNode, name: str) -> int:
-    """How many statements of a method assign an attribute of ``self``."""
-    first = node.params.params[:1]
-    return sum(stored == name for stored in _stored(node, first[0].name.value)) if first else 0
+                    yield value.attr.value, None if unpacks else assigned
 
 
 def _registered(node: FunctionNode) -> Iterator[str]:

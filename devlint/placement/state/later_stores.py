@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devlint.placement.declarations.self_attributes import count_stores
+import libcst as cst
+
 from devlint.placement.domain.abstract_values import NONE, Instance, Kind, Tensor, Value
 from devlint.placement.domain.lattice import CPU
 
@@ -23,21 +25,52 @@ class LaterStore:
 
 
 def later_stores(interp: Interpreter, info: ClassInfo, name: str) -> tuple[LaterStore, ...] | None:
-    """All later stores of an attribute of ``self``; None where not every one of them is in sight."""
+    """All later stores of an attribute of ``self``; None where one of them is surely no tensor made on the spot.
+
+    What the methods assign is looked at first: to evaluate the methods of a large class costs more than all the rest.
+    """
     found: list[LaterStore] = []
+    methods = [method for one in info.order for method in one.assigned_outside_init.get(name, ())]
+    if not all(_may_be_made_here(method, name) for method in methods):
+        return None
     for one in info.order:
         program = interp.program.holder(one) or interp.program
-        for method in one.methods.values():
-            if name not in method.stores or method.name == "__init__" or method in one.builders:
-                continue
+        for method in one.assigned_outside_init.get(name, ()):
             stores = interp.object_stores if method is interp.info else program.stores_of(method)
             if stores is None:
                 return None
             values = stores.later.get((method.qualname, name), {})
-            if len(values) != count_stores(method.node, name):
+            if len(values) != len(method.stored_expressions.get(name, ())):
                 return None
             found += (LaterStore(method, value) for value in values.values())
     return tuple(found)
+
+
+def _may_be_made_here(method: FunctionInfo, name: str) -> bool:
+    """Whether each value that a method stores may be a tensor that it makes, with torch or a function, or None."""
+    imports = method.linkage.imports if method.linkage is not None else {}
+    return all(
+        value is not None and _makes_a_value(value, imports) for value in method.stored_expressions.get(name, ())
+    )
+
+
+def _makes_a_value(node: cst.BaseExpression, imports: Mapping[str, str]) -> bool:
+    match node:
+        case cst.Name():
+            return True  # a local name, or None
+        case cst.Call(func=cst.Name()):
+            return True
+        case cst.IfExp():
+            return _makes_a_value(node.body, imports) and _makes_a_value(node.orelse, imports)
+        case cst.BinaryOperation():
+            return _makes_a_value(node.left, imports) or _makes_a_value(node.right, imports)
+        case cst.UnaryOperation():
+            return _makes_a_value(node.expression, imports)
+    root, called = node, False
+    while isinstance(root, (cst.Call, cst.Attribute, cst.Subscript)):
+        called = called or isinstance(root, cst.Call)
+        root = root.func if isinstance(root, cst.Call) else root.value
+    return called and isinstance(root, cst.Name) and imports.get(root.value, root.value).split(".")[0] == "torch"
 
 
 def first_on_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
