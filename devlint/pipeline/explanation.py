@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from devlint.pipeline.task import FileTask
     from devlint.placement.domain.scope import Scope
-    from devlint.placement.explanation.causes import Reason
+    from devlint.placement.explanation.causes import Reason, Reasons
     from devlint.placement.explanation.recording import Evaluated
     from devlint.placement.syntax.positions import Positions
     from devlint.source.tree import Tree
@@ -51,13 +52,43 @@ class NotExplained(Exception):
     """The file cannot be read, or is no Python."""
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The analysis of one file, while its workspace is open."""
+
+    text: str
+    evaluated: Mapping[cst.BaseExpression, Evaluated]
+    reasons: Reasons
+    positions: Positions
+
+
 def explanations(task: FileTask, tree: Tree, line: int, column: int | None = None) -> tuple[Explained, ...]:
     """The expressions that begin on a line, in source order, the outer before the inner ones.
 
     With a ``column``, the expressions that it is in, the innermost first. Empty where nothing is evaluated there.
     Raises NotExplained.
     """
+    with recorded(task, tree) as record:
+        places = {node: record.positions.place(node) for node in record.evaluated}
+        return tuple(
+            _one(node, place, record)
+            for node, place in _at(places, line, column)
+            if _says_something(node, record.evaluated[node])
+        )
+
+
+@contextmanager
+def recorded(task: FileTask, tree: Tree) -> Iterator[Record]:
+    """The analysis of a file with the value of each of its expressions. Raises NotExplained."""
     from devlint.pipeline.stages.reading import read
+    from devlint.pipeline.workspaces import Workspaces
+    from devlint.placement.declarations.index import index_file
+    from devlint.placement.evaluation.handlers import HANDLERS
+    from devlint.placement.explanation.causes import Reasons
+    from devlint.placement.explanation.recording import Recorder
+    from devlint.placement.project.module_analysis import ModuleAnalysis
+    from devlint.placement.syntax.positions import Positions
+    from devlint.source.lazy_parser import LazyParser
     from devlint.source.source_file import read_source
 
     try:
@@ -67,44 +98,21 @@ def explanations(task: FileTask, tree: Tree, line: int, column: int | None = Non
     parsed = parse(text, task.in_project)
     if parsed.blocked and parsed.refusal is not None:
         raise NotExplained(parsed.refusal.message)
-    return tuple(_explained(text, task, tree, line, column))
-
-
-def _explained(text: str, task: FileTask, tree: Tree, line: int, column: int | None) -> Iterator[Explained]:
-    from devlint.pipeline.workspaces import Workspaces
-    from devlint.placement.declarations.index import index_file
-    from devlint.placement.evaluation.handlers import HANDLERS
-    from devlint.placement.explanation.causes import Reasons
-    from devlint.placement.explanation.recording import Recorder
-    from devlint.placement.project.module_analysis import ModuleAnalysis
-    from devlint.placement.syntax.positions import Positions
-    from devlint.source.lazy_parser import LazyParser
-    from devlint.source.role import role_of
-
     parser = LazyParser(text, None)
     module = parser.skeleton()
     if isinstance(module, Refusal):
         raise NotExplained(module.message)
-    recorder = Recorder()
+    recorder, index = Recorder(), index_file(module)
+    handlers = recorder.handlers(HANDLERS)
     with Workspaces(task, tree, None).open(bare=False) as project:
         analysis = ModuleAnalysis(
-            module,
-            task.shown_as,
-            role_of(Path(task.in_project), text),
-            project,
-            Path(task.path),
-            index_file(module),
-            handlers=recorder.handlers(HANDLERS),
+            module, task.shown_as, parsed.role, project, Path(task.path), index, handlers=handlers
         )
         project.enter(analysis)
         for _ in analysis.events():
             pass
         positions = Positions(parser.parsed, task.shown_as, project.parts)
-        places = {node: positions.place(node) for node in recorder.evaluated}
-        reasons = Reasons(recorder, analysis)
-        for node, place in _at(places, line, column):
-            if _says_something(node, recorder.evaluated[node]):
-                yield _one(node, place, recorder.evaluated[node], positions, reasons.of(node))
+        yield Record(text, recorder.evaluated, Reasons(recorder, analysis), positions)
 
 
 def _at(
@@ -133,13 +141,12 @@ def _says_something(node: cst.BaseExpression, evaluated: Evaluated) -> bool:
     return not isinstance(evaluated.value, (ClassValue, Function, ProjectModule, Reference, Self))
 
 
-def _one(
-    node: cst.BaseExpression, place: Place, evaluated: Evaluated, positions: Positions, chain: tuple[Reason, ...]
-) -> Explained:
+def _one(node: cst.BaseExpression, place: Place, record: Record) -> Explained:
     from devlint.drafts.trace import draft_step, provenance_of
     from devlint.placement.explanation.describing import described
     from devlint.placement.syntax.nodes import code_of
 
+    evaluated, positions = record.evaluated[node], record.positions
     told = described(evaluated.value)
     steps = tuple(reversed(tuple(provenance_of(evaluated.value) or ())))
     trace = (draft_step(step) for step in steps)
@@ -151,7 +158,7 @@ def _one(
         told.device,
         told.convention,
         tuple(TraceStep(_place(step.node, step.scope, positions), step.message, step.device) for step in trace),
-        tuple(_why(reason, evaluated.scope, positions) for reason in chain),
+        tuple(_why(reason, evaluated.scope, positions) for reason in record.reasons.of(node)),
     )
 
 
