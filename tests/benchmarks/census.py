@@ -18,6 +18,7 @@ attributes of a Module's ``self`` that are not known.
 from __future__ import annotations
 
 import argparse
+import gc
 import random
 import sys
 from collections import Counter, defaultdict
@@ -172,6 +173,7 @@ def of_release(name: str, directory: Path, options: argparse.Namespace) -> Itera
                 yield from operands(record, f"{name} {path}")
         except NotExplained as error:
             print(f"{name} {path}: {error}", file=sys.stderr)
+        gc.collect()  # what runs with a deep stack runs without the collector, and whole trees are much
 
 
 def _source(path: Path) -> Source:

@@ -155,13 +155,16 @@ class FunctionInfo:
 
     @property
     def is_property(self) -> bool:
-        return any(d in ("property", "cached_property", "functools.cached_property") for d in self.decorators)
+        return any(d.rsplit(".", 1)[-1] in _PROPERTIES for d in self.decorators)
 
     @property
     def keeps_signature(self) -> bool:
         """Whether no decorator may change what a call returns."""
         return all(d.rsplit(".", 1)[-1] in _TRANSPARENT for d in self.decorators)
 
+
+_PROPERTIES = frozenset({"property", "cached_property", "lazy_property", "abstractproperty", "reify"})
+"""Last parts of decorators that make an attribute of a method; ``lazy_property``: torch.distributions.utils."""
 
 _TRANSPARENT = frozenset(
     {
