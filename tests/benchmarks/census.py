@@ -49,6 +49,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.explanation.causes import is_unknown
+from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Factory
 from devlint.source.decoding import Source
 from devlint.source.screen import may_hold_findings
@@ -79,10 +80,22 @@ def operands(record: Record, shown: str) -> Iterator[Operand]:
                 state = None if evaluated is None else _state(evaluated.value)
                 if state is None:
                     continue
-                root = record.reasons.root(part) if state == "unknown" else None
-                cause, subject = ("", "") if root is None else (root.cause.name.lower().replace("_", "-"), root.subject)
+                cause, subject = _root(part, record) if state == "unknown" else ("", "")
                 place = record.positions.place(part)
                 yield Operand(site, state, cause, subject, f"{shown}:{place.line}:{place.column}")
+
+
+def _root(node: cst.BaseExpression, record: Record) -> tuple[str, str]:
+    """The root cause and its subject; of a container, those of its first unknown item."""
+    for one in (node, *_items(node)):
+        root = record.reasons.root(one)
+        if root is not None:
+            return root.cause.name.lower().replace("_", "-"), root.subject
+    return "item", code_of(node)
+
+
+def _items(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    return [element.value for element in node.elements] if isinstance(node, (cst.List, cst.Tuple)) else []
 
 
 def _state(value: Value) -> str | None:

@@ -34,7 +34,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Loaded
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Known, SameAs
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -77,14 +77,15 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
         case Module():
             return _of_module(interp, owner, name, node)
         case Self():
-            return of_self(interp, owner, name)
+            found = of_self(interp, owner, name)
+            return found if found != NOTHING else _inherited(interp, owner.info, name, node)
         case DeviceName():
             if name == "type":
                 return replace(owner, is_type=True)
             return Host(number=True) if name == "index" else NOTHING
         case Instance():
-            found = dict(owner.details).get(name)
-            return found if found is not None else library_objects.field(owner, name)
+            detail = dict(owner.details).get(name)
+            return detail if detail is not None else library_objects.field(owner, name)
         case Container(items=(), type="tuple", rest=Tensor() as part):
             # The fields of a named tuple: ``x.topk(k).indices``.
             return part
@@ -177,10 +178,8 @@ def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribut
 def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribute) -> Value:
     if owner.assumed:
         return NOTHING
-    if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"):
-        provenance = interp.step(StepKind.GIVEN, node, owner.device, code_of(node))
-        kind = Kind.BUFFER if name.startswith("running") else Kind.PARAMETER
-        return Tensor(owner.device, kind=kind, evidence=Evidence.LIKELY, provenance=provenance)
+    if name in _STATE:
+        return _state_of_library(interp, owner.device, name, node)
     if name == "device":
         return DeviceName(owner.device, node, code_of(node))
     if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim", "dtype"):
@@ -188,6 +187,27 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
     if owner.info is not None:
         return _of_instance_of(interp, owner, owner.info, name)
     return NOTHING
+
+
+_STATE = frozenset({"weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"})
+"""Parameters and buffers of the modules of ``torch.nn``."""
+
+
+def _state_of_library(interp: Interpreter, device: Device, name: str, node: cst.Attribute) -> Tensor:
+    provenance = interp.step(StepKind.GIVEN, node, device, code_of(node))
+    kind = Kind.BUFFER if name.startswith("running") else Kind.PARAMETER
+    return Tensor(device, kind=kind, evidence=Evidence.LIKELY, provenance=provenance)
+
+
+def _inherited(interp: Interpreter, info: ClassInfo, name: str, node: cst.Attribute) -> Value:
+    """``self.weight`` of a class that derives from a module of ``torch.nn`` with parameters: ``Norm(nn.LayerNorm)``."""
+    if name not in _STATE or interp.program.in_progress(info) or interp.program.facts(info).attributes.get(name):
+        return NOTHING
+    bases = (base for one in info.order for base in one.resolved_bases if isinstance(base, str))
+    if not any((known := semantics.module(base)) is not None and known.holds_state is True for base in bases):
+        return NOTHING
+    at_construction = interp.scope.setting is Setting.CONSTRUCTION
+    return _state_of_library(interp, UNKNOWN if at_construction else SameAs(module_symbol(info)), name, node)
 
 
 def _of_instance_of(interp: Interpreter, owner: Module, info: ClassInfo, name: str) -> Value:

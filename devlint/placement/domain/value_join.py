@@ -78,7 +78,19 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return _join_sequences(guard, a, b)
     if _placed(a) or _placed(b):
         return _join_placed(guard, a, b)
+    if isinstance(a, (Host, Constant)) and isinstance(b, (Host, Constant)) and NONE not in (a, b):
+        return _join_plain(a, b)
     return NOTHING
+
+
+def _join_plain(a: Host | Constant, b: Host | Constant) -> Host:
+    """Two plain values on the host: a number if both are, an array if both are."""
+    arrays = [value for value in (a, b) if isinstance(value, Host) and value.numpy]
+    return Host(numpy=len(arrays) == 2, number=_is_number(a) and _is_number(b))
+
+
+def _is_number(value: Host | Constant) -> bool:
+    return value.number if isinstance(value, Host) else isinstance(value.value, (int, float))
 
 
 def _join_sequences(guard: Guard | None, a: Container, b: Container) -> Container:

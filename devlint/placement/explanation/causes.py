@@ -14,6 +14,7 @@ import libcst as cst
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.domain.abstract_values import (
     ClassValue,
+    DeviceName,
     Function,
     Host,
     Instance,
@@ -72,7 +73,7 @@ def is_unknown(value: Value) -> bool:
     """Whether nothing can be reported of the value: its kind, or its device, is not known."""
     if isinstance(value, UnknownValue):
         return True
-    return isinstance(value, (Tensor, Opaque, Module)) and any(
+    return isinstance(value, (Tensor, Opaque, Module, DeviceName)) and any(
         isinstance(leaf, Unknown) for leaf in leaves(value.device)
     )
 
@@ -273,7 +274,11 @@ def _parts(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         case cst.Call():
             if isinstance(node.func, cst.Attribute):
                 yield node.func.value
-            yield from (argument.value for argument in node.args)
+            for argument in node.args:
+                yield argument.value
+                yield from _parts(argument.value) if isinstance(argument.value, (cst.List, cst.Tuple)) else ()
+        case cst.List() | cst.Tuple():
+            yield from (element.value for element in node.elements)
         case cst.BinaryOperation():
             # Inner operations of a chain are not evaluated by themselves.
             yield from _parts(node.left) if isinstance(node.left, cst.BinaryOperation) else (node.left,)

@@ -214,7 +214,7 @@ def test_a_string_and_a_device_join_to_a_choice_of_devices() -> None:
     """
     assert device(program) == "cpu if device is None else `device`"
     assert device(program, "z") == "cuda if fast else cpu"
-    assert stored(program, "kept") == NOTHING
+    assert stored(program, "kept") == Host()
 
 
 def test_module_or_none_is_the_module_where_it_is_called() -> None:
@@ -250,8 +250,18 @@ def test_sequences_of_different_lengths_hold_what_either_holds() -> None:
     assert join_values(FLAG, Container((ON_CPU,), type="tuple"), Container((), type="list")) != longer
 
 
-def test_values_without_a_place_join_to_nothing() -> None:
-    assert join_values(FLAG, Host(), Constant(1)) == NOTHING
+def test_plain_values_join_to_a_plain_value() -> None:
+    number, array = Host(number=True), Host(numpy=True)
+    assert join_values(FLAG, Host(), Constant(1)) == Host()
+    assert join_values(FLAG, number, Constant(1)) == number
+    assert join_values(FLAG, Constant(2.5), Constant(1)) == number
+    assert join_values(FLAG, array, array) == array
+    assert join_values(FLAG, array, Constant(1)) == Host()
+
+
+def test_none_and_a_plain_value_join_to_nothing() -> None:
+    assert join_values(FLAG, Host(), Constant(None)) == NOTHING
+    assert join_values(FLAG, Constant(None), Constant("sum")) == NOTHING
 
 
 def test_a_condition_that_moves_holds_exactly_when_it_must() -> None:
