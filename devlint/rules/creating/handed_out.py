@@ -1,6 +1,7 @@
 """Results that are left on the CPU: what `forward`, or a method in its place, hands back is expected beside its inputs.
 
-This is the part of DEV101 for which no operation fails in the code at hand.
+So is what any function makes with the dtype of its argument. This is the part of DEV101 for which no operation fails in
+the code at hand.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
@@ -35,6 +38,8 @@ class HandedOut:
     """Methods that stand for `forward`."""
     _placed: set[str] = field(default_factory=set)
     """Definitions seen working on tensors that the caller placed."""
+    _given: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The arguments of each definition that are tensors which the caller placed."""
     _inputs_to_cpu: set[str] = field(default_factory=set)
     """Definitions that take what the caller placed to the CPU, for numpy."""
     _drafts: list[tuple[Scope, Draft]] = field(default_factory=list)
@@ -45,7 +50,9 @@ class HandedOut:
         method = event.scope.qualname
         if event.scope.setting is Setting.METHOD and stands_for_forward(event.owner, method.rsplit(".", 1)[-1]):
             self._instead.add(method)
-        if any(isinstance(value, Tensor) and movable(value) for _, value in event.arguments):
+        given = [name for name, value in event.arguments if isinstance(value, Tensor) and movable(value)]
+        self._given[method] = frozenset(given)
+        if given:
             self._placed.add(method)
 
     def called(self, event: Called) -> None:
@@ -68,8 +75,9 @@ class HandedOut:
 
     def returned(self, event: Returned) -> None:
         scope = event.scope
-        if scope.role is Role.TEST or (scope.setting is not Setting.FORWARD and scope.qualname not in self._instead):
+        if scope.role is Role.TEST or scope.setting in (Setting.HOST, Setting.CONSTRUCTION, Setting.MODULE_LEVEL):
             return
+        in_place_of_forward = scope.setting is Setting.FORWARD or scope.qualname in self._instead
         method = scope.qualname.rsplit(".", 1)[-1]
         for value in event.value.items if isinstance(event.value, Container) else (event.value,):
             step = bare_creation(value)
@@ -77,12 +85,16 @@ class HandedOut:
                 continue
             if value.provenance is not None and value.provenance.find(StepKind.STORED):
                 continue
+            like = self._made_like(step, scope)
+            if not in_place_of_forward and like is None:
+                continue
             name = quoted(step.node, f"`{step.name}`")
+            beside = f" with the dtype of `{like}`, not on its device," if like is not None else ""
             draft = Draft(
                 node=step.node,
                 scope=step.scope,
                 severity=Severity.WARNING,
-                message=f"{name} is created on the CPU and returned from `{method}`; "
+                message=f"{name} is created on the CPU{beside} and returned from `{method}`; "
                 "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
                 confidence=self._confidence(step, scope),
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
@@ -90,6 +102,18 @@ class HandedOut:
                 repair=self._repair(step),
             )  # fmt: skip
             self._drafts.append((scope, draft))
+
+    def _made_like(self, step: Step, scope: Scope) -> str | None:
+        """The argument whose dtype, and not whose device, the creation takes: ``torch.empty(n, dtype=x.dtype)``."""
+        if step.scope != scope or not isinstance(step.node, cst.Call):
+            return None
+        for argument in step.node.args:
+            dtype = argument.value if argument.keyword is not None and argument.keyword.value == "dtype" else None
+            if isinstance(dtype, cst.Attribute) and dtype.attr.value == "dtype" and isinstance(dtype.value, cst.Name):
+                name = dtype.value.value
+                given = name in self._given.get(scope.qualname, ())
+                return name if given and self.definitions.argument(scope, name, step.node) is not None else None
+        return None
 
     def _repair(self, step: Step) -> Repair:
         expression = self.definitions.first_tensor(step.scope, step.node)
