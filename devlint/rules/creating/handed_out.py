@@ -111,8 +111,11 @@ class HandedOut:
             dtype = argument.value if argument.keyword is not None and argument.keyword.value == "dtype" else None
             if isinstance(dtype, cst.Attribute) and dtype.attr.value == "dtype" and isinstance(dtype.value, cst.Name):
                 name = dtype.value.value
-                given = name in self._given.get(scope.qualname, ())
-                return name if given and self.definitions.argument(scope, name, step.node) is not None else None
+                if name not in self._given.get(scope.qualname, ()):
+                    return None
+                expression = self.definitions.argument(scope, name, step.node)
+                kept = expression is not None and expression.applicability is not Applicability.SUGGESTION
+                return name if kept else None  # a name that is bound anew may be anywhere
         return None
 
     def _repair(self, step: Step) -> Repair:
