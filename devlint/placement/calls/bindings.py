@@ -229,7 +229,8 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
             StepKind.GIVEN, target, iterable.device, code_of(target), note=CONVENTIONS[ITEMS_ARE_TENSORS]
         )
         return Tensor(iterable.device, evidence=Evidence.LIKELY, provenance=provenance)
-    if isinstance(iterable, UnknownValue) or _is_loader(iterable) or _is_called_loader(iterable, node):
+    loads = _is_loader(iterable) and not _is_view_of_dict(node)
+    if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):
         symbol = Symbol(Anchor.BATCH, code_of(target), f"{interp.scope.qualname}:batch:{id(node)}", code_of(node))
         device = SameAs(symbol)
         return Opaque(device, interp.step(StepKind.GIVEN, target, device, code_of(target)))
@@ -254,6 +255,12 @@ def _is_loader(value: Value) -> bool:
         and isinstance(value.device, SameAs)
         and value.device.symbol.anchor is Anchor.PARAMETER
     )
+
+
+def _is_view_of_dict(node: cst.BaseExpression) -> bool:
+    """``x.values()``, ``x.items()``: no loader is a dict."""
+    function = node.func if isinstance(node, cst.Call) and not node.args else None
+    return isinstance(function, cst.Attribute) and function.attr.value in ("values", "items")
 
 
 def _is_called_loader(value: Value, node: cst.BaseExpression) -> bool:

@@ -194,6 +194,9 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
         return replace(value, device=UNKNOWN)
     if known and isinstance(value, Tensor):
         return replace(value, dim=Dim.UNKNOWN)
+    if isinstance(other, (Host, Constant)) and _is_number(other):
+        # A sum that begins with 0. A string is another matter: it may name a device.
+        return value
     device = choose(guard, value.device, UNKNOWN) if first else choose(guard, UNKNOWN, value.device)
     weaker = replace(value, device=device)
     return (
