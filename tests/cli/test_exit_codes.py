@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -116,13 +117,40 @@ def test_nothing_left_after_exclusion_is_0_with_one_line(devlint: Run, tmp_path:
     assert done.stderr == "devlint: no file left: all that were found are excluded\n"
 
 
+def _until_it_reads(group: int) -> None:
+    """Wait until a process of the group has LibCST, which is when the first file is analysed."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not any(map(_has_libcst, _members(group))):
+        time.sleep(0.05)
+    time.sleep(0.2)
+
+
+def _members(group: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                found += [int(entry.name)] if os.getpgid(int(entry.name)) == group else []
+    return found
+
+
+def _has_libcst(pid: int) -> bool:
+    try:
+        return "libcst" in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
 @pytest.mark.parametrize("files", [1, 20], ids=["in-process", "in-processes"])
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="the system does not tell what a process has loaded")
 def test_an_interrupt_is_130(tmp_path: Path, files: int) -> None:
-    # Sums of so many terms take LibCST some seconds each: time to interrupt it. It reads definitions with findings.
-    total = "    y = " + " + ".join(["a"] * 3900) + "\n"
-    shift = "import torch\n\ndef shift(x: torch.Tensor, a):\n" + total * 3 + "    return x + torch.ones(3)\n"
+    # LibCST reads each definition with a finding by itself. While it does, in native code, no interrupt is heard: so
+    # there are many short ones.
+    total = "    y = " + " + ".join(["a"] * 300) + "\n"
+    shift = "def shift{}(x: torch.Tensor, a):\n" + total + "    return x + torch.ones(3)\n\n"
+    program = "import torch\n\n" + "".join(shift.format(number) for number in range(400))
     for number in range(files):
-        (tmp_path / f"slow{number}.py").write_text(shift)
+        (tmp_path / f"slow{number}.py").write_text(program)
     process = subprocess.Popen(
         [*PROGRAM, "-j2"],
         cwd=tmp_path,
@@ -131,7 +159,7 @@ def test_an_interrupt_is_130(tmp_path: Path, files: int) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    time.sleep(1.0)
+    _until_it_reads(process.pid)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
     output, errors = process.communicate(timeout=30)
     assert process.returncode == 130
