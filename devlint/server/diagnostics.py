@@ -22,6 +22,9 @@ _SEVERITIES = {
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
 
+_TOLD = ("help", "suggestion")
+"""Advice that no action gives."""
+
 
 class Diagnostics:
     """Makes the diagnostics of one document. ``text_of`` gives the texts of other files, by their absolute paths."""
@@ -36,7 +39,7 @@ class Diagnostics:
         return [self.of(finding) for finding in self._findings]
 
     def of(self, finding: Finding) -> types.Diagnostic:
-        told = [finding.message, *(f"{kind}: {text}" for kind, text in advice(finding))]
+        told = [finding.message, *(f"{kind}: {text}" for kind, text in advice(finding) if kind in _TOLD)]
         unused = finding.code == UNUSED_SUPPRESSION
         return types.Diagnostic(
             range=self.positions.range(finding.place),
