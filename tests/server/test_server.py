@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ pytest.importorskip("pygls", reason="the language server needs pygls")
 
 from lsprotocol import types
 
+from devlint.cli.main import run
 from tests.cli.conftest import environment
-from tests.server.editor import USUAL, Editor, edited, fixed_by_command
+from tests.server.editor import Editor, edited, fixed_by_command
 
 SHIFT = """\
 import torch
@@ -29,6 +31,21 @@ def noise(x: torch.Tensor) -> torch.Tensor:
     return x + torch.randn(x.shape)
 """
 EVERYWHERE = types.Range(types.Position(0, 0), types.Position(1000, 0))
+
+
+@pytest.fixture(scope="module")
+def other(folder: Path) -> Iterator[Editor]:
+    """An editor that counts columns in bytes, and asks for edits when they are wanted."""
+    offered = types.CodeActionClientCapabilities(
+        data_support=True, resolve_support=types.ClientCodeActionResolveOptions(["edit"])
+    )
+    capabilities = types.ClientCapabilities(
+        text_document=types.TextDocumentClientCapabilities(code_action=offered),
+        general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf8]),
+    )
+    opened = Editor(folder, capabilities)
+    yield opened
+    assert opened.leave() == 0
 
 
 def _at(line: int, first: int, last: int) -> types.Range:
@@ -96,13 +113,10 @@ def test_columns_after_an_emoji_count_utf_16_units(editor: Editor, project: Path
     assert hover.range == _at(4, 15 + 11, 38 + 11)
 
 
-def test_columns_count_bytes_for_an_editor_that_prefers_them(folder: Path) -> None:
-    general = types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind.Utf8])
-    editor = Editor(folder, types.ClientCapabilities(general=general))
-    assert editor.capabilities.position_encoding == types.PositionEncodingKind.Utf8
-    (found,) = editor.open(folder / "net.py", SHIFT.replace("return x +", "s = '🔥é'; return x +"))
+def test_columns_count_bytes_for_an_editor_that_prefers_them(other: Editor, folder: Path) -> None:
+    assert other.capabilities.position_encoding == types.PositionEncodingKind.Utf8
+    (found,) = other.open(folder / "net.py", SHIFT.replace("return x +", "s = '🔥é'; return x +"))
     assert found.range == _at(4, 15 + 14, 38 + 14)
-    assert editor.leave() == 0
 
 
 def test_lines_end_where_the_protocol_ends_them(editor: Editor, project: Path) -> None:
@@ -139,7 +153,7 @@ def test_an_unsafe_fix_is_called_so_and_never_preferred(editor: Editor, project:
     fix = editor.actions(file, found.range)[0]
     assert fix.title.endswith(" (unsafe)")
     assert not fix.is_preferred
-    assert edited(text, fix) == fixed_by_command(file, text, "--unsafe-fixes") != text
+    assert edited(text, fix) == fixed_by_command(file, text, unsafe=True) != text
 
 
 def test_a_suggestion_is_told_and_not_offered(editor: Editor, project: Path) -> None:
@@ -167,23 +181,14 @@ def test_all_safe_fixes_at_once_give_what_the_command_gives(editor: Editor, proj
     assert editor.actions(file, EVERYWHERE, ["refactor"]) == []
 
 
-def test_the_edit_of_all_fixes_waits_for_an_editor_that_asks_for_it_later(folder: Path) -> None:
-    support = types.ClientCodeActionResolveOptions(["edit"])
-    offered = types.CodeActionClientCapabilities(data_support=True, resolve_support=support)
-    editor = Editor(
-        folder,
-        types.ClientCapabilities(
-            types.WorkspaceClientCapabilities(), types.TextDocumentClientCapabilities(code_action=offered)
-        ),
-    )
+def test_the_edit_of_all_fixes_waits_for_an_editor_that_asks_for_it_later(other: Editor, folder: Path) -> None:
     file = folder / "later.py"
-    editor.open(file, SHIFT)
-    (action,) = editor.actions(file, EVERYWHERE, ["source.fixAll"])
+    other.open(file, SHIFT)
+    (action,) = other.actions(file, EVERYWHERE, ["source.fixAll"])
     assert action.edit is None
-    assert edited(SHIFT, editor.resolve(action)) == RIGHT
-    editor.change(file, f"{SHIFT}\n")
-    assert editor.resolve(types.CodeAction(action.title, data=action.data)).edit is None
-    assert editor.leave() == 0
+    assert edited(SHIFT, other.resolve(action)) == RIGHT
+    other.change(file, f"{SHIFT}\n")
+    assert other.resolve(types.CodeAction(action.title, data=action.data)).edit is None
 
 
 def test_a_hover_tells_what_an_expression_is_held_to_be(editor: Editor, project: Path) -> None:
@@ -272,12 +277,14 @@ def test_an_excluded_document_has_no_diagnostics(editor: Editor, project: Path) 
     assert list(editor.open(project / "old" / "net.py", SHIFT)) == []
 
 
-def test_a_known_finding_is_neither_shown_nor_fixed(editor: Editor, project: Path) -> None:
+def test_a_known_finding_is_neither_shown_nor_fixed(
+    editor: Editor, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = project / "net.py"
     file.write_text(SHIFT)
     (project / "pyproject.toml").write_text('[tool.devlint]\nbaseline = "known.json"\n')
-    command = [sys.executable, "-m", "devlint", "baseline", "write", "--baseline", "known.json"]
-    subprocess.run(command, cwd=project, env=environment(), check=True, capture_output=True)
+    monkeypatch.chdir(project)
+    assert run(["baseline", "write", "--baseline", "known.json", "net.py"]) == 0
     assert list(editor.open(file, SHIFT)) == []
     assert [one.code for one in editor.change(file, SHIFT + SHIFT.replace("shift", "again"))] == ["DEV101"]
     (action,) = editor.actions(file, EVERYWHERE, ["source.fixAll"])
@@ -293,7 +300,7 @@ def test_what_is_no_python_file_is_left_alone(editor: Editor, project: Path) -> 
 
 
 def test_a_client_that_dies_ends_the_server(folder: Path) -> None:
-    editor = Editor(folder, USUAL)
+    editor = Editor(folder)
     editor.open(folder / "dying.py", SHIFT)
     assert editor.die() == 1
 
