@@ -13,7 +13,7 @@ from devlint.finding import Finding
 from devlint.fixes.rounds import Wanted, settle
 from devlint.gate.novelty import Novelty
 from devlint.gate.wanted import Wanted as Known
-from devlint.pipeline.explanation import Explained, NotExplained, explanations
+from devlint.pipeline.explanation import Explained
 from devlint.pipeline.failures import failed
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.planning import Planner
@@ -22,6 +22,7 @@ from devlint.pipeline.workers import import_analysis
 from devlint.pipeline.workspaces import forget
 from devlint.server.buffer_tree import BufferTree
 from devlint.server.buffers import Buffer
+from devlint.server.records import Records
 from devlint.source.deadline import OutOfTime, too_long
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.discovery import is_excluded
@@ -71,6 +72,7 @@ class Linter:
 
     def __init__(self) -> None:
         self._tree = BufferTree({})
+        self._records = Records()
 
     def lint(self, buffer: Buffer, texts: Texts) -> Linted:
         try:
@@ -118,10 +120,7 @@ class Linter:
         if linted.task is None:
             return ()
         self._look(texts)
-        try:
-            return explanations(linted.task, self._tree, line, column)
-        except NotExplained:
-            return ()
+        return self._records.explained(linted.task, self._tree, line, column)
 
     def text_of(self, path: str) -> str:
         """The text of a file as it was analysed; empty for one that cannot be read."""
@@ -133,12 +132,15 @@ class Linter:
 
     def _look(self, texts: Texts) -> None:
         changed = self._tree.update(texts)
+        if changed is None or changed:
+            self._records.close()
         if changed is None:
             self._tree = BufferTree(texts)
         elif changed:
             forget(self._tree, changed, recorded=True)
 
     def _report(self, task: FileTask) -> FileReport:
+        self._records.close()
         try:
             return analyse_file(task, self._tree)
         except OutOfTime:

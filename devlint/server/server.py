@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from functools import partial
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from devlint import __version__
-from devlint.pipeline.explanation import Explained
 from devlint.server.actions import FIX_ALL, Actions, wants
 from devlint.server.buffers import Buffer, is_python, path_of
 from devlint.server.diagnostics import Diagnostics
@@ -24,7 +22,7 @@ from devlint.server.hover import hover_text
 from devlint.server.linting import Linted, prepare
 from devlint.server.positions import Positions
 from devlint.server.sessions import Session, root_of
-from devlint.server.worker import TookTooLong, Worker
+from devlint.server.worker import Worker
 
 WATCHED = "**/*.{py,pyi,toml}"
 """Files that have a say in what is found in others, and configurations, also those that others extend."""
@@ -52,7 +50,7 @@ class Server(LanguageServer):
             path = path_of(document.uri) or str(root / f"{os.path.basename(document.uri).replace(':', '-')}.py")
             self.session.opened(Buffer(document.uri, path, document.version, document.text, root))
 
-    async def quick_fixes(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """The actions for a range of a document."""
         only = params.context.only
         linted = await self.session.latest(params.text_document.uri)
@@ -60,7 +58,8 @@ class Server(LanguageServer):
             return []
         actions: list[types.CodeAction] = []
         if wants(only, types.CodeActionKind.QuickFix.value):
-            actions += await self.worker.run(lambda: list(self._actions(linted).quick_fixes(params.range)))
+            asked = self._actions(linted)
+            actions += await self.session.answer(lambda: list(asked.quick_fixes(params.range))) or []
         if wants(only, FIX_ALL) and self._actions(linted).has_safe_fixes:
             data = {"uri": linted.buffer.uri, "version": linted.buffer.version}
             action = types.CodeAction(title="devlint: apply all safe fixes", kind=FIX_ALL, data=data)
@@ -73,7 +72,7 @@ class Server(LanguageServer):
         linted = await self.session.latest(str(asked.get("uri", "")))
         if linted is not None and linted.buffer.version == asked.get("version"):
             linter, texts, actions = self.session.linter, self.session.texts, self._actions(linted)
-            action.edit = await self.worker.run(lambda: actions.rewriting(linter.fixed(linted, texts)))
+            action.edit = await self.session.answer(lambda: actions.rewriting(linter.fixed(linted, texts)))
         return action
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
@@ -83,7 +82,7 @@ class Server(LanguageServer):
         positions = Positions(linted.buffer.text, self.session.encoding)
         line, column = positions.place(params.position)
         work = partial(self.session.linter.explained, linted, self.session.texts, line, column)
-        found: Sequence[Explained] = await self.worker.run(work)
+        found = await self.session.answer(work)
         if not found:
             return None
         told = types.MarkupContent(types.MarkupKind.Markdown, hover_text(found, linted.task.shown_as))
@@ -156,24 +155,15 @@ def _watched_files_changed(ls: Server, params: types.DidChangeWatchedFilesParams
 
 
 async def _code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    try:
-        return await ls.quick_fixes(params)
-    except TookTooLong:
-        return []
+    return await ls.code_actions(params)
 
 
 async def _resolve(ls: Server, params: types.CodeAction) -> types.CodeAction:
-    try:
-        return await ls.resolved(params)
-    except TookTooLong:
-        return params
+    return await ls.resolved(params)
 
 
 async def _hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-    try:
-        return await ls.hover(params)
-    except TookTooLong:
-        return None
+    return await ls.hover(params)
 
 
 def _shutdown(ls: Server, params: None) -> None:

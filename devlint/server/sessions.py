@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from lsprotocol import types
 
@@ -13,6 +14,8 @@ from devlint.server.buffers import Buffer, path_of
 from devlint.server.diagnostics import Diagnostics
 from devlint.server.linting import Linted, Linter, Texts
 from devlint.server.worker import TookTooLong, Worker
+
+T = TypeVar("T")
 
 DEBOUNCE_SECONDS = 0.15
 """The pause in typing after which a text is linted."""
@@ -34,6 +37,7 @@ class Session:
         self._buffers: dict[str, Buffer] = {}
         self._linted: dict[str, Linted] = {}
         self._tasks: dict[str, asyncio.Task[Linted | None]] = {}
+        self._answers: set[asyncio.Task[Any]] = set()
 
     @property
     def texts(self) -> Texts:
@@ -48,6 +52,8 @@ class Session:
         known = self._buffers.get(uri)
         if known is not None:
             self._buffers[uri] = Buffer(uri, known.path, version, text, known.root)
+            for answer in self._answers:
+                answer.cancel()
             self._lint(uri, DEBOUNCE_SECONDS)
 
     def closed(self, uri: str) -> Buffer | None:
@@ -73,6 +79,18 @@ class Session:
             return self._linted.get(uri)
         await asyncio.wait([task])
         return task.result() if not task.cancelled() and task.exception() is None else None
+
+    async def answer(self, work: Callable[[], T]) -> T | None:
+        """The result of work for a request; None if a document is changed while it is done, or it takes too long."""
+        task = asyncio.get_running_loop().create_task(self._worker.run(work))
+        self._answers.add(task)
+        try:
+            return await task
+        except (asyncio.CancelledError, TookTooLong):
+            task.cancel()
+            return None
+        finally:
+            self._answers.discard(task)
 
     def _lint(self, uri: str, pause: float, urgent: bool = True) -> None:
         running = self._tasks.get(uri)

@@ -124,7 +124,7 @@ class Editor:
         """What was published for the text that the file has now."""
         version = self._versions[file.as_uri()]
         self.until(lambda: any(params.version == version for params in self.published(file)))
-        return [one for one in self.published(file) if one.version == version][-1].diagnostics
+        return list([one for one in self.published(file) if one.version == version][-1].diagnostics)
 
     def codes(self, file: Path) -> list[str]:
         """The codes that were published last."""

@@ -75,7 +75,7 @@ def test_an_edit_changes_what_is_published(editor: Editor, project: Path) -> Non
     assert len(editor.open(file, SHIFT)) == 1
     (moved,) = editor.change(file, f"\n{SHIFT}")
     assert moved.range == _at(5, 15, 38)
-    assert list(editor.change(file, RIGHT)) == []
+    assert editor.change(file, RIGHT) == []
 
 
 def test_of_many_edits_at_once_the_last_is_published(editor: Editor, project: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_safe_fix_gives_what_the_command_gives(editor: Editor, project: Path) 
     assert comment.title == "DEV101: silence with a comment"
     silenced = edited(SHIFT, comment)
     assert silenced.splitlines()[4].endswith("  # noqa: DEV101")
-    assert list(editor.change(file, silenced)) == []
+    assert editor.change(file, silenced) == []
 
 
 def test_an_unsafe_fix_is_called_so_and_never_preferred(editor: Editor, project: Path) -> None:
@@ -223,7 +223,7 @@ def test_the_unsaved_text_of_an_imported_file_counts(editor: Editor, project: Pa
     maker.write_text(MAKER)
     (found,) = editor.open(user, USER)
     assert maker.as_uri() in {step.location.uri for step in found.related_information or ()}
-    assert list(editor.open(maker, MAKER)) == []
+    assert editor.open(maker, MAKER) == []
     editor.change(maker, MAKER.replace("ones(3)", "ones(3, device='cuda')"))
     editor.until(lambda: editor.codes(user) == [])
     editor.close(maker)  # unsaved: the file is as it was
@@ -232,7 +232,7 @@ def test_the_unsaved_text_of_an_imported_file_counts(editor: Editor, project: Pa
 
 def test_a_file_that_was_never_saved_is_imported(editor: Editor, project: Path) -> None:
     maker, user = project / "maker.py", project / "user.py"
-    assert list(editor.open(user, USER)) == []
+    assert editor.open(user, USER) == []
     editor.open(maker, MAKER)
     editor.until(lambda: editor.codes(user) == ["DEV101"])
 
@@ -274,7 +274,7 @@ def test_wrong_settings_are_one_error_and_not_the_end(editor: Editor, project: P
 def test_an_excluded_document_has_no_diagnostics(editor: Editor, project: Path) -> None:
     (project / "pyproject.toml").write_text('[tool.devlint]\nexclude = ["old/"]\n')
     (project / "old").mkdir()
-    assert list(editor.open(project / "old" / "net.py", SHIFT)) == []
+    assert editor.open(project / "old" / "net.py", SHIFT) == []
 
 
 def test_a_known_finding_is_neither_shown_nor_fixed(
@@ -285,7 +285,7 @@ def test_a_known_finding_is_neither_shown_nor_fixed(
     (project / "pyproject.toml").write_text('[tool.devlint]\nbaseline = "known.json"\n')
     monkeypatch.chdir(project)
     assert run(["baseline", "write", "--baseline", "known.json", "net.py"]) == 0
-    assert list(editor.open(file, SHIFT)) == []
+    assert editor.open(file, SHIFT) == []
     assert [one.code for one in editor.change(file, SHIFT + SHIFT.replace("shift", "again"))] == ["DEV101"]
     (action,) = editor.actions(file, EVERYWHERE, ["source.fixAll"])
     fixed = edited(SHIFT + SHIFT.replace("shift", "again"), action)
