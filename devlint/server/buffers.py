@@ -10,6 +10,7 @@ from pathlib import Path
 from pygls.uris import from_fs_path, to_fs_path, uri_scheme
 
 from devlint.source.decoding import encoded
+from devlint.source.reading import NOTEBOOK
 
 ENDINGS = (".py", ".pyi")
 
@@ -37,7 +38,8 @@ def is_python(uri: str, language: str | None) -> bool:
     scheme = uri_scheme(uri)
     if scheme == "untitled":
         return language == "python"
-    return scheme == "file" and (language == "python" or (path_of(uri) or "").endswith(ENDINGS))
+    path = path_of(uri) or ""
+    return scheme == "file" and not path.endswith(NOTEBOOK) and (language == "python" or path.endswith(ENDINGS))
 
 
 def path_of(uri: str) -> str | None:

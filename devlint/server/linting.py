@@ -91,7 +91,7 @@ class Linter:
             buffer,
             task,
             new,
-            frozenset(_words(finding) for finding in report.findings if finding not in new),
+            frozenset(map(_words, set(report.findings) - set(new))),
             _source(buffer.path, buffer.data),
             _read(report),
         )

@@ -27,6 +27,8 @@ from devlint.server.worker import Worker
 WATCHED = "**/*.{py,pyi,toml}"
 """Files that have a say in what is found in others, and configurations, also those that others extend."""
 
+_SETTINGS = ".toml"
+
 _END_SECONDS = 2.0
 """What the analysis gets to stop when the server ends."""
 
@@ -39,7 +41,8 @@ class Server(LanguageServer):
         self.worker = Worker(prepare)
         self.session = Session(self.worker, self._publish, self._failed)
         self.was_shut_down = False
-        self._complaints: set[str] = set()
+        self.complaints: dict[str, str] = {}
+        """What is wrong with the settings of each document, as the editor was told."""
         for name, handler, options in _FEATURES:
             self.feature(name, options)(handler)
 
@@ -115,10 +118,9 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=buffer.uri, diagnostics=diagnostics, version=buffer.version)
         )
-        if not linted.complaint:
-            self._complaints.clear()
-        elif linted.complaint not in self._complaints:
-            self._complaints.add(linted.complaint)
+        told = set(self.complaints.values())
+        self.complaints[buffer.uri] = linted.complaint
+        if linted.complaint and linted.complaint not in told:
             message = f"devlint: {linted.complaint}"
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
 
@@ -142,16 +144,21 @@ def _did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
 
 
 def _did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-    ls.session.lint_all()
+    path = path_of(params.text_document.uri)
+    if path is not None:
+        ls.session.changed_around([path], only_contents=not path.endswith(_SETTINGS))
 
 
 def _did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+    ls.complaints.pop(params.text_document.uri, None)
     if ls.session.closed(params.text_document.uri) is not None:
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 
 
 def _watched_files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
-    ls.session.lint_all()
+    paths = [path for path in (path_of(event.uri) for event in params.changes) if path is not None]
+    told = all(event.type == types.FileChangeType.Changed for event in params.changes)
+    ls.session.changed_around(paths, told and not any(path.endswith(_SETTINGS) for path in paths))
 
 
 async def _code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:

@@ -67,18 +67,25 @@ class Session:
             self._lint_others(buffer)
         return buffer
 
-    def lint_all(self) -> None:
-        """Something around the documents has changed: a file, a setting."""
-        for uri in self._buffers:
-            self._lint(uri, DEBOUNCE_SECONDS, urgent=False)
+    def changed_around(self, paths: Iterable[str], only_contents: bool) -> None:
+        """Files have changed. Of an open document the text counts that is open, and it was linted with that.
+
+        ``only_contents``: no file has come or gone, and none is a configuration.
+        """
+        own = {buffer.path for buffer in self._buffers.values()}
+        changed = [path for path in paths if path not in own]
+        for uri in self._buffers if changed else ():
+            linted = self._linted.get(uri)
+            if linted is None or not only_contents or any(map(linted.may_rest_on, changed)):
+                self._lint(uri, DEBOUNCE_SECONDS, urgent=False)
 
     async def latest(self, uri: str) -> Linted | None:
         """What was found in the text that a document has now; None if it was changed again, or is not open."""
-        task = self._tasks.get(uri)
-        if task is None:
-            return self._linted.get(uri)
-        await asyncio.wait([task])
-        return task.result() if not task.cancelled() and task.exception() is None else None
+        buffer = self._buffers.get(uri)
+        while (task := self._tasks.get(uri)) is not None and self._buffers.get(uri) is buffer:
+            await asyncio.wait([task])
+        linted = self._linted.get(uri)
+        return linted if linted is not None and linted.buffer is buffer is self._buffers.get(uri) else None
 
     async def answer(self, work: Callable[[], T]) -> T | None:
         """The result of work for a request; None if a document is changed while it is done, or it takes too long."""
