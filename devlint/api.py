@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import tokenize
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from devlint.check import Request, check
 from devlint.configuration.config import Overrides
 from devlint.configuration.configfile import ConfigurationError, check_values, read_config
 from devlint.finding import Finding
-from devlint.source.decoding import is_of_text
+from devlint.source.decoding import encoded
 
 
 def lint_paths(
@@ -71,7 +69,7 @@ def lint_source(
     the encoding that it declares, UTF-8 without a declaration. The other arguments and the errors are those of
     :func:`lint_paths`.
     """
-    data = source if isinstance(source, bytes) else source.encode(_declared_encoding(source), "surrogatepass")
+    data = source if isinstance(source, bytes) else encoded(source)
     request = Request(
         paths=("-",),
         cwd=_directory(cwd),
@@ -95,15 +93,3 @@ def _overrides(settings: Mapping[str, Any] | None, config: str | os.PathLike[str
     if file is None:
         raise ConfigurationError(f"{config}: the file has no [tool.devlint]")
     return Overrides(values, file, isolated)
-
-
-def _declared_encoding(source: str) -> str:
-    head = io.BytesIO("".join(source.splitlines(keepends=True)[:2]).encode("utf-8", "replace"))
-    try:
-        declared = tokenize.detect_encoding(head.readline)[0]
-        if not is_of_text(declared):
-            return "utf-8"  # which tells of it when the text is read
-        source.encode(declared)
-    except (SyntaxError, LookupError, ValueError):
-        return "utf-8"
-    return declared

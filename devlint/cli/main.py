@@ -37,7 +37,9 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno
 DEFAULT_COMMAND = "check"
 
 
-COMMANDS = {name: f"devlint.cli.{name}" for name in ("baseline", "check", "clean", "confirm", "explain", "rule")}
+COMMANDS = {
+    name: f"devlint.cli.{name}" for name in ("baseline", "check", "clean", "confirm", "explain", "rule", "server")
+}
 """The module of each command, imported when the command is wanted."""
 
 

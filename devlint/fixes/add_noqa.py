@@ -58,12 +58,18 @@ def add_noqa(findings: Iterable[Finding], cwd: Path) -> Added:
 def _annotate(file: Path, findings: list[Finding]) -> int:
     """Write one file's comments; how many were added or extended."""
     source = read_source(file.name, WORKING_TREE.read(str(file)))
-    edits = noqa_edits(source, ((source.text_line(finding.place), finding.code) for finding in findings))
-    data = fixed(source, file.name, edits)
-    if _meaning(read_source(file.name, data)) != _meaning(source):
-        raise Refused("a comment would change what the program means; please report this")
+    edits, data = silenced(source, file.name, findings)
     replace_content(str(file), source.data, data)
     return len(edits)
+
+
+def silenced(source: Source, name: str, findings: Iterable[Finding]) -> tuple[list[Edit], bytes]:
+    """The edits that write comments for findings of a file, and its bytes with them. Raises :class:`Refused`."""
+    edits = noqa_edits(source, ((source.text_line(finding.place), finding.code) for finding in findings))
+    data = fixed(source, name, edits)
+    if _meaning(read_source(name, data)) != _meaning(source):
+        raise Refused("a comment would change what the program means; please report this")
+    return edits, data
 
 
 def noqa_edits(source: Source, findings: Iterable[tuple[int, str]]) -> list[Edit]:

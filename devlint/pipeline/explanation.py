@@ -69,12 +69,17 @@ def explanations(task: FileTask, tree: Tree, line: int, column: int | None = Non
     Raises NotExplained.
     """
     with recorded(task, tree) as record:
-        places = {node: record.positions.place(node) for node in record.evaluated}
-        return tuple(
-            _one(node, place, record)
-            for node, place in _at(places, line, column)
-            if _says_something(node, record.evaluated[node])
-        )
+        return explained(record, line, column)
+
+
+def explained(record: Record, line: int, column: int | None = None) -> tuple[Explained, ...]:
+    """What :func:`explanations` gives, of an analysis that serves several questions."""
+    places = {node: record.positions.place(node) for node in record.evaluated}
+    return tuple(
+        _one(node, place, record)
+        for node, place in _at(places, line, column)
+        if _says_something(node, record.evaluated[node])
+    )
 
 
 @contextmanager

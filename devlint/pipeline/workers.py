@@ -98,7 +98,7 @@ def _run_here(tasks: list[FileTask], tree: Tree, seconds: float) -> Iterator[Fil
 
 def _analysed(task: FileTask, tree: Tree, deadline: Deadline) -> FileReport:
     if _names_torch(task):
-        _import_analysis()  # what is half imported when time is over stays so
+        import_analysis()  # what is half imported when time is over stays so
     deadline.start()
     try:
         report = analyse_file(task, tree)
@@ -140,7 +140,7 @@ class _Pool:
         from multiprocessing.connection import wait
 
         if self._context.get_start_method() == "fork" and any(map(_names_torch, self._waiting[-_SAMPLED_FILES:])):
-            _import_analysis()  # once for all of them
+            import_analysis()  # once for all of them
         try:
             for _ in range(self._jobs):
                 self._start()
@@ -281,7 +281,7 @@ def _names_torch(task: FileTask) -> bool:
 
 
 @cache
-def _import_analysis() -> None:
+def import_analysis() -> None:
     """What an analysis imports when it begins."""
     import devlint.placement.project.workspace
     import devlint.rules.engine  # noqa: F401

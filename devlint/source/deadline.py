@@ -66,6 +66,14 @@ class Deadline:
         except OutOfTime:
             self.stop()
 
+    def call_off(self) -> None:
+        """Stop the thread now: nobody wants to know any more. Called by another thread."""
+        with self._lock:
+            if self._due is None:
+                return
+            self._due = self._clock()
+        self.look()
+
     def look(self) -> None:
         """Stop the thread if its time is over. Called by another thread, now and then."""
         with self._lock:

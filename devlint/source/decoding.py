@@ -122,6 +122,26 @@ def decode(data: bytes) -> Source:
     return Source(data, text, encoding, bom)
 
 
+def encoded(text: str) -> bytes:
+    """The bytes of a text that is in no file, in the encoding that it declares, so that :func:`decode` gives it back.
+
+    UTF-8 without a declaration, and with one that is not to be kept: reading then tells of it.
+    """
+    return text.encode(_declared_encoding(text), "surrogatepass")
+
+
+def _declared_encoding(text: str) -> str:
+    head = io.BytesIO("".join(text.splitlines(keepends=True)[:2]).encode("utf-8", "replace"))
+    try:
+        declared = tokenize.detect_encoding(head.readline)[0]
+        if declared == "utf-8-sig" or not is_of_text(declared):
+            return "utf-8"
+        text.encode(declared)
+    except (SyntaxError, LookupError, ValueError):
+        return "utf-8"
+    return declared
+
+
 def is_of_text(encoding: str) -> bool:
     """Whether a codec that Python has (LookupError where it has not) turns bytes into text, and text into bytes."""
     codec = codecs.lookup(encoding)

@@ -107,13 +107,22 @@ class Library(Generic[Index]):
         self._size += found.state.size
         return found
 
+    def forget(self, file: Path) -> None:
+        """Drops a file that has changed. Nobody may be using what was handed out."""
+        known = self._files.pop(file, None)
+        if known is not None:
+            self._drop(known)
+
     def trim(self) -> None:
         """Drops the least recently used files, down to the limit. Nobody may be using what was handed out."""
         while self._size > self._limit and len(self._files) > 1:
             _, oldest = self._files.popitem(last=False)
-            self._size -= oldest.state.size
-            if oldest.parsed is not None:
-                self._dissolve(oldest.parsed.index)
+            self._drop(oldest)
+
+    def _drop(self, known: _Known[Index]) -> None:
+        self._size -= known.state.size
+        if known.parsed is not None:
+            self._dissolve(known.parsed.index)
 
 
 def _parse(file: Path, index: MakeIndex[Index], files: Tree, bare: bool, recorded: bool) -> _Known[Index]:

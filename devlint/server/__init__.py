@@ -1,0 +1,1 @@
+"""The language server: what devlint says of the texts that are open in an editor."""
