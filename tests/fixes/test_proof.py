@@ -39,11 +39,6 @@ NOT_CONFIRMED: dict[Site, str] = {
         "offset_affine",
         "DEV403",
     ): "a false alarm that is not shown: low confidence",
-    (
-        "found/transformers_longt5.py",
-        "TransientGlobalAttention.forward",
-        "DEV101",
-    ): "known wrong: refuted, the mismatch is credited to the finding of the function it happens in",
     ("rules/DEV205/there_and_back.py", "another_kind", "DEV205"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV302/named.py", "another_accelerator", "DEV302"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV403/host_reads.py", "by_function", "DEV403"): "np.mean refuses a tensor of the CPU too",
