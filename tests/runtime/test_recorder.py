@@ -274,11 +274,14 @@ def test_index_generator_and_load() -> None:
         assert h[i].shape == (2,)
         c = session.lift(torch.ones(3))
         c[torch.tensor([0, 1])] = torch.zeros(2)
-        c.normal_(generator=torch.Generator())
+        c.normal_(generator=torch.Generator())  # made and drawn from
 
     found = record(step)
     assert [o.kind for o in found] == ["index", "clash", "generator"]
     assert [o.name for o in found[0].operands] == ["i", "h"]
+    (drawn_from,) = (operand for operand in found[2].operands if operand.device == "cpu")
+    assert drawn_from.born is not None
+    assert drawn_from.born.line == line_of("# made and drawn from")
     loaded: list[Any] = []
     seen: list[Observation] = []
     with observe(SimulatedMachine(1), seen.append, device="cuda:0"):
