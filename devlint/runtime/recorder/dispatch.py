@@ -14,10 +14,10 @@ from devlint.runtime.judging import Meeting, judge
 from devlint.runtime.labels import CPU, address_of, claim_of, claims
 from devlint.runtime.recorder import streams, workers
 from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, record_meeting, repaired
-from devlint.runtime.recorder.responsible import traces_on_the_cpu
 from devlint.runtime.recorder.kinds_of_work import KINDS_OF_WORK, KindOfWork, learn
 from devlint.runtime.recorder.ordering import DEFAULT
 from devlint.runtime.recorder.recorder import Recorder
+from devlint.runtime.recorder.responsible import traces_on_the_cpu
 from devlint.runtime.recorder.strays import Stray, tell_stray
 from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace
 

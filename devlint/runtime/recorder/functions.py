@@ -20,8 +20,8 @@ from devlint.runtime.recorder.clashes import (
     record_meeting,
     repaired,
 )
-from devlint.runtime.recorder.responsible import put_elsewhere
 from devlint.runtime.recorder.recorder import Recorder
+from devlint.runtime.recorder.responsible import put_elsewhere
 from devlint.runtime.recorder.strays import tell_strays
 from devlint.runtime.recorder.traces import trace_of
 from devlint.runtime.recorder.transfers import moved

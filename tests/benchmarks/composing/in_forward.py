@@ -52,7 +52,8 @@ x = x + {v0}.unsqueeze(1)
 device= dropped
 helpers:
 def {f0}(length, device):
-    half = torch.arange(0, {d}, 2, dtype=torch.float32, device=device) / {d} ||| half = torch.arange(0, {d}, 2, dtype=torch.float32) / {d}
+    half = torch.arange(0, {d}, 2, dtype=torch.float32, device=device) / {d}
+||| half = torch.arange(0, {d}, 2, dtype=torch.float32) / {d}
     angles = torch.outer(torch.arange(length, device=device), 10000.0**-half) @met
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
 forward:
@@ -70,7 +71,8 @@ x = torch.einsum("btd,de->bte", x, {v0}) @met
 ---
 device= dropped
 forward:
-{v0} = torch.randint(0, x.size(1), (x.size(0), 2), device=x.device) ||| {v0} = torch.randint(0, x.size(1), (x.size(0), 2))
+{v0} = torch.randint(0, x.size(1), (x.size(0), 2), device=x.device)
+||| {v0} = torch.randint(0, x.size(1), (x.size(0), 2))
 x = x + x.gather(1, {v0}.unsqueeze(-1).expand(-1, -1, {d})).mean(1, keepdim=True) @met
 ---
 device= dropped
@@ -80,7 +82,8 @@ x = torch.where({v0} > 0, x, torch.zeros_like(x)) @met
 ---
 device= dropped
 forward:
-{v0} = F.one_hot(torch.arange({d}, device=x.device) % 3, 3).float() ||| {v0} = F.one_hot(torch.arange({d}) % 3, 3).float()
+{v0} = F.one_hot(torch.arange({d}, device=x.device) % 3, 3).float()
+||| {v0} = F.one_hot(torch.arange({d}) % 3, 3).float()
 x = x + (x @ {v0}).mean(-1, keepdim=True) @met
 ---
 move dropped
@@ -172,7 +175,8 @@ x = x + self.{s0}({v0}) @met
 ---
 ModuleList made a list
 init:
-self.{s0} = nn.ModuleList([nn.Linear({d}, {d}) for _ in range(3)]) ||| self.{s0} = [nn.Linear({d}, {d}) for _ in range(3)]
+self.{s0} = nn.ModuleList([nn.Linear({d}, {d}) for _ in range(3)])
+||| self.{s0} = [nn.Linear({d}, {d}) for _ in range(3)]
 forward:
 for layer in self.{s0}:
     x = x + layer(x) @met
@@ -188,13 +192,15 @@ for layer in self.{s0}:
 ---
 ModuleList made a list
 init:
-self.{s0} = nn.ModuleDict({"a": nn.Linear({d}, {d}), "b": nn.LayerNorm({d})}) ||| self.{s0} = {"a": nn.Linear({d}, {d}), "b": nn.LayerNorm({d})}
+self.{s0} = nn.ModuleDict({"a": nn.Linear({d}, {d}), "b": nn.LayerNorm({d})})
+||| self.{s0} = {"a": nn.Linear({d}, {d}), "b": nn.LayerNorm({d})}
 forward:
 x = self.{s0}["b"](x + self.{s0}["a"](x)) @met
 ---
 ModuleList made a list
 init:
-self.{s0} = nn.ParameterList([nn.Parameter(torch.randn({d})) for _ in range(2)]) ||| self.{s0} = [nn.Parameter(torch.randn({d})) for _ in range(2)]
+self.{s0} = nn.ParameterList([nn.Parameter(torch.randn({d})) for _ in range(2)])
+||| self.{s0} = [nn.Parameter(torch.randn({d})) for _ in range(2)]
 forward:
 for {v0} in self.{s0}:
     x = x * {v0} @met
@@ -270,7 +276,8 @@ x = x * (1 + abs({v0}))
 ---
 numpy of the accelerator
 forward:
-{v0} = torch.from_numpy(x.detach().cpu().numpy().copy()).to(x.device) ||| {v0} = torch.from_numpy(x.detach().numpy().copy()).to(x.device)
+{v0} = torch.from_numpy(x.detach().cpu().numpy().copy()).to(x.device)
+||| {v0} = torch.from_numpy(x.detach().numpy().copy()).to(x.device)
 x = x + {v0}
 ---
 numpy of the accelerator

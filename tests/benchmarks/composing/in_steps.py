@@ -1,7 +1,7 @@
 """Pieces of a training step and of a loop that samples.
 
-In a step there are ``model``, ``device``, ``optimizer``, ``batch`` float32[batch, {t}, {d}] and ``labels``; ``loss`` adds to
-``loss``, and ``output`` float32[batch, {t}, {d}] is what the model gave.
+In a step there are ``model``, ``device``, ``optimizer``, ``batch`` float32[batch, {t}, {d}] and ``labels``; ``loss``
+adds to ``loss``, and ``output`` float32[batch, {t}, {d}] is what the model gave.
 """
 
 from __future__ import annotations
@@ -90,9 +90,11 @@ after:
 ---
 accumulated on the CPU
 setup:
-{v0} = {name: p.detach().clone() for name, p in model.named_parameters()} ||| {v0} = {name: p.detach().clone().cpu() for name, p in model.named_parameters()}
+{v0} = {name: p.detach().clone() for name, p in model.named_parameters()}
+||| {v0} = {name: p.detach().clone().cpu() for name, p in model.named_parameters()}
 after:
-for name, p in model.named_parameters():
+for name in {v0}:
+    p = model.get_parameter(name)
     {v0}[name].mul_(0.9).add_(p.detach(), alpha=0.1) @met
 ---
 numpy of the accelerator

@@ -1,9 +1,10 @@
 """A piece of a program, written once for its healthy and its planted form.
 
-A piece is text in sections (``init:``, ``forward:`` ...). ``a ||| b`` is a line that reads ``a`` in the healthy form and
-``b`` in the planted one; either may be empty. ``@born`` marks a line where the wrong value comes from, as the right
-side of ``|||`` does without being marked; ``@met`` marks a line where it may be told to go wrong as well. ``{v0}``,
-``{s0}``, ``{f0}``, ``{C0}`` are names that are drawn: of a variable, an attribute, a function, a class.
+A piece is text in sections (``init:``, ``forward:`` ...). ``a ||| b`` is a line that reads ``a`` in the healthy form
+and ``b`` in the planted one; either may be empty, and ``||| b`` may stand on the next line. ``@born`` marks a line
+where the wrong value comes from, as the right side of ``|||`` does without being marked; ``@met`` marks a line where it
+may be told to go wrong as well. ``{v0}``, ``{s0}``, ``{f0}``, ``{C0}`` are names that are drawn: of a variable, an
+attribute, a function, a class.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 
 SECTIONS = ("helpers", "init", "forward", "setup", "batch", "loss", "after")
 _NAMES = {
-    "v": "mask keep table offsets weights steps scale noise shift bias idx pos extra decay ramp gate state prior".split(),
+    "v": "mask keep table offsets weights steps scale noise shift bias idx pos extra decay ramp gate prior".split(),
     "s": "freqs slopes anchors means pe grid allowed basis levels decays offset_table rel taps centers".split(),
     "f": "build_mask make_bias encode positions_of window rotary scaled lookup expand_ids blend fill shifted".split(),
     "C": "Block Encoder Mixer Gate Memory Scaler Codebook Pool Norm Router Probe Adapter".split(),
@@ -73,7 +74,7 @@ def drawn(template: Template, names: Names, planted: bool) -> Piece:
 
     sections: dict[str, list[Line]] = {}
     current = ""
-    for raw in _SLOT.sub(name, template.text).splitlines():
+    for raw in _SLOT.sub(name, template.text.replace("\n|||", " |||")).splitlines():
         if raw.rstrip().removesuffix(":") in SECTIONS and not raw.startswith(" "):
             current = raw.rstrip().removesuffix(":")
             sections[current] = []
