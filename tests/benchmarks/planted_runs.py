@@ -16,6 +16,7 @@ import random
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,30 +109,42 @@ def main() -> None:
     parser.add_argument("--planted", type=int, default=300)
     parser.add_argument("--healthy", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=0, help="Stop then, and tell of what has run.")
     parser.add_argument("--only", default="", help="Kinds with this in their name.")
     parser.add_argument("--keep", type=Path, help="Keep the programs there that come out otherwise than they should.")
     options = parser.parse_args()
     started = time.perf_counter()
     tallies: dict[str, Tally] = defaultdict(Tally)
-    false: list[str] = []
+    healthy = false = 0
     with tempfile.TemporaryDirectory(prefix="planted-") as scratch, Nursery() as nursery:
-        directory = Path(scratch)
-        for planted, count in ((True, options.planted), (False, options.healthy)):
-            for number in range(count):
-                program = composed(random.Random(f"{options.seed} {number} {planted}"), number, planted)
-                if options.only not in program.kind:
-                    continue
-                name = f"{'planted' if planted else 'healthy'}_{number}"
-                result = run(program, name, directory, nursery)
-                said = planted_said(result, program, tallies) if planted else healthy_said(result)
-                if said:
-                    told = f"{name} ({program.kind}, template {program.template}): {said}"
-                    print(told, flush=True)
-                    _keep(options.keep, name, program, told)
-                    false += [] if planted else [told]
+        for number, planted in in_turn(options.planted, options.healthy):
+            if options.minutes and time.perf_counter() - started > 60 * options.minutes:
+                print(f"stopped after {options.minutes:g} min")
+                break
+            program = composed(random.Random(f"{options.seed} {number} {planted}"), number, planted)
+            if options.only not in program.kind:
+                continue
+            name = f"{'planted' if planted else 'healthy'}_{number}"
+            result = run(program, name, Path(scratch), nursery)
+            said = planted_said(result, program, tallies) if planted else healthy_said(result)
+            healthy += not planted
+            false += bool(said and not planted)
+            if said:
+                told = f"{name} ({program.kind}, template {program.template}): {said}"
+                print(told, flush=True)
+                _keep(options.keep, name, program, told)
     print(table(tallies))
-    print(f"\nhealthy: {options.healthy} programs, {len(false)} with something confirmed or not run")
+    print(f"\nhealthy: {healthy} programs, {false} with something confirmed or not run")
     print(f"{time.perf_counter() - started:.0f} s, seed {options.seed}")
+
+
+def in_turn(planted: int, healthy: int) -> Iterator[tuple[int, bool]]:
+    """Number, and whether it has a bug."""
+    for number in range(max(planted, healthy)):
+        if number < planted:
+            yield number, True
+        if number < healthy:
+            yield number, False
 
 
 def planted_said(result: Result, program: Composed, tallies: dict[str, Tally]) -> str:
