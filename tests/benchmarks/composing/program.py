@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tests.benchmarks.composing.in_forward import IN_FORWARD
 from tests.benchmarks.composing.in_steps import IN_STEPS
-from tests.benchmarks.composing.piece import Line, Names, Piece, Template, drawn
+from tests.benchmarks.composing.piece import Line, Names, Piece, drawn
 
 _HEAD = '"""A program."""\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n'
 _MODEL = """\
@@ -90,14 +90,6 @@ def composed(rng: random.Random, number: int, planted: bool) -> Composed:
         frozenset(n for n, line in enumerate(lines, 1) if line.met),
         number,
     )
-
-
-def kinds() -> list[str]:
-    return list(dict.fromkeys(template.kind for template in (*IN_FORWARD, *IN_STEPS)))
-
-
-def templates_of(kind: str) -> list[Template]:
-    return [template for template in (*IN_FORWARD, *IN_STEPS) if template.kind == kind]
 
 
 def _assembled(
