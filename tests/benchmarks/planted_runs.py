@@ -109,6 +109,7 @@ def main() -> None:
     parser.add_argument("--planted", type=int, default=300)
     parser.add_argument("--healthy", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="The number to begin with, to go on where a run stopped.")
     parser.add_argument("--minutes", type=float, default=0, help="Stop then, and tell of what has run.")
     parser.add_argument("--only", default="", help="Kinds with this in their name.")
     parser.add_argument("--keep", type=Path, help="Keep the programs there that come out otherwise than they should.")
@@ -117,7 +118,7 @@ def main() -> None:
     tallies: dict[str, Tally] = defaultdict(Tally)
     healthy = false = 0
     with tempfile.TemporaryDirectory(prefix="planted-") as scratch, Nursery() as nursery:
-        for number, planted in in_turn(options.planted, options.healthy):
+        for number, planted in in_turn(options.first, options.planted, options.healthy):
             if options.minutes and time.perf_counter() - started > 60 * options.minutes:
                 print(f"stopped after {options.minutes:g} min")
                 break
@@ -138,9 +139,9 @@ def main() -> None:
     print(f"{time.perf_counter() - started:.0f} s, seed {options.seed}")
 
 
-def in_turn(planted: int, healthy: int) -> Iterator[tuple[int, bool]]:
+def in_turn(first: int, planted: int, healthy: int) -> Iterator[tuple[int, bool]]:
     """Number, and whether it has a bug."""
-    for number in range(max(planted, healthy)):
+    for number in range(first, max(planted, healthy)):
         if number < planted:
             yield number, True
         if number < healthy:
