@@ -32,6 +32,7 @@ from devlint.source.project import shown_path
 
 LINTERS_OWN = "DEV9"
 _RANK_GRACE_SECONDS = 60.0
+_NOTHING_TO_BUILD = "--auto builds the modules that have findings, and there are none"
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def confirm(
         seconds=time.perf_counter() - started,
         confirming=True,
         entries=(*(_told(run, cwd) for run in runs), *skipped),
-        not_run=why_nothing_is_settled(runs, skipped),
+        not_run=why_nothing_is_settled(runs, skipped) if entries or skipped or not request.auto else _NOTHING_TO_BUILD,
     )
     return result, tuple(runs)
 

@@ -1,77 +1,78 @@
-"""Modules that can be built without being told how: small numbers for the constructor, inputs found by trying."""
+"""Modules that can be built without being told how: arguments for the constructor, inputs found by trying."""
 
 from __future__ import annotations
 
-import inspect
 import itertools
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from devlint.runtime.inputs import Input, parse_input
+from devlint.runtime.constructing import CannotBuild, calls_of
+from devlint.runtime.inputs import Input
+from devlint.runtime.likely_inputs import Inputs, likely_inputs
+from devlint.runtime.written_calls import Call
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
 
 TRIALS = 400
-"""Combinations of inputs that are tried before a module is given up."""
-
-_SIZE = 8
-_NUMBERS = (
-    (re.compile(r"kernel|window|patch"), 3),
-    (re.compile(r"stride|dilation|groups|padding"), 1),
-    (re.compile(r"layers|depth|blocks|heads|stages|repeats|experts"), 2),
-    (re.compile(r"dim|size|features|channels|hidden|width|height|vocab|classes|units|embed|num_|n_|^n$|length"), _SIZE),
-)
-_BY_KIND = {
-    "float": ("float32[2,8]", "float32[2,4,8]", "float32[2,8,16,16]", "float32[2,8,16]", "float32[2,3,32,32]",
-              "float32[2,1,28,28]", "float32[2]", "float32[8]", "float32[2,4,4]"),
-    "integer": ("int64[2,4]", "int64[2]", "int64[4]"),
-    "bool": ("bool[2,4]", "bool[2,4,4]", "bool[2,8]"),
-}  # fmt: skip
-_KIND_BY_NAME = (
-    (re.compile(r"mask"), ("bool", "float", "integer")),
-    (re.compile(r"ids|tokens|index|indices|labels?$|targets?$|lengths"), ("integer", "float", "bool")),
-)
-
-
-class CannotBuild(Exception):
-    """Why a module is not built, in words."""
+"""Combinations of inputs that are tried before arguments of a constructor are given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How a module is built and called."""
 
-    arguments: dict[str, Any]
-    inputs: tuple[Input | Any, ...]
+    arguments: Call
+    inputs: Inputs = field(default=((), {}))
 
-    def build(self, cls: type[nn.Module]) -> tuple[nn.Module, tuple[Any, ...]]:
-        """A fresh module and its inputs, both on the CPU."""
+    def build(self, cls: type[nn.Module]) -> tuple[nn.Module, tuple[Any, ...], dict[str, Any]]:
+        """A fresh module and its inputs by position and by name, all on the CPU."""
         import torch
 
         generator = torch.Generator().manual_seed(0)
-        made = tuple(item.make(generator) if isinstance(item, Input) else item for item in self.inputs)
-        return cls(**self.arguments), made
+        positional, named = self.inputs
+        made = tuple(_made(item, generator) for item in positional)
+        return self.model(cls), made, {name: _made(item, generator) for name, item in named.items()}
+
+    def model(self, cls: type[nn.Module]) -> nn.Module:
+        """A fresh module. Raises CannotBuild."""
+        positional, named = self.arguments
+        try:
+            return cls(*positional, **named)
+        except Exception as error:
+            given = ", ".join([*map(repr, positional), *(f"{name}={value}" for name, value in named.items())])
+            raise CannotBuild(f"{cls.__name__}({given}) raises {_words(error)}") from None
 
 
 def recipe_for(cls: type[nn.Module]) -> Recipe:
-    """A way to build and call ``cls`` that works on the CPU. Raises CannotBuild."""
+    """A way to build and call ``cls`` that works on the CPU. Raises CannotBuild with why the likeliest does not."""
+    reasons: list[CannotBuild] = []
+    try:
+        for arguments in calls_of(cls):
+            try:
+                return _callable_with(cls, arguments)
+            except CannotBuild as error:
+                reasons.append(error)
+    except CannotBuild as error:
+        # Where nothing could be guessed, what the program itself does tells more.
+        reasons.append(error)
+    raise reasons[0]
+
+
+def _callable_with(cls: type[nn.Module], arguments: Call) -> Recipe:
     import torch
 
-    arguments = {name: _argument(cls, name, parameter) for name, parameter in _required(cls.__init__)}
+    model = Recipe(arguments).model(cls)
     failures: list[str] = []
-    for inputs in itertools.islice(_inputs(cls), TRIALS):
+    for inputs in itertools.islice(likely_inputs(cls, model), TRIALS):
         recipe = Recipe(arguments, inputs)
         try:
-            model, made = recipe.build(cls)
-        except Exception as error:
-            given = ", ".join(f"{name}={value}" for name, value in arguments.items())
-            raise CannotBuild(f"{cls.__name__}({given}) raises {_words(error)}") from None
-        try:
+            fresh, made, named = recipe.build(cls)
             with torch.no_grad():
-                model(*made)
+                fresh(*made, **named)
+        except CannotBuild:
+            raise
         except Exception as error:
             failures.append(_words(error))
             continue
@@ -80,51 +81,10 @@ def recipe_for(cls: type[nn.Module]) -> Recipe:
     raise CannotBuild(f"no inputs were found that its forward takes{why}")
 
 
-def _argument(cls: type[Any], name: str, parameter: inspect.Parameter) -> Any:
-    kind = _annotation(parameter)
-    if kind == "float":
-        return 0.1
-    if kind == "bool":
-        return False
-    if kind in ("int", ""):
-        for pattern, number in _NUMBERS:
-            if pattern.search(name):
-                return number
-        if kind == "int":
-            return _SIZE
-    raise CannotBuild(f"its constructor needs `{name}`")
-
-
-def _inputs(cls: type[nn.Module]) -> Iterator[tuple[Input | Any, ...]]:
-    choices: list[list[Input | Any]] = []
-    for name, parameter in _required(cls.forward):
-        kind = _annotation(parameter)
-        if kind in ("int", "float", "bool"):
-            choices.append([{"int": 2, "float": 0.5, "bool": False}[kind]])
-            continue
-        order = next((kinds for pattern, kinds in _KIND_BY_NAME if pattern.search(name)), ("float", "integer", "bool"))
-        choices.append([parse_input(text) for each in order for text in _BY_KIND[each]])
-    # Inputs of one shape are likelier than others, so they are tried first.
-    yield from (combined for combined in zip(*choices, strict=False)) if choices else [()]
-    yield from itertools.product(*choices)
-
-
-def _required(function: Any) -> list[tuple[str, inspect.Parameter]]:
-    parameters = list(inspect.signature(function).parameters.items())[1:]
-    return [
-        (name, parameter)
-        for name, parameter in parameters
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    ]
-
-
-def _annotation(parameter: inspect.Parameter) -> str:
-    """The name of a plain type; empty for none."""
-    annotation = parameter.annotation
-    if annotation is parameter.empty:
-        return ""
-    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+def _made(item: Any, generator: torch.Generator) -> Any:
+    if isinstance(item, list):
+        return [_made(part, generator) for part in item]
+    return item.make(generator) if isinstance(item, Input) else item
 
 
 def _words(error: Exception) -> str:

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from devlint.runtime.auto import CannotBuild
 from devlint.runtime.comparisons import watched
+from devlint.runtime.constructing import CannotBuild
 from devlint.runtime.job import Job
 from devlint.runtime.observation import Observation, Spot, to_json
 from devlint.runtime.placements import Placement

@@ -7,17 +7,20 @@ process can use CUDA only if its parent has not.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import importlib
 import json
 import os
 import select
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 
 class Child(Protocol):
@@ -140,28 +143,56 @@ def environment() -> dict[str, str]:
 
 
 def serve() -> None:
-    """Fork for each order. In the child this returns when the run is over, and the interpreter ends as always."""
+    """Fork for each order. The child ends where it was forked, and so does this, when there are no more orders."""
     answers = os.dup(1)
     os.dup2(2, 1)
     with contextlib.suppress(ImportError):
-        _share()
+        _share(*_NEEDED_BY_ALL)
+    told, tell = os.pipe()
+    os.set_blocking(told, False)
     for order in _orders():
+        with contextlib.suppress(BlockingIOError):
+            if os.read(told, _MOST_TOLD):
+                _share(_COMPILER)
         child = os.fork()
         if not child:
             os.close(answers)
             _run(order)
-            return
+            if _COMPILER in sys.modules:
+                os.write(tell, b"+")
+            end_without_taking_apart()
         os.write(answers, f"{child}\n".encode())
         _, status = os.waitpid(child, 0)
         os.write(answers, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    end_without_taking_apart()
 
 
-def _share() -> None:
-    """Import what every child needs; the first call under a dispatch mode would import torch._dynamo."""
+def end_without_taking_apart() -> NoReturn:
+    """What the interpreter does at its end, as ``multiprocessing`` does it for the processes it forks.
+
+    Taking apart what torch has imported takes longer than most runs, and in a child it copies all that memory.
+    """
+    getattr(threading, "_shutdown")()  # noqa: B009 - as atexit's, no stub knows it
+    getattr(atexit, "_run_exitfuncs")()  # noqa: B009
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # a program may have closed or replaced them
+            stream.flush()
+    os._exit(0)
+
+
+_NEEDED_BY_ALL = ("torch", "devlint.runtime.child", "devlint.runtime.session", "devlint.runtime.simulated")
+_COMPILER = "torch._dynamo"
+"""Optimizers import it, and it takes as long as torch itself: shared as soon as one run has needed it."""
+_MOST_TOLD = 4096
+
+
+def _share(*names: str) -> None:
+    """Import what children need, and let their garbage collector leave it alone: what it looks at is copied."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nothing of the program runs yet: torch speaks of what it lacks itself
-        for name in ("torch._dynamo", "devlint.runtime.child", "devlint.runtime.session", "devlint.runtime.simulated"):
+        for name in names:
             importlib.import_module(name)
+    gc.freeze()
 
 
 def _orders() -> Iterator[dict[str, Any]]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from devlint.runtime.auto import CannotBuild, recipe_for
+from devlint.runtime.auto import recipe_for
+from devlint.runtime.constructing import CannotBuild
 from devlint.runtime.entries import Entry
 from devlint.runtime.given import parse_given, values_of
 from devlint.runtime.inputs import BadEntry, parse_arguments

@@ -220,8 +220,37 @@ def test_what_is_skipped_is_told_once(devlint: Run, cwd: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "devlint: net:Net on cuda:0 (simulated): skipped: its constructor needs `encoder`",
-        "devlint: net:shifted: skipped: it is a function; give an --entry that calls it",
+        "devlint: net:shifted: skipped: it is a function, and no class of its file calls it; give an --entry that "
+        "calls it",
     ]
+    assert "No device-placement problem" not in done.stdout
+
+
+def test_auto_builds_what_calls_a_function_with_a_finding(devlint: Run, cwd: Path) -> None:
+    """Names that share a reason are told together."""
+    alone = "".join(f"\n\ndef alone_{n}(x: torch.Tensor):\n    return x + torch.ones(4)\n" for n in range(5))
+    (cwd / "net.py").write_text(
+        "import torch\nfrom torch import nn\n\n\ndef shifted(x: torch.Tensor):\n    return x + torch.ones(4)\n\n\n"
+        "def twice(x):\n    return shifted(shifted(x))\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.lin = nn.Linear(4, 4)\n\n    def forward(self, x):\n        return twice(self.lin(x))\n" + alone
+    )
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim", "--select", "DEV1")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "devlint: net:Net on cuda:0 (simulated): ran",
+        "devlint: net:alone_0, net:alone_1, net:alone_2 and 2 more: skipped: it is a function, and no class of its "
+        "file calls it; give an --entry that calls it",
+    ]
+    assert "= confirmed: on cuda:0 (simulated) by net:Net" in done.stdout
+
+
+def test_auto_of_what_has_no_finding_finds_nothing_well(devlint: Run, cwd: Path) -> None:
+    (cwd / "net.py").write_text("import torch\n\n\ndef plain(x):\n    return x\n")
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim")
+    assert done.returncode == 2
+    assert "No device-placement problem" not in done.stdout
+    assert "--auto builds the modules that have findings, and there are none" in done.stderr
 
 
 def test_torch_without_numpy_says_nothing_of_it(devlint: Run, cwd: Path) -> None:

@@ -39,11 +39,6 @@ NOT_CONFIRMED: dict[Site, str] = {
         "offset_affine",
         "DEV403",
     ): "a false alarm that is not shown: low confidence",
-    (
-        "found/transformers_longt5.py",
-        "TransientGlobalAttention.forward",
-        "DEV101",
-    ): "known wrong: refuted, the mismatch is credited to the finding of the function it happens in",
     **{
         ("rules/DEV101/made_like_an_argument.py", scope, "DEV101"): "nothing fails there: what it hands back is stray"
         for scope in ("frequencies", "gathered", "Codec.padding")

@@ -196,6 +196,34 @@ def test_a_clash_names_the_attribute_and_its_birth() -> None:
     assert stray.born.line == line_of("self.table = torch.arange")
 
 
+@pytest.mark.parametrize(
+    ("made", "of_the_call"),
+    [
+        (lambda here, there: F.one_hot(here.long(), 4), False),
+        (lambda here, there: torch.where(here > 0, here, -1.0), False),
+        (lambda here, there: nn.utils.rnn.pad_sequence([here, here[:2]]), False),
+        (lambda here, there: torch.zeros_like(here), False),
+        (lambda here, there: torch.full((3,), here[0]), True),
+        (lambda here, there: torch.tensor([here[0], here[1]]), True),
+        (lambda here, there: torch.zeros_like(there, device="cpu"), True),
+        (lambda here, there: there.new_zeros(3, device="cpu"), True),
+    ],
+    ids=["one_hot", "where", "pad_sequence", "zeros_like", "full", "tensor", "zeros_like elsewhere", "new elsewhere"],
+)
+def test_where_a_result_on_the_cpu_comes_from(made: Callable[[Tensor, Tensor], Tensor], of_the_call: bool) -> None:
+    """Of its operands, also where torch makes a tensor for itself; of the call, if that said where it goes."""
+
+    def step(session: Session) -> None:
+        here = torch.zeros(3)  # the operand on the CPU
+        there = torch.zeros(3).to("cuda")
+        away = made(here, there)
+        there.sum(0, keepdim=True) + away.sum(-1, keepdim=True).view(-1).repeat(1)
+
+    births = [spot.line for spot in only("clash", step).operands[0].births]
+    assert (line_of("# the operand on the CPU") in births) is not of_the_call
+    assert len(births) == 1
+
+
 def test_a_parameter_lost_to_a_transfer() -> None:
     class Lost(nn.Module):
         def __init__(self) -> None:
@@ -246,11 +274,14 @@ def test_index_generator_and_load() -> None:
         assert h[i].shape == (2,)
         c = session.lift(torch.ones(3))
         c[torch.tensor([0, 1])] = torch.zeros(2)
-        c.normal_(generator=torch.Generator())
+        c.normal_(generator=torch.Generator())  # made and drawn from
 
     found = record(step)
     assert [o.kind for o in found] == ["index", "clash", "generator"]
     assert [o.name for o in found[0].operands] == ["i", "h"]
+    (drawn_from,) = (operand for operand in found[2].operands if operand.device == "cpu")
+    assert drawn_from.born is not None
+    assert drawn_from.born.line == line_of("# made and drawn from")
     loaded: list[Any] = []
     seen: list[Observation] = []
     with observe(SimulatedMachine(1), seen.append, device="cuda:0"):

@@ -17,6 +17,7 @@ from devlint.runtime.recorder.clashes import Seized, kind_of, mark_repaired, rec
 from devlint.runtime.recorder.kinds_of_work import KINDS_OF_WORK, KindOfWork, learn
 from devlint.runtime.recorder.ordering import DEFAULT
 from devlint.runtime.recorder.recorder import Recorder
+from devlint.runtime.recorder.responsible import traces_on_the_cpu
 from devlint.runtime.recorder.strays import Stray, tell_stray
 from devlint.runtime.recorder.traces import MOST_BIRTHS, Trace, set_trace
 
@@ -149,6 +150,8 @@ class RecordingDispatch(TorchDispatchMode):
             if claim is None or claim.trace is None:
                 on_cpu = self.recorder.machine.device_of(item) == CPU
                 if made is None:
+                    if not traces and on_cpu and self.recorder.local.given is not None:
+                        traces = traces_on_the_cpu(self.recorder, self.recorder.local.given)
                     made = _derived(known, traces, on_cpu)
                     if known.writes:
                         made.at = ordering.now

@@ -21,6 +21,7 @@ from devlint.runtime.recorder.clashes import (
     repaired,
 )
 from devlint.runtime.recorder.recorder import Recorder
+from devlint.runtime.recorder.responsible import put_elsewhere
 from devlint.runtime.recorder.strays import tell_strays
 from devlint.runtime.recorder.traces import trace_of
 from devlint.runtime.recorder.transfers import moved
@@ -45,14 +46,16 @@ class RecordingFunctions(TorchFunctionMode):
         local = self.recorder.local
         if func in _RUNS_USER_CODE:
             before, local.in_call = local.in_call, False
+            given, local.given = local.given, None
             try:
                 with self:
                     return (body_of(func) or func)(*args, **kwargs)
             finally:
-                local.in_call = before
+                local.in_call, local.given = before, given
         if self.recorder.ordering.in_flight and func in streams.READS_MEMORY:
             streams.read_by_host(self.recorder, name_of_function(func), args[:1])
         before, local.in_call = local.in_call, True
+        given, local.given = local.given, (func, args, kwargs)
         own = True
         try:
             out = func(*args, **kwargs)
@@ -60,7 +63,7 @@ class RecordingFunctions(TorchFunctionMode):
             local.in_call = before
             out, own = self._failed(func, args, kwargs, error), False
         finally:
-            local.in_call = before
+            local.in_call, local.given = before, given
         if local.strays and not before:
             tell_strays(self.recorder)
         if not own:
@@ -73,6 +76,7 @@ class RecordingFunctions(TorchFunctionMode):
         elif func is Tensor.copy_:
             self._copied(args)
         elif "device" in kwargs and isinstance(out, Tensor):
+            put_elsewhere(self.recorder, args, out)
             self._named(func, out)
         return out
 

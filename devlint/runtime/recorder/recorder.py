@@ -19,10 +19,13 @@ from devlint.runtime.recorder.traces import seen, trace_of
 Tensor = torch.Tensor
 Generator = torch._C.Generator
 Sink = Callable[[Observation], None]
+Given = tuple[Any, Any, Any]
+"""A function with its positional and its named arguments."""
 
 
 class _Local(threading.local):
     """``in_call``: a torch function of the program is running, so a clash below can be repaired by running it again.
+    ``given``: that function and what it was called with.
 
     ``forward``: a module with something on the accelerator is being called. ``quiet``: devlint's own moves.
     ``strays``: what the running call has made on the CPU so far.
@@ -32,6 +35,7 @@ class _Local(threading.local):
     forward = False
     calls = 0
     quiet = False
+    given: Given | None = None
 
     def __init__(self) -> None:
         self.strays: list[Any] = []

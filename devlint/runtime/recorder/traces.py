@@ -10,6 +10,7 @@ from devlint.runtime.frames import RawSpot, spot, user_frames
 from devlint.runtime.labels import claim_of, make_claims
 from devlint.runtime.names import name_of
 from devlint.runtime.observation import Seen
+from devlint.runtime.simulated.generators import birth_of
 
 Tensor = torch.Tensor
 Generator = torch._C.Generator
@@ -63,7 +64,8 @@ def seen(operand: Tensor | Generator, device: torch.device, role: str, named: st
     frame = None if named else next(user_frames(sys._getframe(1)), None)
     name = named or name_of(operand, frame) or role
     if not isinstance(operand, Tensor):
-        return Seen(name, str(device), (), "")
+        born = spot(birth_of(operand))
+        return Seen(name, str(device), (), "", born=born, births=() if born is None else (born,))
     trace = trace_of(operand) or Trace()
     births = tuple(s for s in map(spot, trace.births) if s is not None)
     made = spot(trace.made)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from devlint.runtime.frames import RawSpot, here
 from devlint.runtime.patching import Patches
 from devlint.runtime.simulated.machine import Machine
 
@@ -21,18 +22,25 @@ class _GeneratorType(type(_Generator)):  # type: ignore[misc]
         return isinstance(value, _Generator)
 
 
+def birth_of(generator: Any) -> RawSpot | None:
+    """Where the program made a generator, if it did so while it was simulated."""
+    born: RawSpot | None = getattr(generator, "_born", None)
+    return born
+
+
 def install(machine: Machine, patches: Patches) -> None:
     class Generator(_Generator, metaclass=_GeneratorType):
-        """A CPU generator that claims a device."""
+        """A CPU generator that claims a device, and knows where the program made it."""
 
         _place: torch.device
+        _born: RawSpot | None = None
 
         def __new__(cls, device: Any = "cpu") -> Any:
             place = machine.resolve(device)
-            if place.type != machine.type:
+            if place.type not in (machine.type, "cpu"):
                 return _Generator(place)
             made = _Generator.__new__(cls)
-            made._place = place
+            made._place, made._born = place, here(2)
             return made
 
         def __init__(self, device: Any = "cpu") -> None: ...

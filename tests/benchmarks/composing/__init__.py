@@ -1,0 +1,1 @@
+"""Small programs composed of healthy pieces, with or without one planted bug."""
