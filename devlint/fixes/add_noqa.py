@@ -17,6 +17,7 @@ from devlint.fixes.byte_edits import Refused
 from devlint.fixes.writing import NotWritten, replace_content
 from devlint.source.comment_room import comment_lines
 from devlint.source.decoding import Source, Unreadable
+from devlint.source.python_parser import parse
 from devlint.source.source_file import read_source
 from devlint.source.suppression import Suppression, read_suppressions
 from devlint.source.tree import WORKING_TREE
@@ -119,7 +120,7 @@ def _meaning(source: Source) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.dump(ast.parse(source.text))
+            return ast.dump(parse(source.text))
     except (SyntaxError, RecursionError, MemoryError):
         return None
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import re
 
+from devlint.source.python_parser import parse
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -15,7 +17,7 @@ def stored_once(text: str, at: int, name: str) -> bool:
     """Whether the class around a place of the text gives its objects this attribute nowhere but there."""
     line = len(_LINE_END.findall(text, 0, at)) + 1
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return False
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))

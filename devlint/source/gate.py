@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from devlint.source.deadline import OutOfTime
 from devlint.source.decoding import split_lines
+from devlint.source.python_parser import parse
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -59,7 +60,7 @@ def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text), None
+            return parse(text), None
     except SyntaxError as error:
         line = max(error.lineno or 1, 1)
         # ast counts a form feed or tab as one column, as devlint does; 0 stands for "the line as a whole".

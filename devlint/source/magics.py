@@ -6,8 +6,9 @@ line is an operator inside of brackets and a magic outside of them.
 
 from __future__ import annotations
 
-import ast
 import re
+
+from devlint.source.python_parser import parse
 
 PYTHON_CELL_MAGICS = frozenset(
     {"capture", "debug", "ipytest", "prun", "pypy", "python", "python2", "python3", "time", "timeit"}
@@ -119,7 +120,7 @@ def _filled(python: str, command: str) -> str:
 
 def _is_python(text: str) -> bool:
     try:
-        ast.parse(text)
+        parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from devlint.source.gate import check_syntax, too_deep
 from devlint.source.outline import Outline, outline_of
+from devlint.source.python_parser import parse
 from devlint.source.role import has_main_guard
 
 
@@ -34,7 +35,7 @@ def program_of(text: str) -> Program | None:
     about_torch, is_main = "torch" in text, has_main_guard(text)
     if tree is not None and not about_torch:
         text = _imports_of(tree)
-        tree = ast.parse(text)
+        tree = parse(text)
     return Program(text, tree, outline_of(tree) if tree is not None else None, about_torch, is_main)
 
 

@@ -53,7 +53,8 @@ WITHOUT_TORCH = CHECK | {
     "devlint.pipeline.stages.fingerprints", "devlint.pipeline.stages.parsing", "devlint.pipeline.stages.reading",
     "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
     "devlint.source.deadline", "devlint.source.decoding", "devlint.source.dependencies", "devlint.source.gate",
-    "devlint.source.role", "devlint.source.screen", "devlint.source.source_file", "devlint.source.suppression",
+    "devlint.source.python_parser", "devlint.source.role", "devlint.source.screen", "devlint.source.source_file",
+    "devlint.source.suppression",
 }  # fmt: skip
 
 
