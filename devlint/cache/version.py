@@ -71,7 +71,10 @@ def _digest_of(package: str, paths: list[str]) -> str:
 
 
 def _libcst() -> str:
-    """LibCST's version, without importing it."""
+    """LibCST's version, without importing it; from itself where it is imported already."""
+    imported = sys.modules.get("libcst._version")
+    if imported is not None:
+        return str(imported.version)
     spec = importlib.util.find_spec("libcst")
     if spec is not None and spec.origin:
         try:
