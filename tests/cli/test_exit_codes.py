@@ -146,9 +146,9 @@ def _has_libcst(pid: int) -> bool:
 def test_an_interrupt_is_130(tmp_path: Path, files: int) -> None:
     # LibCST reads each definition with a finding by itself. While it does, in native code, no interrupt is heard: so
     # there are many short ones.
-    total = "    y = " + " + ".join(["a"] * 300) + "\n"
+    total = "    y = " + " + ".join(["a"] * 100) + "\n"
     shift = "def shift{}(x: torch.Tensor, a):\n" + total + "    return x + torch.ones(3)\n\n"
-    program = "import torch\n\n" + "".join(shift.format(number) for number in range(400))
+    program = "import torch\n\n" + "".join(shift.format(number) for number in range(200))
     for number in range(files):
         (tmp_path / f"slow{number}.py").write_text(program)
     process = subprocess.Popen(
