@@ -142,7 +142,7 @@ def _regex(text: str) -> str:
     """What the last name of a path must match or, for a pattern with a slash, the path. Raises :class:`BadGlob`."""
     if "/" not in text:
         return _segment(text) + r"\Z"
-    segments = text.removeprefix("/").split("/")
+    segments = _segments(text.removeprefix("/"))
     # One run of names for each stretch between two double stars; each begins where one may end.
     runs: list[list[str]] = [[]]
     for segment in segments:
@@ -164,6 +164,21 @@ def _regex(text: str) -> str:
         else:
             parts.append(f"{slash}.")  # a double star at the end stands for all that is inside
     return "(?s:" + "".join(parts) + ")"
+
+
+def _segments(text: str) -> list[str]:
+    """The names of a pattern. A slash inside of brackets divides nothing, and matches nothing either."""
+    found: list[str] = []
+    start = at = 0
+    while at < len(text):
+        if text[at] == "[":
+            _, at = _character_class(text, at + 1)
+        elif text[at] == "/" or text.startswith("\\/", at):
+            found.append(text[start:at])
+            start = at = at + (1 if text[at] == "/" else 2)
+        else:
+            at += 2 if text[at] == "\\" else 1
+    return [*found, text[start:]]
 
 
 def _segment(text: str) -> str:
