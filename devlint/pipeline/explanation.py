@@ -56,7 +56,6 @@ class NotExplained(Exception):
 class Record:
     """The analysis of one file, while its workspace is open."""
 
-    text: str
     evaluated: Mapping[cst.BaseExpression, Evaluated]
     reasons: Reasons
     positions: Positions
@@ -117,7 +116,7 @@ def recorded(task: FileTask, tree: Tree) -> Iterator[Record]:
         for _ in analysis.events():
             pass
         positions = Positions(parser.parsed, task.shown_as, project.parts)
-        yield Record(text, recorder.evaluated, Reasons(recorder, analysis), positions)
+        yield Record(recorder.evaluated, Reasons(recorder, analysis), positions)
 
 
 def _at(
@@ -170,11 +169,10 @@ def _one(node: cst.BaseExpression, place: Place, record: Record) -> Explained:
 def _why(reason: Reason, scope: Scope, positions: Positions) -> WhyUnknown:
     from devlint.placement.syntax.nodes import code_of
 
-    name = reason.cause.name.lower().replace("_", "-")
     told = f"`{reason.subject}`: {reason.cause.value}"
     if reason.source is not None:
         told = f"`{reason.subject}` comes from `{code_of(reason.source)}`"
-    return WhyUnknown(name, told, _place(reason.node, scope, positions))
+    return WhyUnknown(reason.cause.label, told, _place(reason.node, scope, positions))
 
 
 def _place(node: cst.CSTNode, scope: Scope, positions: Positions) -> Place:

@@ -10,7 +10,9 @@ from devlint.finding import Place
 from devlint.pipeline.explanation import Explained
 from devlint.reports.frame import bar, frame, gutter_width
 from devlint.reports.painting import Line, cells, visible, wrapped
+from devlint.reports.shortening import clipped
 from devlint.reports.source_lines import SourceLines
+from devlint.reports.wording import step_words
 
 MOST_TEXT = 40
 """Characters of an expression that are shown; the rest of the report is about it, and the line is above."""
@@ -38,10 +40,9 @@ def _expression(one: Explained, wide: int, width: int | None) -> Iterator[Line]:
         [(column, "dim"), (f"{text}{' ' * (wide - cells(text))}  ", "bold cyan"), (told, style)], width, wide + 8
     )
     if one.convention:
-        yield from _more(f"{one.convention}", width)
+        yield from _more(one.convention, width)
     for number, step in enumerate(one.trace, 1):
-        device = f", on {step.device}" if step.device else ""
-        yield from _more(f"{number} {step.message}{device} ({_at(step.place)})", width)
+        yield from _more(f"{number} {step_words(step)} ({_at(step.place)})", width)
     for why in one.unknown:
         yield from _more(f"? {why.message} ({_at(why.place)})", width)
 
@@ -51,12 +52,11 @@ def _more(text: str, width: int | None) -> list[Line]:
 
 
 def _text(one: Explained) -> str:
-    text = visible(" ".join(one.text.split()))
-    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
+    return clipped(visible(" ".join(one.text.split())), MOST_TEXT)
 
 
 def _at(place: Place) -> str:
-    return f"{place.path}:{place.line}:{place.column}"
+    return f"{place.path}:{place.position}"
 
 
 def explained_json(found: Sequence[Explained]) -> str:

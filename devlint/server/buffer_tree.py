@@ -5,45 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from devlint.source.tree import WORKING_TREE
+from devlint.source.tree import WorkingTree
 
 _State = bytes | tuple[int, int, int] | None
 """What tells the content of a file from any other: an open text, the stamp of a file, None for no file."""
 
 
-class BufferTree:
+class BufferTree(WorkingTree):
     """The disk and the open texts, by absolute paths.
 
     It remembers what it was asked, and :meth:`update` tells which answers have changed: an analysis keeps what it has
     read from one edit to the next. It serves the one thread that analyses.
     """
 
-    compared_with = None
-
     def __init__(self, texts: Mapping[str, bytes]) -> None:
+        super().__init__()
         self._texts = dict(texts)
-        self._files: dict[str, bool] = {}
-        self._directories: dict[str, bool] = {}
         self._contents: dict[str, _State] = {}
         self._listed: dict[str, tuple[int, frozenset[str]]] = {}
         """Directories that were walked: when each was last changed, and what was in it."""
 
-    def is_file(self, path: str) -> bool:
-        found = self._files.get(path)
-        if found is None:
-            found = self._files[path] = self._is_file(path)
-        return found
-
-    def is_dir(self, path: str) -> bool:
-        found = self._directories.get(path)
-        if found is None:
-            found = self._directories[path] = os.path.isdir(path)
-        return found
-
     def read(self, path: str) -> bytes:
         """The open text of a file, or what it holds. Raises OSError."""
         self._contents[path] = self._state(path)  # before the reading: a later change makes another state
-        return self._texts[path] if path in self._texts else WORKING_TREE.read(path)
+        return self._texts[path] if path in self._texts else super().read(path)
 
     def files_under(self, directory: str) -> Iterator[str]:
         for parent, directories, names in os.walk(directory):

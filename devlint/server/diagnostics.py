@@ -9,9 +9,10 @@ from lsprotocol import types
 
 from devlint.configuration.codes import UNUSED_SUPPRESSION
 from devlint.finding import Finding, Place, Severity, TraceStep
+from devlint.pipeline.path_symbols import absolute
 from devlint.reports.wording import advice, step_words
 from devlint.server.buffers import uri_of
-from devlint.server.linting import Linted, absolute
+from devlint.server.linting import Linted
 from devlint.server.positions import Positions
 
 SOURCE = "devlint"
@@ -55,7 +56,7 @@ class Diagnostics:
         return types.DiagnosticRelatedInformation(self._location(step.place), step_words(step))
 
     def _location(self, place: Place) -> types.Location:
-        path = absolute(place.path, self._buffer.root)
+        path = absolute(place.path, str(self._buffer.root))
         if path == self._buffer.path:
             return types.Location(self._buffer.uri, self.positions.range(place))
         return types.Location(uri_of(path), self._of_file(path).range(place))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from devlint.finding import Place
 from devlint.pipeline.explanation import Explained
+from devlint.reports.shortening import clipped
+from devlint.reports.wording import step_words
 
 MOST_TEXT = 80
 """Characters of an expression that are shown."""
@@ -26,8 +28,7 @@ def hover_text(found: Sequence[Explained], path: str) -> str:
     if one.trace:
         lines += [""]
         for number, step in enumerate(one.trace, 1):
-            device = f", on {step.device}" if step.device else ""
-            lines.append(f"{number}. {_prose(step.message + device)} ({_at(step.place, path)})")
+            lines.append(f"{number}. {_prose(step_words(step))} ({_at(step.place, path)})")
     if one.unknown:
         lines += ["", "No more is known:", ""]
         lines += [f"- {_prose(why.message)} ({_at(why.place, path)})" for why in one.unknown]
@@ -35,8 +36,7 @@ def hover_text(found: Sequence[Explained], path: str) -> str:
 
 
 def _code(text: str) -> str:
-    told = " ".join(text.split())
-    shown = told if len(told) <= MOST_TEXT else f"{told[: MOST_TEXT - 3]}..."
+    shown = clipped(" ".join(text.split()), MOST_TEXT)
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 3)
     return f"{fence}python\n{shown}\n{fence}"
 

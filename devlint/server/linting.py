@@ -147,11 +147,6 @@ class Linter:
             return failed(task, too_long())
 
 
-def absolute(path: str, root: Path) -> str:
-    """The absolute path of one in a finding."""
-    return os.path.normpath(os.path.join(root, path))
-
-
 def _new_ones(
     task: FileTask, report: FileReport, configuration: Configuration, planner: Planner, root: Path
 ) -> tuple[Finding, ...]:

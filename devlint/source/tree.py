@@ -49,7 +49,7 @@ class WorkingTree:
     def is_file(self, path: str) -> bool:
         found = self._files.get(path)
         if found is None:
-            found = self._files[path] = os.path.isfile(path)
+            found = self._files[path] = self._is_file(path)
         return found
 
     def is_dir(self, path: str) -> bool:
@@ -57,6 +57,9 @@ class WorkingTree:
         if found is None:
             found = self._directories[path] = os.path.isdir(path)
         return found
+
+    def _is_file(self, path: str) -> bool:
+        return os.path.isfile(path)
 
     def read(self, path: str) -> bytes:
         return read_file(path, most_bytes(path))

@@ -90,7 +90,7 @@ def _root(node: cst.BaseExpression, record: Record) -> tuple[str, str]:
     for one in (node, *_items(node)):
         root = record.reasons.root(one)
         if root is not None:
-            return root.cause.name.lower().replace("_", "-"), root.subject
+            return root.cause.label, root.subject
     return "item", code_of(node)
 
 

@@ -57,6 +57,11 @@ class Cause(Enum):
     NOT_EVALUATED = "code that no run on an accelerator reaches"
     NOT_MODELLED = "a kind of expression that is not followed"
 
+    @property
+    def label(self) -> str:
+        """``library-function``: for programs that read it."""
+        return self.name.lower().replace("_", "-")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reason:
@@ -155,17 +160,11 @@ class Reasons:
                 return self._of_class(node, owner.info, name, f"self.{name}")
             case Module(info=ClassInfo() as info):
                 return self._of_class(node, info, name, f"{info.name}.{name}")
-            case Module():
-                return Reason(Cause.ATTRIBUTE, node, f"{owner.type_name or 'Module'}.{name}")
-            case Tensor():
-                return Reason(Cause.ATTRIBUTE, node, f"Tensor.{name}")
-            case Instance():
-                return Reason(Cause.ATTRIBUTE, node, f"{owner.type_name}.{name}")
             case None:
                 return Reason(Cause.NOT_EVALUATED, node, code_of(node))
-        if is_unknown(owner):
-            return _follows(node, node.value)
-        return Reason(Cause.ATTRIBUTE, node, f"{type(owner).__name__}.{name}")
+            case UnknownValue() | Opaque() | DeviceName() if is_unknown(owner):
+                return _follows(node, node.value)
+        return Reason(Cause.ATTRIBUTE, node, f"{_kind_of(owner)}.{name}")
 
     def _of_class(self, node: cst.BaseExpression, info: ClassInfo, name: str, subject: str) -> Reason:
         """The reason at an attribute of an object of a class of the project."""
@@ -213,18 +212,9 @@ class Reasons:
                 return Reason(Cause.LIBRARY_FUNCTION, node, f"{owner.name}.{name}")
             case Self():
                 return self._of_class(node, owner.info, name, f"self.{name}")
-            case Tensor():
-                return Reason(Cause.METHOD, node, f"Tensor.{name}")
             case Opaque():
                 return Reason(Cause.PARAMETER, node, code_of(function.value))
-            case Module():
-                info = owner.info
-                return Reason(Cause.METHOD, node, f"{info.name if info else owner.type_name or 'Module'}.{name}")
-            case Instance():
-                return Reason(Cause.METHOD, node, f"{owner.type_name}.{name}")
-            case Host():
-                return Reason(Cause.METHOD, node, f"host value.{name}")
-        return Reason(Cause.METHOD, node, f"{type(owner).__name__}.{name}")
+        return Reason(Cause.METHOD, node, f"{_kind_of(owner)}.{name}")
 
     def _of_function(self, node: cst.BaseExpression, info: FunctionInfo) -> Reason:
         """The reason at a call of a function of the project, or at a property."""
@@ -254,6 +244,18 @@ class Reasons:
     def _value(self, node: cst.BaseExpression) -> Value | None:
         evaluated = self._evaluated.get(node)
         return None if evaluated is None else evaluated.value
+
+
+def _kind_of(owner: Value | None) -> str:
+    """What kind of value a member is looked up on: its class where that is known."""
+    match owner:
+        case Module():
+            return owner.info.name if owner.info is not None else owner.type_name or "Module"
+        case Instance():
+            return owner.type_name
+        case Host():
+            return "host value"
+    return type(owner).__name__
 
 
 def _unknown_bases(info: ClassInfo) -> Iterator[str]:

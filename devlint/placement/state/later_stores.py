@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -16,33 +15,24 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
-@dataclass(frozen=True, slots=True)
-class LaterStore:
-    """A value that a method puts in place of what the constructor stored."""
-
-    method: FunctionInfo
-    value: Value
-
-
-def later_stores(interp: Interpreter, info: ClassInfo, name: str) -> tuple[LaterStore, ...] | None:
-    """All later stores of an attribute of ``self``; None where one of them is surely no tensor made on the spot.
+def later_stores(interp: Interpreter, info: ClassInfo, name: str) -> tuple[Value, ...] | None:
+    """What other methods store under an attribute of ``self``; None where one of it is surely no tensor made there.
 
     What the methods assign is looked at first: to evaluate the methods of a large class costs more than all the rest.
     """
-    found: list[LaterStore] = []
-    methods = [method for one in info.order for method in one.assigned_outside_init.get(name, ())]
-    if not all(_may_be_made_here(method, name) for method in methods):
+    methods = [(one, method) for one in info.order for method in one.assigned_outside_init.get(name, ())]
+    if not all(_may_be_made_here(method, name) for _, method in methods):
         return None
-    for one in info.order:
+    found: list[Value] = []
+    for one, method in methods:
         program = interp.program.holder(one) or interp.program
-        for method in one.assigned_outside_init.get(name, ()):
-            stores = interp.object_stores if method is interp.info else program.stores_of(method)
-            if stores is None:
-                return None
-            values = stores.later.get((method.qualname, name), {})
-            if len(values) != len(method.stored_expressions.get(name, ())):
-                return None
-            found += (LaterStore(method, value) for value in values.values())
+        stores = interp.object_stores if method is interp.info else program.stores_of(method)
+        if stores is None:
+            return None
+        values = stores.later.get((method.qualname, name), {})
+        if len(values) != len(method.stored_expressions.get(name, ())):
+            return None
+        found += values.values()
     return tuple(found)
 
 
@@ -75,8 +65,7 @@ def _makes_a_value(node: cst.BaseExpression, imports: Mapping[str, str]) -> bool
 
 def first_on_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
     """The first of the later stores where every one is of the CPU's, or of None; else None."""
-    stores = later_stores(interp, info, name) or ()
-    values = [store.value for store in stores if store.value != NONE]
+    values = [value for value in later_stores(interp, info, name) or () if value != NONE]
     return values[0] if values and all(map(is_bare_on_cpu, values)) else None
 
 
