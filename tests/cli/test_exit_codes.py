@@ -181,7 +181,8 @@ def test_a_signal_while_a_class_is_made_is_no_internal_error(tmp_path: Path, num
     """Before Python 3.12 what a handler raises in there comes out as a RuntimeError."""
     (tmp_path / "signalled.py").write_text(
         "import os, sys\n\n\n"
-        "class Sends:\n    def __set_name__(self, owner, name):\n        os.kill(os.getpid(), int(os.environ['SENT']))\n"
+        "class Sends:\n    def __set_name__(self, owner, name):\n"
+        "        os.kill(os.getpid(), int(os.environ['SENT']))\n"
         "        for _ in range(10_000):\n            pass\n\n\n"
         "class Finder:\n    def find_spec(self, name, path=None, target=None):\n"
         "        if name == 'devlint.check':\n            type('Made', (), {'field': Sends()})\n\n\n"
