@@ -42,7 +42,7 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV102": Prediction(_at("error", "invalid-device", "elsewhere", "no-accelerator"), (FIRST, CPU), place_only=True),
     "DEV103": Prediction(_at("generator")),
     "DEV104": Prediction(MEETINGS),
-    "DEV201": Prediction(_at("discarded-transfer"), idle="stayed"),
+    "DEV201": Prediction(_at("discarded-transfer", "clash", "index"), idle="stayed"),
     "DEV202": Prediction(_at("lost-parameter")),
     "DEV203": Prediction(_at("unreturned"), place_only=True),
     "DEV204": Prediction(_at("attribute", "error"), place_only=True),
