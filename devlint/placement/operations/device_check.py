@@ -17,7 +17,13 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, ReadAnywhere, UndecidedMismatch
+from devlint.placement.domain.events import (
+    DeviceMismatch,
+    MismatchOperand,
+    PlainAttributeUsed,
+    ReadAnywhere,
+    UndecidedMismatch,
+)
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,
@@ -79,6 +85,8 @@ def perform(
     if clash is None and _follow_module_or_name(interp, operands) and _needs_one_device(operation, operands):
         met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
         interp.emit(UndecidedMismatch(node, interp.scope, operation, met))
+    if clash is None:
+        _tell_of_plain_attributes(interp, node, operation, operands)
     if clash is None and len(operands) > 1 and may_be_split(interp):
         note_split(interp, node, operation, operands)
     if clash is not None and interp.muted and not interp.is_dead:
@@ -111,6 +119,16 @@ def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bo
     devices = [device_of_value(b.value) for b in operands]
     follow = [isinstance(d, SameAs) and d.symbol.anchor is Anchor.MODULE for d in devices]
     return any(follow) and any(not f and d not in (CPU, UNKNOWN) for f, d in zip(follow, devices, strict=True))
+
+
+def _tell_of_plain_attributes(
+    interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]
+) -> None:
+    for b in operands:
+        step = b.value.provenance.step if isinstance(b.value, Tensor) and b.value.provenance is not None else None
+        if step is not None and step.kind is StepKind.STORED and step.scope != interp.scope:
+            operand = MismatchOperand(b.role, b.value, b.node)
+            interp.emit(PlainAttributeUsed(node, interp.scope, operation, operand, step.node))
 
 
 def _writes_only(operation: Operation) -> bool:

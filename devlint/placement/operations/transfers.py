@@ -228,8 +228,17 @@ def _note(
         return
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
-        if comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
+        if target.device in (CPU, UNKNOWN):
+            return
+        if comes_in_a_batch(symbol, receiver_node):
             interp.state.moved_groups[symbol.key] = target.device
+        elif symbol.anchor is Anchor.PARAMETER and isinstance(receiver, Tensor) and not _is_made(receiver):
+            interp.state.moved_arguments[symbol.key] = target.device
+
+
+def _is_made(value: Tensor) -> bool:
+    """Whether it was created here, in the likeness of an argument perhaps: its move says nothing of the argument."""
+    return value.provenance is None or value.provenance.find(StepKind.MADE) is not None
 
 
 def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
