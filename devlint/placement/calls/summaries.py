@@ -104,11 +104,15 @@ def returned(
 ) -> Value:
     """The result of the call; its provenance gets the step of the function."""
     value = substitute(summary, substitution, interp, node)
-    if isinstance(value, (Tensor, Opaque)) and value.device == CPU and value.provenance is not None:
-        if value.provenance.find(StepKind.MOVED) is not None:
-            # Brought to the CPU by the callee: the caller has to see that it came from an argument of its own.
-            value = replace(value, provenance=_renamed(value.provenance, substitution, interp, node))
+    if isinstance(value, (Tensor, Opaque)) and value.device == CPU and _was_moved(value.provenance):
+        assert value.provenance is not None
+        # Brought to the CPU by the callee: the caller has to see that it came from an argument of its own.
+        value = replace(value, provenance=_renamed(value.provenance, substitution, interp, node))
     return handed_back(interp, node, value)
+
+
+def _was_moved(provenance: Provenance | None) -> bool:
+    return provenance is not None and provenance.find(StepKind.MOVED) is not None
 
 
 def _renamed(provenance: Provenance, substitution: Substitution, interp: Interpreter, call: cst.Call) -> Provenance:

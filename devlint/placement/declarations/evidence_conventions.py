@@ -48,6 +48,14 @@ def names_a_configuration(name: str) -> bool:
     return name in _CONFIGURATIONS or name.rpartition("_")[2] in _CONFIGURATIONS
 
 
+_BATCHES = frozenset({"inputs", "sample", "samples", "examples", "minibatch"})
+
+
+def names_a_batch(name: str) -> bool:
+    """Whether a name says that the items it holds came together from a loader."""
+    return "batch" in name or name in _BATCHES
+
+
 _LOADERS = ("load", "data", "set", "iter", "train", "test", "valid", "queue", "stream", "gen", "source")
 
 

@@ -28,6 +28,8 @@ class Shows(Enum):
     """It has a device: a tensor, a module, or a configuration."""
     MOVED = "moved"
     """A method moves it: a tensor, a module, or a batch."""
+    DIMENSIONS = "dimensions"
+    """It has a dimension: an item of it is read, or the size of one."""
     SHAPED = "shaped"
     """It has a shape: a tensor, an array or a table."""
 

@@ -14,6 +14,7 @@ from devlint.placement.declarations.evidence_grades import Grade, Shows, Sign
 TENSOR = Sign(Shows.TENSOR)
 PLACED = Sign(Shows.PLACED, Grade.CONVENTIONAL, conventions.HAS_A_DEVICE)
 ARRAY = Sign(Shows.ARRAY)
+DIMENSIONS = Sign(Shows.DIMENSIONS)
 MOVED = Sign(Shows.MOVED, Grade.CONVENTIONAL, conventions.MOVES_WITH_A_SHAPE)
 
 

@@ -20,7 +20,6 @@ from devlint.placement.domain.lattice import (
     Choice,
     Device,
     Guard,
-    GuardKind,
     assume,
     choose,
 )
@@ -47,8 +46,6 @@ class AbstractState:
     streams: StreamOrder = NO_SIDE_STREAM
     moved_groups: dict[str, Device] = field(default_factory=dict)
     """Keys of symbols some of whose items were moved, and the target device."""
-    moved_arguments: dict[str, Device] = field(default_factory=dict)
-    """Keys of the symbols of arguments that are tensors and were moved, and the target device."""
     dead: bool = False
     """Unreachable in the analysed configuration."""
     versions: dict[str, int] = field(default_factory=dict)
@@ -62,7 +59,6 @@ class AbstractState:
         made = AbstractState(*_fields_of(self))
         made.values = dict(self.values)
         made.moved_groups = dict(self.moved_groups)
-        made.moved_arguments = dict(self.moved_arguments)
         made.versions = dict(self.versions)
         return made
 
@@ -123,13 +119,6 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
     joined.on_cpu = then.on_cpu and otherwise.on_cpu
     joined.on_accelerator = then.on_accelerator and otherwise.on_accelerator
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
-    if guard is not None and guard.kind is GuardKind.IS_NONE:
-        # What is None needs no move.
-        joined.moved_arguments = {**otherwise.moved_arguments, **then.moved_arguments}
-    else:
-        # Under a condition it may be there already.
-        both = then.moved_arguments.items() & otherwise.moved_arguments.items()
-        joined.moved_arguments = dict(both)
     for name, version in otherwise.versions.items():
         if joined.versions.get(name) != version:
             joined.versions[name] = max(version, joined.versions.get(name, 0)) + 1

@@ -257,9 +257,7 @@ def is_device_by_name(device: Device) -> bool:
     if not isinstance(device, SameAs):
         return False
     symbol = device.symbol
-    return symbol.anchor is Anchor.EXPRESSION or (
-        symbol.anchor is Anchor.PARAMETER and symbol.name.endswith("device")
-    )
+    return symbol.anchor is Anchor.EXPRESSION or (symbol.anchor is Anchor.PARAMETER and symbol.name.endswith("device"))
 
 
 def describe(device: Device) -> str:

@@ -18,19 +18,7 @@ from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import Event, Fate
-from devlint.placement.domain.lattice import (
-    CPU,
-    Anchor,
-    Decided,
-    Device,
-    Guard,
-    GuardKind,
-    SameAs,
-    is_device_by_name,
-    is_movable,
-    placed,
-    relate,
-)
+from devlint.placement.domain.lattice import CPU, Decided, Device, Guard, GuardKind, SameAs, is_movable, placed, relate
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.value_join import join_values
@@ -271,7 +259,7 @@ class Interpreter:
     def relate(self, a: Device, b: Device) -> Relation:
         """:func:`domain.relate`, refined by the state: partly moved batches, and branches for the CPU."""
         a, b = placed(a, self.places), placed(b, self.places)
-        moved = self._sibling_moved(a, b) or self._argument_left(a, b)
+        moved = self._sibling_moved(a, b)
         if moved is not None:
             return moved
         relation = relate(a, b)
@@ -291,21 +279,6 @@ class Interpreter:
                     return Relation.SAME
                 if target is not None and relate(target, right) is Relation.SAME and left != right:
                     return Relation.DIFFERENT
-        return None
-
-    def _argument_left(self, a: Device, b: Device) -> Relation | None:
-        """DIFFERENT for a tensor of the caller that was not moved to where this definition moves others.
-
-        Others are what else comes of the same argument, and, where the target is a device by name, all arguments.
-        """
-        moved = self.state.moved_arguments
-        if not moved:
-            return None
-        for left, right in ((a, b), (b, a)):
-            if not isinstance(left, SameAs) or left.symbol.anchor is not Anchor.PARAMETER or left == right:
-                continue
-            if moved.get(left.symbol.key) == right or (is_device_by_name(right) and right in moved.values()):
-                return Relation.DIFFERENT
         return None
 
     # -- provenance -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_conventions import names_a_batch
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -228,24 +229,15 @@ def _note(
         return
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
-        if target.device in (CPU, UNKNOWN):
-            return
-        if comes_in_a_batch(symbol, receiver_node):
+        if comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
             interp.state.moved_groups[symbol.key] = target.device
-        elif symbol.anchor is Anchor.PARAMETER and isinstance(receiver, Tensor) and not _is_made(receiver):
-            interp.state.moved_arguments[symbol.key] = target.device
-
-
-def _is_made(value: Tensor) -> bool:
-    """Whether it was created here, in the likeness of an argument perhaps: its move says nothing of the argument."""
-    return value.provenance is None or value.provenance.find(StepKind.MADE) is not None
 
 
 def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
     """Whether the symbol is an item of a loader's batch, or of an argument named like a batch."""
     if symbol.anchor is Anchor.PARAMETER:
         is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
-        return "batch" in symbol.name and is_item
+        return names_a_batch(symbol.name) and is_item
     return symbol.anchor is Anchor.BATCH
 
 

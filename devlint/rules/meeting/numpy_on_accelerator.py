@@ -4,7 +4,9 @@
 
 Finds `.numpy()`, `np.f(t)`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an accelerator, or
 that is where the caller put it while the same function shows that this may be an accelerator: a sibling goes through
-`.cpu()` first, or a method of a Module makes a tensor of numpy's result again, for the module's callers.
+`.cpu()` first, or a method of a Module makes a tensor of numpy's result again, for the module's callers. Without a
+sibling, `.numpy()` is a warning of a tensor that the function moved to a device by name, that a module computed in its
+own method, or that is taken from a graph (`.detach()`, `.data`).
 
 ## Why is this bad
 
@@ -81,7 +83,7 @@ from devlint.placement.domain.lattice import (
     is_device_by_name,
     leaves,
 )
-from devlint.placement.domain.provenance import Provenance
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -144,7 +146,9 @@ class NumpyOnAccelerator(Rule):
         elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
             self._undecided.append(event)
         elif device == UNKNOWN and _is_taken_from_a_graph(event):
-            yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "was taken from a graph, so it is where the model is")
+            yield _draft(
+                event, Severity.WARNING, Confidence.MEDIUM, "was taken from a graph, so it is where the model is"
+            )
 
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:
@@ -208,6 +212,8 @@ def _chosen_here(event: HostRead) -> Device | None:
     """
     if event.reader != METHOD or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
         return None
+    if _is_part_of_an_input(event):
+        return None
     for leaf in leaves(event.value.device):
         if not isinstance(leaf, SameAs):
             continue
@@ -215,6 +221,15 @@ def _chosen_here(event: HostRead) -> Device | None:
         if of_module or is_device_by_name(leaf):
             return leaf
     return None
+
+
+def _is_part_of_an_input(event: HostRead) -> bool:
+    """`batch.meta["spacing"].numpy()`: of what an argument holds beside its tensors, much stays on the host."""
+    import libcst as cst
+
+    step = event.value.provenance.step if event.value.provenance is not None else None
+    given = step is not None and step.kind is StepKind.GIVEN and isinstance(step.node, cst.Param)
+    return given and not _is_tensor(event)
 
 
 def _is_taken_from_a_graph(event: HostRead) -> bool:
@@ -226,7 +241,9 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
     node = event.expression
     while True:
         match node:
-            case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach"))) | cst.Attribute(attr=cst.Name(value="data")):
+            case (
+                cst.Call(func=cst.Attribute(attr=cst.Name(value="detach"))) | cst.Attribute(attr=cst.Name(value="data"))
+            ):
                 return True
             case cst.Call(func=cst.Attribute(value=value)) | cst.Subscript(value=value):
                 node = value

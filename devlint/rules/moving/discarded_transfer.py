@@ -41,7 +41,8 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
   its own.
 - Nothing is known of the receiver. Nothing is reported then.
-- The transfer goes where the tensor is already, so nothing is lost. An attribute of `self` that a statement means to
+- The transfer goes where the tensor is already, so nothing is lost. That the inputs of `forward` are together is
+  assumed, so `mask.to(x.device)` says that they may not be. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
 - What reads the tensor afterwards takes it from anywhere: `ctc_loss` brings its targets and lengths over itself. The
   statement does nothing then, and the confidence is low.

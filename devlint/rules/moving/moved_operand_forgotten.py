@@ -79,9 +79,9 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import trace_of
 from devlint.drafts.wording import code_of, describe_operand, device_of, failure, operand_and_placement, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
+from devlint.placement.declarations.evidence_conventions import names_a_batch
+from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
-from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
@@ -104,8 +104,6 @@ class MovedOperandForgotten(Rule):
     def __init__(self) -> None:
         self._moves: dict[str, Moved] = {}
         """By the batch's key: the first of its items that was moved."""
-        self._arguments: dict[str, Moved] = {}
-        """By definition: the first tensor of its caller that it moves to an accelerator, or to a device by name."""
         self._reported: dict[tuple[str, str], Draft] = {}
         """By batch and item: one item left behind is one cause, wherever it is used."""
         self._definitions = Definitions()
@@ -116,42 +114,24 @@ class MovedOperandForgotten(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         batch = _batch(getattr(event.receiver, "device", None))
-        if batch is None or not event.moves:
-            return ()
-        if _is_item(event, batch):
+        if batch is not None and event.moves and _is_item(event, batch):
             self._moves.setdefault(batch.key, event)
-        if batch.anchor is Anchor.PARAMETER and event.target != CPU and is_given(event.receiver):
-            self._moves.setdefault(batch.key, event)
-            self._arguments.setdefault(event.scope.qualname, event)
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             batch = _batch(device_of(mine.value))
-            if batch is None:
+            if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
             key = batch.key
-            sibling = self._moves.get(key)
-            if not _is_batch(batch):
-                sibling = sibling or self._arguments.get(event.scope.qualname)
-                if sibling is None or sibling.target != device_of(theirs.value):
-                    continue
-            elif batch.anchor is Anchor.PARAMETER and sibling is None:
-                continue
             item = code_of(mine.node)
             draft = self._reported.get((key, item))
             if draft is None:
-                draft = _draft(event, mine, theirs, sibling, batch)
-                repair = _repair(mine, sibling, event.scope, self._definitions.node_of(event.scope))
+                draft = _draft(event, mine, theirs, self._moves.get(key), batch)
+                repair = _repair(mine, self._moves.get(key), event.scope, self._definitions.node_of(event.scope))
                 draft = self._reported[key, item] = replace(draft, repair=repair)
             yield replace(draft)
             return
-
-
-def is_given(value: Value) -> bool:
-    """Whether it is an argument, or computed from one."""
-    provenance = value.provenance if isinstance(value, Tensor) else None
-    return provenance is not None and provenance.find(StepKind.MADE) is None
 
 
 def _is_item(event: Moved, batch: Symbol) -> bool:
@@ -167,7 +147,7 @@ def _batch(device: Device | None) -> Symbol | None:
         if not isinstance(leaf, SameAs):
             continue
         anchor = leaf.symbol.anchor
-        if anchor in (Anchor.BATCH, Anchor.PARAMETER):
+        if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and names_a_batch(leaf.symbol.name)):
             return leaf.symbol
     return None
 
@@ -177,16 +157,15 @@ def _draft(
 ) -> Draft:
     trace = trace_of(event)
     moved = ""
-    comes = "comes with the batch" if _is_batch(batch) else "is where the caller put it"
     if sibling is not None:
-        words = f"`{sibling.receiver_text}` {'of the same batch ' if _is_batch(batch) else ''}is moved here"
+        words = f"`{sibling.receiver_text}` of the same batch is moved here"
         step = DraftStep(sibling.node, sibling.scope, words, describe(sibling.target))
         trace = (*trace[:-1], step, trace[-1])
         moved = f" as `{sibling.receiver_text}` was"
     return Draft(
         node=mine.node,
         scope=event.scope,
-        message=f"{describe_operand(mine)} {comes} and is not moved{moved}, "
+        message=f"{describe_operand(mine)} comes with the batch and is not moved{moved}, "
         f"but {operand_and_placement(theirs)}; {failure(event, theirs)}",
         confidence=_confidence(event, mine, batch),
         trace=trace,
@@ -196,13 +175,7 @@ def _draft(
 def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> Confidence:
     if event.scope.setting is Setting.HOST or (_may_be_a_number(event, mine) and not _is_loader(batch)):
         return Confidence.LOW
-    sure = _is_batch(batch) and event.scope.role is not Role.TEST
-    return Confidence.HIGH if sure else Confidence.MEDIUM
-
-
-def _is_batch(symbol: Symbol) -> bool:
-    """Whether a loader hands the items out; the arguments of a function may come from anywhere."""
-    return symbol.anchor is Anchor.BATCH or "batch" in symbol.name
+    return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
 
 
 def _may_be_a_number(event: DeviceMismatch, mine: MismatchOperand) -> bool:

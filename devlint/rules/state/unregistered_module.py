@@ -3,7 +3,8 @@
 ## What it does
 
 Finds plain containers of modules or parameters stored on `self` of a module and used in another method, where nothing
-registers them.
+registers them. Where a container holds what the constructor was handed as modules by its annotation, or layers in a row
+of which nothing more is known, the finding is a warning.
 
 ## Why is this bad
 

@@ -4,7 +4,8 @@
 
 Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
 buffers and then meet, in `forward` or what it calls, values that move with the module. Where the tensor is only
-returned from `forward`, the finding is a warning.
+returned from `forward`, the finding is a warning. So it is where nothing is known of what the tensor meets, or of where
+it is, but the same constructor registers another tensor as a buffer: it says that the tensors of the class move.
 
 ## Why is this bad
 
@@ -82,7 +83,14 @@ from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import ClassCompleted, DeviceMismatch, PlainAttributeUsed, Returned, Stored
+    from devlint.placement.domain.events import (
+        Called,
+        ClassCompleted,
+        DeviceMismatch,
+        PlainAttributeUsed,
+        Returned,
+        Stored,
+    )
     from devlint.placement.domain.scope import Scope
 
 
@@ -95,7 +103,7 @@ class UnregisteredTensor(Rule):
     def __init__(self) -> None:
         self._tensors: set[int] = set()
         """Targets of assignments that store a tensor itself, and no container of tensors, by their identity."""
-        self._used: dict[int, PlainAttributeUsed] = {}
+        self._used: dict[int, PlainAttributeUsed | Called] = {}
         """By the store: where what it keeps is first computed with."""
         self._claimed: set[int] = set()
         """Stores that a clash was seen of."""
@@ -148,6 +156,16 @@ class UnregisteredTensor(Rule):
             self._used.setdefault(id(event.store), event)
         return ()
 
+    def called(self, event: Called) -> Iterable[Draft]:
+        """What is handed to a function of the project or of another library is computed with there."""
+        if event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.name not in _READ_ANYWHERE:
+            for argument in event.call.arguments:
+                provenance = provenance_of(argument.value)
+                step = provenance.step if provenance is not None else None
+                if step is not None and step.kind is StepKind.STORED and not event.name.startswith("torch."):
+                    self._used.setdefault(id(step.node), event)
+        return ()
+
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         """Beside a buffer of the same constructor, which says that tensors of this class move with the module."""
         facts = event.facts
@@ -169,8 +187,8 @@ class UnregisteredTensor(Rule):
                 node=fact.node,
                 scope=fact.scope,
                 severity=Severity.WARNING,
-                message=f"`self.{fact.name}` is a plain attribute, so it stays where it is when the module moves, unlike "
-                f"`self.{buffer.name}`, which is a buffer; `{used.scope.qualname.rpartition('.')[2]}` computes with it",
+                message=f"`self.{fact.name}` is a plain attribute, so it stays where it is when the module moves, "
+                f"unlike the buffer `self.{buffer.name}`; `{used.scope.qualname.rpartition('.')[2]}` computes with it",
                 confidence=Confidence.MEDIUM,
                 trace=(
                     draft_step(step.step),
@@ -193,6 +211,10 @@ class UnregisteredTensor(Rule):
         return Repair(Applicability.SUGGESTION, message)
 
 
+_READ_ANYWHERE = frozenset({"len", "print", "str", "repr", "isinstance", "type", "id", "list", "float", "int", "bool"})
+"""Functions to which it does not matter where a tensor is."""
+
+
 def stored_step(value: Value, reader: Scope) -> Step | None:
     """The store of a plain attribute that another method reads; None where the value was moved since."""
     device = device_of(value)
@@ -208,10 +230,16 @@ def stored_step(value: Value, reader: Scope) -> Step | None:
 
 
 def _stays_behind(value: Tensor) -> bool:
-    """On the CPU, or where the constructor's argument was; a number on the CPU may meet tensors anywhere."""
-    if isinstance(value.device, Known):
-        return value.device == CPU and value.dim is not Dim.ZERO
-    return isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.PARAMETER
+    """On the CPU, where the constructor's argument was, or nobody knows where; on an accelerator it was put on purpose.
+
+    A number on the CPU may meet tensors anywhere.
+    """
+    for leaf in leaves(value.device):
+        if isinstance(leaf, Known) and leaf != CPU:
+            return False
+        if isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.PARAMETER:
+            return False
+    return value.dim is not Dim.ZERO
 
 
 def _is_parameter(value: Value) -> bool:
