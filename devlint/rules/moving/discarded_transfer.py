@@ -187,7 +187,10 @@ def _has_a_name(event: Moved) -> bool:
     """A temporary cannot be kept under its own name: `torch.zeros(1).cuda()` starts CUDA (fixture `warm_up`)."""
     import libcst as cst
 
-    return isinstance(event.receiver_node, (cst.Name, cst.Attribute, cst.Subscript))
+    node: cst.CSTNode = event.receiver_node
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return isinstance(node, cst.Name)
 
 
 def _is_moved_by_value(value: Value, method: str, name: str) -> Confidence | None:
@@ -254,7 +257,9 @@ def _message(event: Moved) -> str:
     device = getattr(event.receiver, "device", UNKNOWN)
     if event.method == "pin_memory":
         return f"{call} returns a pinned copy that {how}; {kept} stays in pageable memory"
-    where = "where it was" if device == UNKNOWN else "on the CPU" if device == CPU else f"on {describe(device)}"
+    own = isinstance(device, SameAs) and device.symbol.name == event.receiver_text
+    own = own or _is_assumed_together(event)
+    where = "where it was" if device == UNKNOWN or own else "on the CPU" if device == CPU else f"on {describe(device)}"
     return f"{call} returns a new tensor that {how}; {kept} stays {where}"
 
 
