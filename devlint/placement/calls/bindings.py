@@ -45,6 +45,9 @@ def assign(
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
         if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in interp.uses.tensors:
             value = _as_tensor(value)
+        elif isinstance(value, UnknownValue) and target.value in interp.uses.tensors:
+            # Where it is nobody knows, but it is moved by value.
+            value = Tensor(UNKNOWN, evidence=Evidence.LIKELY)
         interp.state.store(target.value, value)
         of_class = interp.class_body
         interp.emit(Stored(target, interp.scope, target.value, value, None, None, value_node, interp.arms, of_class))
@@ -172,6 +175,8 @@ def _unpack(
         if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(target.elements)
         else [None] * len(target.elements)
     )
+    if isinstance(value, UnknownValue) and _is_drawn(value_node) and _moves_some(interp, target):
+        value = _batch(interp, target, value_node)
     for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):
         if isinstance(element, cst.StarredElement):
             assign(interp, element.value, item_of(interp, value, None), None)
@@ -180,6 +185,27 @@ def _unpack(
         if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
         assign(interp, element.value, item, node)
+
+
+def _is_drawn(node: cst.BaseExpression | None) -> bool:
+    """Whether what is unpacked is kept by a name, or handed out by ``next`` or the like: nothing computed it here."""
+    if isinstance(node, cst.Call):
+        name = node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")
+        return isinstance(name, str) and (name == "next" or any(part in name for part in ("batch", "load", "data")))
+    return isinstance(node, (cst.Name, cst.Attribute, cst.Subscript))
+
+
+def _moves_some(interp: Interpreter, target: cst.Tuple | cst.List) -> bool:
+    names = (element.value.value for element in target.elements if isinstance(element.value, cst.Name))
+    return any(name in interp.uses.moved for name in names)
+
+
+def _batch(interp: Interpreter, target: cst.BaseExpression, node: cst.BaseExpression | None) -> Opaque:
+    """One batch: its items come together, from where nobody has moved them yet."""
+    source = code_of(node) if node is not None else ""
+    symbol = Symbol(Anchor.BATCH, code_of(target), f"{interp.scope.qualname}:batch:{id(node)}", source)
+    device = SameAs(symbol)
+    return Opaque(device, interp.step(StepKind.GIVEN, target, device, code_of(target)))
 
 
 def item_of(interp: Interpreter, value: Value, key: object | None) -> Value:
@@ -231,9 +257,7 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
         return Tensor(iterable.device, evidence=Evidence.LIKELY, provenance=provenance)
     loads = _is_loader(iterable) and not _is_view_of_dict(node)
     if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):
-        symbol = Symbol(Anchor.BATCH, code_of(target), f"{interp.scope.qualname}:batch:{id(node)}", code_of(node))
-        device = SameAs(symbol)
-        return Opaque(device, interp.step(StepKind.GIVEN, target, device, code_of(target)))
+        return _batch(interp, target, node)
     if isinstance(iterable, Container) and iterable.type == "dict":
         return Constant("") if not iterable.items and iterable.rest is None else Host()
     return item_of(interp, iterable, None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.domain.abstract_state import AbstractState, join
-from devlint.placement.domain.abstract_values import Module, Self, UnknownValue, Value
+from devlint.placement.domain.abstract_values import Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.syntax.nodes import parameters_of
 
@@ -32,6 +32,13 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             if isinstance(final, UnknownValue) and is_registered(value):
                 # Created in one arm only: where it is used, that arm was taken.
                 final = value
+            elif (
+                isinstance(value, Tensor)
+                and final != value
+                and _is_stored_once(constructor, builders, name)
+                and not is_buffer(constructor, info, name)
+            ):
+                final = value
             if info.is_module:
                 final = kept(final, name, node, scope)
             stores = 1 + (name in assigned_later)
@@ -51,6 +58,13 @@ def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
         for name, fact in facts.attributes.items()
     }
     return ClassFacts(facts.info, attributes, facts.dynamic)
+
+
+def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], name: str) -> bool:
+    """Whether one statement alone gives an attribute its value, in whatever arm it stands."""
+    infos = [interp.info for interp in (constructor, *builders) if interp.info is not None]
+    written = [expression for info in infos for expression in info.stored_expressions.get(name, ())]
+    return len(written) == 1 and written[0] is not None
 
 
 def _self_name(interp: Interpreter) -> str:

@@ -34,7 +34,8 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.lattice import CPU, Guard, SameAs, is_accelerator
+from devlint.placement.domain.events import HostRead
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Guard, SameAs, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -291,6 +292,9 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     name = function.attr.value
     interp.take_fate(node)
     if name == "numpy":
+        unknown = Opaque(UNKNOWN)
+        expression = function.value
+        interp.emit(HostRead(node, interp.scope, ".numpy()", unknown, True, expression=expression, arms=interp.arms))
         return Host(numpy=True)
     if name in ("item", "tolist", "size", "dim", "numel"):
         return Host(number=True)

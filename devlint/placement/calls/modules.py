@@ -328,4 +328,7 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
         # A module that was passed in is on the device to which a batch was moved.
         agreed = placed[0] in interp.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
+    if module.holds_state is not True and any(isinstance(device, Unknown) for device in devices):
+        # Without parameters it works wherever its input is.
+        return UNKNOWN
     return module.device if devices else UNKNOWN

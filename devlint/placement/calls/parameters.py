@@ -37,9 +37,9 @@ from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs,
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.field_types import tensor_fields
+from devlint.placement.state.field_types import module_of, tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
-from devlint.semantics import library_models
+from devlint.semantics import Dim, library_models
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         if device is None:
             name = star.name.value
             device = SameAs(Symbol(Anchor.PARAMETER, name, symbol_key(info, name)))
-        rest: Value = Opaque(device, interp.step(StepKind.GIVEN, star, device, star.name.value))
+        given = interp.step(StepKind.GIVEN, star, device, star.name.value)
+        module = module_of(interp, star)
+        rest: Value = Opaque(device, given) if module is None else Module(device, "", module, given)
         interp.state.values[star.name.value] = Container((), None, rest, "tuple")
     if info.node.params.star_kwarg is not None:
         interp.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
@@ -140,13 +142,14 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
 
 def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None) -> Value:
     device = SameAs(with_module or symbol)
+    dim = Dim.NONZERO if symbol.name in interp.uses.with_dimensions else Dim.UNKNOWN
     match held.role:
         case Holds.TENSOR:
-            return Tensor(device, provenance=interp.step(StepKind.GIVEN, parameter, device, symbol.name))
+            return Tensor(device, dim, provenance=interp.step(StepKind.GIVEN, parameter, device, symbol.name))
         case Holds.LIKELY_TENSOR | Holds.PLACED if with_module is None or held.role is Holds.LIKELY_TENSOR:
             note = CONVENTIONS.get(held.convention, "")
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)
-            return Tensor(device, evidence=Evidence.LIKELY, provenance=provenance)
+            return Tensor(device, dim, evidence=Evidence.LIKELY, provenance=provenance)
         case Holds.TENSORS:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Container((), None, Tensor(device, evidence=Evidence.LIKELY, provenance=provenance), "list")

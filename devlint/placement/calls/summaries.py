@@ -26,6 +26,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.lattice import (
+    CPU,
     UNKNOWN,
     Anchor,
     Choice,
@@ -36,7 +37,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     choose,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import Provenance, StepKind, extend
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, literal, parameters_of
 
@@ -102,7 +103,26 @@ def returned(
     interp: Interpreter, node: cst.Call, info: FunctionInfo, summary: Value, substitution: Substitution
 ) -> Value:
     """The result of the call; its provenance gets the step of the function."""
-    return handed_back(interp, node, substitute(summary, substitution, interp, node))
+    value = substitute(summary, substitution, interp, node)
+    if isinstance(value, (Tensor, Opaque)) and value.device == CPU and _was_moved(value.provenance):
+        assert value.provenance is not None
+        # Brought to the CPU by the callee: the caller has to see that it came from an argument of its own.
+        value = replace(value, provenance=_renamed(value.provenance, substitution, interp, node))
+    return handed_back(interp, node, value)
+
+
+def _was_moved(provenance: Provenance | None) -> bool:
+    return provenance is not None and provenance.find(StepKind.MOVED) is not None
+
+
+def _renamed(provenance: Provenance, substitution: Substitution, interp: Interpreter, call: cst.Call) -> Provenance:
+    """The provenance with the caller's devices in the place of those of the callee's arguments."""
+    renamed: Provenance | None = None
+    for step in reversed(tuple(provenance)):
+        device = _device(step.device, substitution, interp, call) if isinstance(step.device, SameAs) else step.device
+        renamed = extend(renamed, step if device == step.device else replace(step, device=device))
+    assert renamed is not None
+    return replace(renamed, others=provenance.others)
 
 
 def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:

@@ -13,6 +13,7 @@ SIZES_A_CREATION = "sizes-a-creation"
 IS_BACKPROPAGATED = "is-backpropagated"
 GIVES_AN_ARRAY = "gives-an-array"
 HAS_A_DEVICE = "has-a-device"
+MOVES_WITH_A_SHAPE = "moves-with-a-shape"
 DOCUMENTED = "documented"
 ITEMS_ARE_TENSORS = "items-are-tensors"
 MODULE_RESULT = "module-result"
@@ -25,6 +26,7 @@ CONVENTIONS = MappingProxyType(
         IS_BACKPROPAGATED: "taken for a tensor: `backward` is called without arguments",
         GIVES_AN_ARRAY: "taken for a tensor: `numpy` is called",
         HAS_A_DEVICE: "taken for a tensor: its `device` is read",
+        MOVES_WITH_A_SHAPE: "taken for a tensor: it has a shape, and a method that moves it",
         DOCUMENTED: "taken for a tensor: the docstring says so",
         ITEMS_ARE_TENSORS: "taken for tensors of the caller: each item is used as one, and none is moved",
         MODULE_RESULT: "taken for a tensor beside the module's parameters: a method of the module gives it",
@@ -44,6 +46,14 @@ _CONFIGURATIONS = frozenset(
 
 def names_a_configuration(name: str) -> bool:
     return name in _CONFIGURATIONS or name.rpartition("_")[2] in _CONFIGURATIONS
+
+
+_BATCHES = frozenset({"inputs", "sample", "samples", "examples", "minibatch"})
+
+
+def names_a_batch(name: str) -> bool:
+    """Whether a name says that the items it holds came together from a loader."""
+    return "batch" in name or name in _BATCHES
 
 
 _LOADERS = ("load", "data", "set", "iter", "train", "test", "valid", "queue", "stream", "gen", "source")

@@ -14,7 +14,8 @@ from devlint.placement.declarations.evidence_grades import Grade, Shows, Sign
 TENSOR = Sign(Shows.TENSOR)
 PLACED = Sign(Shows.PLACED, Grade.CONVENTIONAL, conventions.HAS_A_DEVICE)
 ARRAY = Sign(Shows.ARRAY)
-MOVED = Sign(Shows.MOVED)
+DIMENSIONS = Sign(Shows.DIMENSIONS)
+MOVED = Sign(Shows.MOVED, Grade.CONVENTIONAL, conventions.MOVES_WITH_A_SHAPE)
 
 
 def by_convention(name: str, shows: Shows = Shows.TENSOR) -> Sign:
@@ -55,6 +56,7 @@ ATTRIBUTES = MappingProxyType(
         **dict.fromkeys(("astype", "tobytes"), ARRAY),
         "device": PLACED,
         **dict.fromkeys(("to", "cuda", "cpu"), MOVED),
+        **dict.fromkeys(("shape", "ndim"), Sign(Shows.SHAPED)),
     }
 )
 """What it shows of a name that this attribute of it is read."""

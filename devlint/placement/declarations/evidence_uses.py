@@ -38,6 +38,8 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
                 if sign is not None:
                     found.note(_called_by(child.func.value), sign)
             _arguments(child, imports, found)
+        elif type(child) is cst.Subscript:
+            _item(child, found)
         elif type(child) is cst.Assert:
             _asserted(child.test, imports, found)
     return found.uses()
@@ -52,6 +54,19 @@ def _attribute(node: cst.Attribute, found: _Found) -> None:
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])
+
+
+def _item(node: cst.Subscript, found: _Found) -> None:
+    """``x[0]``, ``x[:, 1]``, ``x.shape[-1]``: of a tensor without a dimension there is no item and no such size."""
+    holder = node.value
+    if type(holder) is cst.Attribute and holder.attr.value == "shape":
+        holder = holder.value
+    if type(holder) is not cst.Name:
+        return
+    first = node.slice[0].slice
+    whole = isinstance(first, cst.Index) and isinstance(first.value, (cst.Name, cst.Ellipsis, cst.SimpleString))
+    if not whole or len(node.slice) > 1:
+        found.note(holder.value, rows.DIMENSIONS)
 
 
 def _called_by(node: cst.BaseExpression) -> str:

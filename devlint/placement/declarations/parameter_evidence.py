@@ -65,6 +65,8 @@ class NameUses:
     """Items whose ``.device`` is read."""
     moved: frozenset[str] = frozenset()
     """Names of which a method moves something."""
+    with_dimensions: frozenset[str] = frozenset()
+    """Names of which an item is read."""
 
 
 def name_uses(uses: Uses) -> NameUses:
@@ -75,7 +77,8 @@ def name_uses(uses: Uses) -> NameUses:
     items = {name: signs for name, signs in uses.items() if "[" in name}
     placed = frozenset(name for name, signs in items.items() if grade_of(signs, Shows.PLACED) is not None)
     moved = frozenset(name for name, signs in uses.items() if grade_of(signs, Shows.MOVED) is not None)
-    return NameUses(tensors, certain, tensors & items.keys(), placed, moved)
+    indexed = frozenset(name for name, signs in uses.items() if grade_of(signs, Shows.DIMENSIONS) is not None)
+    return NameUses(tensors, certain, tensors & items.keys(), placed, moved, indexed)
 
 
 def roles_of(info: FunctionInfo, imports: ImportTable, uses: Uses) -> dict[str, Held]:

@@ -7,6 +7,8 @@ from operator import attrgetter
 
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Container,
+    Module,
     Opaque,
     Tensor,
     Value,
@@ -126,4 +128,9 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
 def _weakened(value: Value | None) -> Value:
     if isinstance(value, (Tensor, Opaque)):
         return replace(value, device=UNKNOWN)
+    if isinstance(value, Container):
+        # What kind of things it holds is certain where it is read.
+        inside = (item if isinstance(item, Module) else _weakened(item) for item in value.items)
+        rest = value.rest if value.rest is None or isinstance(value.rest, Module) else _weakened(value.rest)
+        return replace(value, items=tuple(inside), rest=rest)
     return NOTHING

@@ -158,6 +158,19 @@ class UndecidedMismatch(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PlainAttributeUsed(Event):
+    """A tensor that another method stored on ``self`` as a plain attribute takes part in an operation.
+
+    Emitted where the devices of the operands are no mismatch, as far as they are known.
+    """
+
+    operation: Operation
+    operand: MismatchOperand
+    store: cst.CSTNode
+    """The store."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SplitOperands(Event):
     """In a class that may be split over devices: its own parameter is combined with a submodule's output."""
 

@@ -252,6 +252,14 @@ def is_accelerator(device: Device) -> bool:
     return all(isinstance(leaf, Known) and leaf.type not in ("cpu", "meta") for leaf in leaves(device))
 
 
+def is_device_by_name(device: Device) -> bool:
+    """Whether it is a device that was handed over or set as such, and not where some tensor is."""
+    if not isinstance(device, SameAs):
+        return False
+    symbol = device.symbol
+    return symbol.anchor is Anchor.EXPRESSION or (symbol.anchor is Anchor.PARAMETER and symbol.name.endswith("device"))
+
+
 def describe(device: Device) -> str:
     """The description of a device in reports."""
     match device:

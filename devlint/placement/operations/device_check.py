@@ -17,7 +17,13 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, ReadAnywhere, UndecidedMismatch
+from devlint.placement.domain.events import (
+    DeviceMismatch,
+    MismatchOperand,
+    PlainAttributeUsed,
+    ReadAnywhere,
+    UndecidedMismatch,
+)
 from devlint.placement.domain.lattice import (
     CPU,
     SOME_INDEX,
@@ -34,8 +40,9 @@ from devlint.placement.domain.lattice import (
     is_device_choice,
     leaves,
 )
-from devlint.placement.domain.provenance import Provenance, StepKind
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import generators
+from devlint.placement.operations.contracts import on_the_host_by_contract
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.streams import note_use, reads_data
@@ -79,6 +86,8 @@ def perform(
     if clash is None and _follow_module_or_name(interp, operands) and _needs_one_device(operation, operands):
         met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
         interp.emit(UndecidedMismatch(node, interp.scope, operation, met))
+    if clash is None:
+        _tell_of_plain_attributes(interp, node, operation, operands)
     if clash is None and len(operands) > 1 and may_be_split(interp):
         note_split(interp, node, operation, operands)
     if clash is not None and interp.muted and not interp.is_dead:
@@ -111,6 +120,16 @@ def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bo
     devices = [device_of_value(b.value) for b in operands]
     follow = [isinstance(d, SameAs) and d.symbol.anchor is Anchor.MODULE for d in devices]
     return any(follow) and any(not f and d not in (CPU, UNKNOWN) for f, d in zip(follow, devices, strict=True))
+
+
+def _tell_of_plain_attributes(
+    interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]
+) -> None:
+    for b in operands:
+        step = b.value.provenance.step if isinstance(b.value, Tensor) and b.value.provenance is not None else None
+        if step is not None and step.kind is StepKind.STORED and step.scope != interp.scope:
+            operand = MismatchOperand(b.role, b.value, b.node)
+            interp.emit(PlainAttributeUsed(node, interp.scope, operation, operand, step.node))
 
 
 def _writes_only(operation: Operation) -> bool:
@@ -232,34 +251,9 @@ def _meet(
 ) -> Clash[Device] | None:
     given = [_operand(b, device) for b, device in zip(operands, devices, strict=True)]
     verdict = semantics.meet(operation, given, interp.relate, CPU)
-    if not isinstance(verdict, Clash) or _on_the_host_by_contract(verdict, operands, devices):
+    if not isinstance(verdict, Clash) or on_the_host_by_contract(interp, verdict, operands, devices):
         return None
     return verdict
-
-
-def _on_the_host_by_contract(clash: Clash[Device], operands: Sequence[Bound], devices: Sequence[Device]) -> bool:
-    """Whether a value was placed on the CPU on purpose beside an argument: then the function expects CPU arguments.
-
-    It is a mismatch all the same if the value was moved from that very argument.
-    """
-    sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
-    for one, two in (sides, sides[::-1]):
-        device = devices[two]
-        if devices[one] != CPU or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
-            continue
-        provenance = provenance_of(operands[one].value)
-        if provenance is not None and _placed_on_purpose(provenance):
-            return not any(step.device == device for step in provenance)
-    return False
-
-
-def _placed_on_purpose(provenance: Provenance) -> bool:
-    for step in provenance:
-        if step.kind is StepKind.MOVED:
-            return True
-        if step.kind is StepKind.MADE:
-            return not step.bare
-    return False
 
 
 def _operand(bound: Bound, device: Device) -> Operand[Device]:

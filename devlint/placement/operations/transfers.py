@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.evidence_conventions import names_a_batch
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -246,7 +247,7 @@ def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
     """Whether the symbol is an item of a loader's batch, or of an argument named like a batch."""
     if symbol.anchor is Anchor.PARAMETER:
         is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
-        return "batch" in symbol.name and is_item
+        return names_a_batch(symbol.name) and is_item
     return symbol.anchor is Anchor.BATCH
 
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from devlint.placement.declarations.class_body import annotated_fields
 from devlint.placement.declarations.parameter_evidence import Role, annotated
-from devlint.placement.domain.abstract_values import ClassValue, Reference
+from devlint.placement.domain.abstract_values import ClassValue, Reference, Value
 from devlint.placement.syntax.nodes import code_of, string_value
 from devlint.semantics import library_models
 
@@ -22,20 +22,29 @@ ITEMS = "[]"
 
 def tensor_fields(interp: Interpreter, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
     """Names of the fields that the annotated class declares as tensors, and the class if the project defines it."""
-    if parameter.annotation is None:
-        return frozenset(), None
-    node = _class_of(parameter.annotation.annotation)
-    if isinstance(node, cst.SimpleString):
-        text = str(string_value(node.value))
-        value = interp.lookup(text) if text.isidentifier() else None
-    else:
-        value = interp.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
+    value = _annotated_class(interp, parameter)
     if isinstance(value, Reference):
         row = library_models.row(value.name)
         return row.fields if row is not None else frozenset(), None
     if isinstance(value, ClassValue) and not value.info.is_module:
         return declared(interp, value.info), value.info
     return frozenset(), None
+
+
+def module_of(interp: Interpreter, parameter: cst.Param) -> ClassInfo | None:
+    """The class of the project that the annotation names, if its objects are Modules."""
+    value = _annotated_class(interp, parameter)
+    return value.info if isinstance(value, ClassValue) and value.info.is_module else None
+
+
+def _annotated_class(interp: Interpreter, parameter: cst.Param) -> Value | None:
+    if parameter.annotation is None:
+        return None
+    node = _class_of(parameter.annotation.annotation)
+    if isinstance(node, cst.SimpleString):
+        text = str(string_value(node.value))
+        return interp.lookup(text) if text.isidentifier() else None
+    return interp.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
 
 
 def _class_of(node: cst.BaseExpression) -> cst.BaseExpression:

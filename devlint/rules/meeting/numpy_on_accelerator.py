@@ -4,7 +4,9 @@
 
 Finds `.numpy()`, `np.f(t)`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an accelerator, or
 that is where the caller put it while the same function shows that this may be an accelerator: a sibling goes through
-`.cpu()` first, or a method of a Module makes a tensor of numpy's result again, for the module's callers.
+`.cpu()` first, or a method of a Module makes a tensor of numpy's result again, for the module's callers. Without a
+sibling, `.numpy()` is a warning of a tensor that the function moved to a device by name, that a module computed in its
+own method, or that is taken from a graph (`.detach()`, `.data`).
 
 ## Why is this bad
 
@@ -69,8 +71,19 @@ from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
-from devlint.placement.domain.lattice import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
-from devlint.placement.domain.provenance import Provenance
+from devlint.placement.domain.lattice import (
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    Known,
+    SameAs,
+    describe,
+    is_accelerator,
+    is_device_by_name,
+    leaves,
+)
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -132,6 +145,10 @@ class NumpyOnAccelerator(Rule):
             yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
         elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
             self._undecided.append(event)
+        elif device == UNKNOWN and _is_taken_from_a_graph(event):
+            yield _draft(
+                event, Severity.WARNING, Confidence.MEDIUM, "was taken from a graph, so it is where the model is"
+            )
 
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:
@@ -143,10 +160,16 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)
-            if not _is_tensor(event) and not (sibling is not None and _is_item_beside(event, sibling)):
-                continue
-            if sibling is None and _is_taken_from_a_graph(event):
-                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
+            told_by_sibling = _is_tensor(event) or (sibling is not None and _is_item_beside(event, sibling))
+            if sibling is None or not told_by_sibling:
+                named = _chosen_here(event)
+                if named is not None:
+                    yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(named)}")
+                    continue
+                if _is_taken_from_a_graph(event):
+                    yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
+                    continue
+            if not told_by_sibling:
                 continue
             if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
@@ -182,19 +205,50 @@ _ON_THE_CPU_AS_A_RULE = (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK)
 """Roles of files whose functions are called by themselves: on the CPU, more often than not."""
 
 
+def _chosen_here(event: HostRead) -> Device | None:
+    """The place of a tensor, where the code at hand chose it: it names a device, or is a method of a module that moves.
+
+    Where a caller's tensor is, the caller knows; it may always be the CPU.
+    """
+    if event.reader != METHOD or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
+        return None
+    if _is_part_of_an_input(event):
+        return None
+    for leaf in leaves(event.value.device):
+        if not isinstance(leaf, SameAs):
+            continue
+        of_module = leaf.symbol.anchor is Anchor.MODULE and event.scope.setting in (Setting.FORWARD, Setting.METHOD)
+        if of_module or is_device_by_name(leaf):
+            return leaf
+    return None
+
+
+def _is_part_of_an_input(event: HostRead) -> bool:
+    """`batch.meta["spacing"].numpy()`: of what an argument holds beside its tensors, much stays on the host."""
+    import libcst as cst
+
+    step = event.value.provenance.step if event.value.provenance is not None else None
+    given = step is not None and step.kind is StepKind.GIVEN and isinstance(step.node, cst.Param)
+    return given and not _is_tensor(event)
+
+
 def _is_taken_from_a_graph(event: HostRead) -> bool:
-    """`t.detach().numpy()`, `t.data.numpy()`: what is taken from a graph was computed where the model is."""
+    """`t.detach()[0].numpy()`, `t.data.numpy()`: what is taken from a graph was computed where the model is."""
     import libcst as cst
 
     if event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST or event.reader != METHOD:
         return False
-    match event.expression:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach"))):
-            return True
-        case cst.Attribute(attr=cst.Name(value="data")):
-            return True
-        case _:
-            return False
+    node = event.expression
+    while True:
+        match node:
+            case (
+                cst.Call(func=cst.Attribute(attr=cst.Name(value="detach"))) | cst.Attribute(attr=cst.Name(value="data"))
+            ):
+                return True
+            case cst.Call(func=cst.Attribute(value=value)) | cst.Subscript(value=value):
+                node = value
+            case _:
+                return False
 
 
 def _accelerator(device: Device) -> bool:

@@ -85,11 +85,14 @@ def confidence(event: DeviceMismatch) -> Confidence:
 def _of_one_source(event: DeviceMismatch) -> bool:
     """Whether both operands come from one argument: then no caller can make them agree."""
     first = [
-        provenance.first.node
-        for operand in (event.offending, event.other)
-        if (provenance := provenance_of(operand.value))
+        provenance.first for operand in (event.offending, event.other) if (provenance := provenance_of(operand.value))
     ]
-    return len(first) == 2 and first[0] is first[1]
+    if len(first) < 2:
+        return False
+    # What a helper brought to the CPU begins with the helper's parameter, which was where the caller's argument is.
+    handed_on = event.scope not in (first[0].scope, first[1].scope) or first[0].scope != first[1].scope
+    given = first[0].kind is first[1].kind is StepKind.GIVEN
+    return first[0].node is first[1].node or (handed_on and given and first[0].device == first[1].device)
 
 
 def _made_here(event: DeviceMismatch) -> bool:

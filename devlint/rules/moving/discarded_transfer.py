@@ -41,7 +41,8 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
 - The receiver is an object that moves in place: a `BatchEncoding`, a PyG `Data`, a class of the project with a `to` of
   its own.
 - Nothing is known of the receiver. Nothing is reported then.
-- The transfer goes where the tensor is already, so nothing is lost. An attribute of `self` that a statement means to
+- The transfer goes where the tensor is already, so nothing is lost. That the inputs of `forward` are together is
+  assumed, so `mask.to(x.device)` says that they may not be. An attribute of `self` that a statement means to
   keep on the CPU is a warning: whatever is assigned to it later stays where that was made.
 - What reads the tensor afterwards takes it from anywhere: `ctc_loss` brings its targets and lengths over itself. The
   statement does nothing then, and the confidence is low.
@@ -84,7 +85,7 @@ from devlint.drafts.wording import (
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.events import Fate
-from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs, describe, relate
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, describe, relate
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.current_device import goes_to_current
 from devlint.rules.naming.device_candidates import candidates_of, is_part_of
@@ -173,7 +174,7 @@ def _confidence(event: Moved) -> Confidence | None:
     """None where nothing is lost, or where nobody can say what the receiver is."""
     if event.fate not in (Fate.DISCARDED, Fate.UNREAD) or not event.moves or not _has_a_name(event):
         return None
-    sure = _is_moved_by_value(event.receiver, event.method)
+    sure = _is_moved_by_value(event.receiver, event.method, event.receiver_text)
     if sure is None or (_goes_nowhere(event) and not _stays_by_luck(event)):
         return None
     if event.target == UNKNOWN:
@@ -192,33 +193,52 @@ def _has_a_name(event: Moved) -> bool:
     return isinstance(node, cst.Name)
 
 
-def _is_moved_by_value(value: Value, method: str) -> Confidence | None:
+def _is_moved_by_value(value: Value, method: str, name: str) -> Confidence | None:
     match value:
         case Tensor(evidence=Evidence.CERTAIN):
             return Confidence.HIGH
         case Tensor():
-            return None if _is_a_tensor_by_its_device_alone(value) else Confidence.MEDIUM
+            return None if _is_a_tensor_by_its_device_alone(value, name) else Confidence.MEDIUM
         case Opaque(tensorlike=True):
             return Confidence.MEDIUM
-        case Instance(type_name=name):
-            transfer = semantics.transfer(name, method)
+        case Instance(type_name=type_name):
+            transfer = semantics.transfer(type_name, method)
             return Confidence.HIGH if transfer is not None and transfer.discard_is_bug else None
         case _:
             return None
 
 
-def _is_a_tensor_by_its_device_alone(value: Tensor) -> bool:
+def _is_a_tensor_by_its_device_alone(value: Tensor, name: str) -> bool:
     """An argument without annotation whose `.device` is read: models have one too (fixture `unknown_receiver`)."""
     import libcst as cst
 
     step = value.provenance.step if value.provenance is not None else None
-    return step is not None and isinstance(step.node, cst.Param) and step.node.annotation is None
+    if step is None or not isinstance(step.node, cst.Param) or step.node.name.value != name:
+        return False  # an item of the argument, or what was computed from it
+    return step.node.annotation is None
 
 
 def _goes_nowhere(event: Moved) -> bool:
     """`x.to(x.device)`, or `.cpu()` of a tensor made on the CPU: the result is the tensor itself."""
     device = getattr(event.receiver, "device", UNKNOWN)
-    return event.method != "pin_memory" and relate(device, event.target) is Relation.SAME
+    if event.method == "pin_memory" or relate(device, event.target) is not Relation.SAME:
+        return False
+    return not _is_assumed_together(event)
+
+
+def _is_assumed_together(event: Moved) -> bool:
+    """`mask.to(x.device)` in `forward`, whose inputs are taken to be together: the statement says that they may not be.
+
+    Both are where the module is, and neither was computed from the other.
+    """
+    device = getattr(event.receiver, "device", UNKNOWN)
+    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.MODULE or event.named is None:
+        return False
+    mine, theirs = provenance_of(event.receiver), getattr(event.named.value, "provenance", None)
+    first = mine.first if mine is not None else None
+    if first is None or first.kind is not StepKind.GIVEN:
+        return False
+    return theirs is None or theirs.first.node is not first.node
 
 
 def _stays_by_luck(event: Moved) -> bool:
@@ -238,6 +258,7 @@ def _message(event: Moved) -> str:
     if event.method == "pin_memory":
         return f"{call} returns a pinned copy that {how}; {kept} stays in pageable memory"
     own = isinstance(device, SameAs) and device.symbol.name == event.receiver_text
+    own = own or _is_assumed_together(event)
     where = "where it was" if device == UNKNOWN or own else "on the CPU" if device == CPU else f"on {describe(device)}"
     return f"{call} returns a new tensor that {how}; {kept} stays {where}"
 

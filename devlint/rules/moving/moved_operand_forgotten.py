@@ -79,6 +79,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import trace_of
 from devlint.drafts.wording import code_of, describe_operand, device_of, failure, operand_and_placement, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_conventions import names_a_batch
 from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
 from devlint.placement.domain.scope import Setting
@@ -146,7 +147,7 @@ def _batch(device: Device | None) -> Symbol | None:
         if not isinstance(leaf, SameAs):
             continue
         anchor = leaf.symbol.anchor
-        if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and "batch" in leaf.symbol.name):
+        if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and names_a_batch(leaf.symbol.name)):
             return leaf.symbol
     return None
 

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds plain containers of modules or parameters stored on `self` of a module and used in another method, where nothing
-registers them.
+registers them. Where a container holds what the constructor was handed as modules by its annotation, or layers in a row
+of which nothing more is known, the finding is a warning.
 
 ## Why is this bad
 
@@ -69,6 +70,7 @@ Registration by a function of another file is not seen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import WrapStored
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Called, ClassCompleted, DeviceMismatch, Event, Stored
 
 CONSTRUCTOR = "__init__"
+CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 
 class UnregisteredModule(Rule):
@@ -152,10 +155,13 @@ class UnregisteredModule(Rule):
             if (facts.info.qualname, fact.name) in self._moved:
                 # `self.nets[0] = self.nets[0].to(x.device)` where it is used (fixture `moved_where_used`).
                 continue
-            kept = _kept(fact.value)
+            kept, likely = _kept(fact.value), _likely_kept(fact.value)
             filled = self._filled.get((facts.info.qualname, fact.name))
             if kept:
                 yield _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
+            elif likely:
+                draft = _draft(facts.info, fact, "modules", fact.value.keys is not None, readers)
+                yield replace(draft, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
             elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
                 yield _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
 
@@ -179,6 +185,21 @@ def _kept(container: Container) -> str:
         if isinstance(value, Tensor) and value.kind is Kind.PARAMETER:
             return "parameters"
     return ""
+
+
+def _likely_kept(container: Container) -> bool:
+    """Whether a module lies in it that holds state as a rule: layers in a row, or what a module is handed."""
+    return any(isinstance(value, Module) and _holds_state_as_a_rule(value) for value in _inside(container))
+
+
+def _holds_state_as_a_rule(module: Module) -> bool:
+    if module.holds_state is not None or module.assumed:
+        return False
+    if module.info is None:
+        return module.type_name in CONTAINERS
+    bases = (base for one in module.info.order for base in one.resolved_bases if isinstance(base, str))
+    given = module.provenance is not None and module.provenance.first.kind is StepKind.GIVEN
+    return given or any(base in CONTAINERS for base in bases)
 
 
 def _inside(container: Container) -> Iterator[Value]:

@@ -4,7 +4,8 @@
 
 Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
 buffers and then meet, in `forward` or what it calls, values that move with the module. Where the tensor is only
-returned from `forward`, the finding is a warning.
+returned from `forward`, the finding is a warning. So it is where nothing is known of what the tensor meets, or of where
+it is, but the same constructor registers another tensor as a buffer: it says that the tensors of the class move.
 
 ## Why is this bad
 
@@ -75,14 +76,21 @@ from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, leaves, may_be_cpu
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import DeviceMismatch, Returned, Stored
+    from devlint.placement.domain.events import (
+        Called,
+        ClassCompleted,
+        DeviceMismatch,
+        PlainAttributeUsed,
+        Returned,
+        Stored,
+    )
     from devlint.placement.domain.scope import Scope
 
 
@@ -95,6 +103,10 @@ class UnregisteredTensor(Rule):
     def __init__(self) -> None:
         self._tensors: set[int] = set()
         """Targets of assignments that store a tensor itself, and no container of tensors, by their identity."""
+        self._used: dict[int, PlainAttributeUsed | Called] = {}
+        """By the store: where what it keeps is first computed with."""
+        self._claimed: set[int] = set()
+        """Stores that a clash was seen of."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         if isinstance(event.value, Tensor):
@@ -106,6 +118,7 @@ class UnregisteredTensor(Rule):
             step = stored_step(mine.value, event.scope)
             if step is None or isinstance(mine.value, Module) or _is_parameter(mine.value):
                 continue
+            self._claimed.add(id(step.node))
             yield Draft(
                 node=step.node,
                 scope=step.scope,
@@ -138,6 +151,53 @@ class UnregisteredTensor(Rule):
                 repair=self._buffer(step),
             )
 
+    def plain_attribute_used(self, event: PlainAttributeUsed) -> Iterable[Draft]:
+        if event.scope.setting in (Setting.FORWARD, Setting.METHOD):
+            self._used.setdefault(id(event.store), event)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        """What is handed to a function of the project or of another library is computed with there."""
+        if event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.name not in _READ_ANYWHERE:
+            for argument in event.call.arguments:
+                provenance = provenance_of(argument.value)
+                step = provenance.step if provenance is not None else None
+                if step is not None and step.kind is StepKind.STORED and not event.name.startswith("torch."):
+                    self._used.setdefault(id(step.node), event)
+        return ()
+
+    def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
+        """Beside a buffer of the same constructor, which says that tensors of this class move with the module."""
+        facts = event.facts
+        if not facts.info.is_module or facts.info.defines("_apply", "to", "cuda"):
+            return
+        buffers = {fact.scope: fact for fact in facts.attributes.values() if fact.kind == "buffer"}
+        for fact in facts.attributes.values():
+            used, buffer = self._used.get(id(fact.node)), buffers.get(fact.scope)
+            if used is None or buffer is None or fact.stores > 1 or fact.registered or id(fact.node) in self._claimed:
+                continue
+            if fact.scope.class_name != facts.info.qualname:
+                continue  # a base class tells of its own
+            if not isinstance(fact.value, Tensor) or not _stays_behind(fact.value):
+                continue
+            step = provenance_of(fact.value)
+            if step is None or step.step.kind is not StepKind.STORED:
+                continue
+            yield Draft(
+                node=fact.node,
+                scope=fact.scope,
+                severity=Severity.WARNING,
+                message=f"`self.{fact.name}` is a plain attribute, so it stays where it is when the module moves, "
+                f"unlike the buffer `self.{buffer.name}`; `{used.scope.qualname.rpartition('.')[2]}` computes with it",
+                confidence=Confidence.MEDIUM,
+                trace=(
+                    draft_step(step.step),
+                    DraftStep(buffer.node, buffer.scope, f"`self.{buffer.name}` is registered here"),
+                    DraftStep(used.node, used.scope, "computed with here"),
+                ),
+                repair=self._buffer(step.step),
+            )
+
     def _buffer(self, step: Step) -> Repair:
         import libcst as cst
 
@@ -149,6 +209,10 @@ class UnregisteredTensor(Rule):
         if id(step.node) in self._tensors and isinstance(step.node, cst.Attribute):
             return Repair(Applicability.UNSAFE, message, (RegisterBuffer(step.node),))
         return Repair(Applicability.SUGGESTION, message)
+
+
+_READ_ANYWHERE = frozenset({"len", "print", "str", "repr", "isinstance", "type", "id", "list", "float", "int", "bool"})
+"""Functions to which it does not matter where a tensor is."""
 
 
 def stored_step(value: Value, reader: Scope) -> Step | None:
@@ -163,6 +227,19 @@ def stored_step(value: Value, reader: Scope) -> Step | None:
         if step.kind is StepKind.STORED:
             return step if step.scope.qualname != reader.qualname else None
     return None
+
+
+def _stays_behind(value: Tensor) -> bool:
+    """On the CPU, where the constructor's argument was, or nobody knows where; on an accelerator it was put on purpose.
+
+    A number on the CPU may meet tensors anywhere.
+    """
+    for leaf in leaves(value.device):
+        if isinstance(leaf, Known) and leaf != CPU:
+            return False
+        if isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.PARAMETER:
+            return False
+    return value.dim is not Dim.ZERO
 
 
 def _is_parameter(value: Value) -> bool:

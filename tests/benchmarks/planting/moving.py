@@ -56,7 +56,8 @@ def forgotten(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
     """forget: one of several values that a function moves to one place stays where it is. label: it is the target.
 
     They are moved by statements of one block (``a = a.to(device)``; ``a.to(device)`` only for what is called, or is
-    otherwise a module), or in one statement; the forgotten one is read afterwards. A label is named so, in a training
+    otherwise a module), or in one statement; the forgotten one is read afterwards, and not only to be registered as a
+    buffer or a parameter, which the module moves with itself. A label is named so, in a training
     or validation step or a loop over a loader, unpacked beside what else is
     moved.
     """
@@ -166,15 +167,23 @@ def is_tensor(flow: Flow, name: str) -> bool:
     return tensor
 
 
+def _registers(flow: Flow, node: ast.AST) -> bool:
+    """``self.register_buffer("gain", gain)``, ``nn.Parameter(gain)``: from then on the module moves it."""
+    if not isinstance(node, ast.Call):
+        return False
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return method in ("register_buffer", "register_parameter") or flow.file.dotted(node.func) == "torch.nn.Parameter"
+
+
 def _read_after(flow: Flow, name: str, statement: ast.stmt) -> bool:
     """Whether a name is read below a statement, other than for what does not depend on its place."""
     end = statement.end_lineno or statement.lineno
     for node in flow.nodes:
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node.lineno > end:
             parent = flow.file.parents[node]
-            if not (
-                isinstance(parent, ast.Attribute)
-                and parent.attr in ("shape", "size", "dtype", "ndim", "dim", "to", "cpu")
-            ):
+            placeless = isinstance(parent, ast.Attribute) and parent.attr in (
+                "shape", "size", "dtype", "ndim", "dim", "to", "cpu"
+            )  # fmt: skip
+            if not placeless and not _registers(flow, parent):
                 return True
     return False

@@ -16,6 +16,7 @@ _WITHOUT_PLACE = frozenset(
 _WITHOUT_PARAMETERS = re.compile(
     r"(.*Pool\w*|Dropout.*|Identity|Upsample|Flatten|Softmax|Tanh|Sigmoid|.*U|.*Pad\w*|Unfold)"
 )
+_OF_EACH_ELEMENT = frozenset("log exp sqrt neg abs float double half long int bool detach clone to".split())
 _OF_LISTS = frozenset({"append", "extend", "insert", "pop"})
 
 
@@ -24,7 +25,8 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
 
     ``m`` is no None and, as far as is told, no scalar tensor (which may meet others anywhere); the class has no
     ``_apply`` or ``to`` of its own, and another method computes with ``self.mask`` without moving it. As an index in
-    brackets it may stay on the CPU, so that is no such use.
+    brackets it may stay on the CPU, and as a condition or an argument of ``all`` and ``any`` it is read from
+    anywhere, so these are no such uses.
     """
     if any(one.node.name in ("_apply", "to", "cuda") for one in methods):
         return
@@ -49,7 +51,9 @@ def unregistered(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterat
 
 
 def _is_scalar(file: File, node: ast.expr) -> bool:
-    """A constant, or a factory's result that may have no dimension."""
+    """A constant, or a factory's result that may have no dimension, also after methods that keep it so."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_EACH_ELEMENT:
+        node = node.func.value
     if isinstance(node, ast.Constant):
         return True
     return isinstance(node, ast.Call) and file.dotted(node.func) in FACTORIES and not has_dimensions(file, node)
@@ -63,9 +67,22 @@ def _reads(file: File, scope: Scope, name: str) -> bool:
         isinstance(parent, ast.Attribute) and parent.attr in ("to", "cpu", "cuda", "type_as") for parent in parents
     )
     return not moved and any(
-        not (isinstance(parent, ast.Attribute) and parent.attr in _WITHOUT_PLACE) and not _is_index(file, use)
+        not (isinstance(parent, ast.Attribute) and parent.attr in _WITHOUT_PLACE)
+        and not _is_index(file, use)
+        and not _is_condition(use, parent)
         for use, parent in zip(uses, parents, strict=True)
     )
+
+
+def _is_condition(node: ast.AST, parent: ast.AST) -> bool:
+    match parent:
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+            return test is node
+        case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
+            return True
+        case ast.Call(func=ast.Name(id="bool" | "int" | "float" | "all" | "any")):
+            return True
+    return False
 
 
 def _is_index(file: File, node: ast.AST) -> bool:

@@ -1,0 +1,53 @@
+"""Contracts of functions about where their arguments are, read from what the functions do themselves."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs
+from devlint.placement.domain.provenance import Provenance, StepKind
+from devlint.placement.operations.operands import Bound, provenance_of
+from devlint.semantics import Clash
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def on_the_host_by_contract(
+    interp: Interpreter, clash: Clash[Device], operands: Sequence[Bound], devices: Sequence[Device]
+) -> bool:
+    """Whether a value was placed on the CPU on purpose beside an argument: then the function expects CPU arguments.
+
+    It is a mismatch all the same if the value was moved from that very argument, or by a helper from any: what a
+    helper expects of its arguments is no contract of its callers.
+    """
+    sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
+    for one, two in (sides, sides[::-1]):
+        device = devices[two]
+        if devices[one] != CPU or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+            continue
+        provenance = provenance_of(operands[one].value)
+        if provenance is not None and _placed_on_purpose(provenance):
+            if _moved_by_helper(interp, provenance):
+                return False
+            return not any(step.device == device for step in provenance)
+    return False
+
+
+def _moved_by_helper(interp: Interpreter, provenance: Provenance) -> bool:
+    moved = provenance.find(StepKind.MOVED)
+    if moved is None or moved.scope == interp.scope:
+        return False
+    before = itertools.takewhile(lambda step: step is not moved, reversed(tuple(provenance)))
+    return any(isinstance(step.device, SameAs) and step.device.symbol.anchor is not Anchor.BATCH for step in before)
+
+
+def _placed_on_purpose(provenance: Provenance) -> bool:
+    for step in provenance:
+        if step.kind is StepKind.MOVED:
+            return True
+        if step.kind is StepKind.MADE:
+            return not step.bare
+    return False
