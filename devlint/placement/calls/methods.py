@@ -44,7 +44,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
-from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.semantics import Factory
 from devlint.semantics.sampling import GENERATOR
@@ -296,4 +296,8 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
         return Host(number=True)
     if isinstance(receiver, Constant):
         return Host()
+    if name in SCIPY_ONLY:
+        if isinstance(function.value, cst.Subscript):
+            read_indices(interp, function.value)
+        return Host(numpy=True)
     return NOTHING

@@ -30,6 +30,7 @@ from devlint.placement.domain.lattice import (
     Known,
     SameAs,
     assume,
+    guards_of,
     is_accelerator,
     is_device_choice,
     leaves,
@@ -163,7 +164,7 @@ def _judge(
         return None
     guards: list[Guard] = []
     for b in operands:
-        for guard in _guards(device_of_value(b.value)):
+        for guard in guards_of(device_of_value(b.value)):
             if guard not in guards:
                 guards.append(guard)
     if not guards:
@@ -219,12 +220,6 @@ def _has_device_choice(device: Device) -> bool:
     return isinstance(device, Choice) and (
         is_device_choice(device) or _has_device_choice(device.then) or _has_device_choice(device.otherwise)
     )
-
-
-def _guards(device: Device) -> list[Guard]:
-    if isinstance(device, Choice):
-        return [device.guard, *_guards(device.then), *_guards(device.otherwise)]
-    return []
 
 
 def _meet(

@@ -132,6 +132,7 @@ if TYPE_CHECKING:
         MismatchOperand,
         ParameterIgnored,
         Returned,
+        Stored,
     )
 
 
@@ -160,6 +161,10 @@ class CreationWithoutDevice(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._handed_out.called(event)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._handed_out.stored(event)
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:

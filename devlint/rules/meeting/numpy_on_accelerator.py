@@ -72,6 +72,7 @@ from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
 from devlint.placement.domain.lattice import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
 from devlint.placement.domain.provenance import Provenance
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.host_reads import ARRAY_INDEX
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -143,6 +144,9 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)
+            if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the module's inputs are")
+                continue
             if not _is_tensor(event) and not (sibling is not None and _is_item_beside(event, sibling)):
                 continue
             if sibling is None and _is_taken_from_a_graph(event):
