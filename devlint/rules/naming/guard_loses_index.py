@@ -245,7 +245,7 @@ def _draft_of_contract(event: Moved, given: str, repair: Repair) -> Draft:
     return Draft(
         node=event.node,
         scope=event.scope,
-        message=f"{quoted(event.node, 'the move')} means the current device; the name of the function settles the type, "
+        message=f"{quoted(event.node, 'the move')} means the current device; the function's name settles the type, "
         f"and `{given}` which one it is",
         confidence=Confidence.LOW if low else Confidence.MEDIUM,
         trace=(DraftStep(event.node, event.scope, "goes to the current device", str(event.target), passes_on=False),),
