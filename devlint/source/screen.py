@@ -12,9 +12,17 @@ def may_hold_findings(source: Source) -> bool:
     that is handed a tensor need not name it: only a tensor is detached. The text is searched too, since a file may be
     written in an encoding whose bytes do not show it.
     """
-    if any(mark.encode() in source.data for mark in _MARKS):
-        return True
-    return source.encoding != "utf-8" and any(mark in source.text for mark in _MARKS)
+    return bytes_may_hold_findings(source.data) or (source.encoding != "utf-8" and text_may_hold_findings(source.text))
+
+
+def bytes_may_hold_findings(data: bytes) -> bool:
+    """The screen over bytes that are not decoded yet."""
+    return any(mark.encode() in data for mark in _MARKS)
+
+
+def text_may_hold_findings(text: str) -> bool:
+    """The screen over a text."""
+    return any(mark in text for mark in _MARKS)
 
 
 _MARKS = ("torch", ".detach().numpy()")

@@ -2,9 +2,10 @@
 
 ## What it does
 
-Finds `.numpy()`, `np.f(t)`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an accelerator, or
-that is where the caller put it while the same function shows that this may be an accelerator: a sibling goes through
-`.cpu()` first, or a method of a Module makes a tensor of numpy's result again, for the module's callers.
+Finds `.numpy()`, `np.f(t)`, `array[t]`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an
+accelerator, or that is where the caller put it while the same function shows that this may be an accelerator: a sibling
+goes through `.cpu()` first, the tensor is taken from a graph (`t.detach().numpy()`), it is an input of `forward` that
+indexes an array, or a method of a Module makes a tensor of numpy's result again, for the module's callers.
 
 ## Why is this bad
 
@@ -66,7 +67,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
-from devlint.drafts.wording import code_with, is_certain, quoted
+from devlint.drafts.wording import code_of, code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
 from devlint.placement.domain.lattice import Choice, Device, Known, SameAs, describe, is_accelerator, leaves
@@ -147,9 +148,14 @@ class NumpyOnAccelerator(Rule):
             if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the module's inputs are")
                 continue
-            if not _is_tensor(event) and not (sibling is not None and _is_item_beside(event, sibling)):
+            from_graph = _is_taken_from_a_graph(event)
+            if (
+                not _is_tensor(event)
+                and not from_graph
+                and not (sibling is not None and _is_item_beside(event, sibling))
+            ):
                 continue
-            if sibling is None and _is_taken_from_a_graph(event):
+            if sibling is None and from_graph:
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
                 continue
             if sibling is None or scope.setting is Setting.HOST:
@@ -169,7 +175,10 @@ def _is_tensor(event: HostRead) -> bool:
 
 
 def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
-    """In `forward`: an item of the very argument another item of which is brought to the CPU by subscript."""
+    """In `forward`: an item of the very argument another item of which is brought to the CPU, by subscript.
+
+    Or an item of a dict of tensors, by its annotation, beside any tensor that is brought to the CPU.
+    """
     import libcst as cst
 
     one, other = event.expression, sibling.receiver_node
@@ -177,9 +186,18 @@ def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
         event.scope.setting is Setting.FORWARD
         and event.reader == METHOD
         and isinstance(one, cst.Subscript)
-        and isinstance(other, cst.Subscript)
-        and one.value.deep_equals(other.value)
+        and (_is_annotated(event) or (isinstance(other, cst.Subscript) and one.value.deep_equals(other.value)))
     )
+
+
+def _is_annotated(event: HostRead) -> bool:
+    """Whether the value is an item of an argument whose annotation says that it holds tensors."""
+    import libcst as cst
+
+    provenance = provenance_of(event.value)
+    given = provenance.first.node if provenance is not None else None
+    annotation = given.annotation if isinstance(given, cst.Param) else None
+    return annotation is not None and "Tensor" in code_of(annotation.annotation)
 
 
 _ON_THE_CPU_AS_A_RULE = (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK)
@@ -192,13 +210,22 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
 
     if event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST or event.reader != METHOD:
         return False
-    match event.expression:
+    expression = event.expression
+    while isinstance(expression, cst.Call) and isinstance(expression.func, cst.Attribute):
+        if expression.func.attr.value not in _OF_SHAPE_OR_TYPE:
+            break
+        expression = expression.func.value
+    match expression:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach"))):
             return True
         case cst.Attribute(attr=cst.Name(value="data")):
             return True
         case _:
             return False
+
+
+_OF_SHAPE_OR_TYPE = frozenset({"view", "reshape", "squeeze", "unsqueeze", "flatten", "float", "double", "clone"})
+"""Methods after which a tensor is where it was."""
 
 
 def _accelerator(device: Device) -> bool:
