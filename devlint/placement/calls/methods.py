@@ -19,6 +19,7 @@ from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MOD
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     Evidence,
@@ -45,7 +46,7 @@ from devlint.placement.operations.operands import bind
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
-from devlint.placement.syntax.nodes import code_of, path_of
+from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.semantics import Factory
 from devlint.semantics.sampling import GENERATOR
 
@@ -191,9 +192,16 @@ _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "a
 """For each registering method, the parameter with the registered value; for other methods it is ``module``."""
 
 
+def _of_override(receiver: Self, name: str, site: CallSite) -> Argument | None:
+    """The registered value by the name that the class's own ``register_parameter(name, parameter)`` gives it."""
+    method = receiver.info.method(name)
+    parameters = parameters_of(method.header)[2:3] if method is not None else []
+    return site.keyword(parameters[0].name.value) if parameters else None
+
+
 def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     key = site.argument("name", 0)
-    value = site.argument(_REGISTERED_AS.get(name, "module"), 1)
+    value = site.argument(_REGISTERED_AS.get(name, "module"), 1) or _of_override(receiver, name, site)
     if key is None or value is None or not isinstance(key.value, Constant):
         interp.object_stores.dynamic.add(receiver.info)
         return NOTHING

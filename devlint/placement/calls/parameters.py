@@ -71,7 +71,7 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
-    named_so = name.startswith(CONSTRUCTION_PREFIXES) and not serves_forward(owner, name)
+    named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
     if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
     if (owner.is_module and name == "forward") or is_step_of_forward(owner, info):
@@ -80,6 +80,17 @@ def _setting(info: FunctionInfo) -> Setting:
     if name in placed or name in on_host:
         return Setting.FORWARD if name in placed else Setting.HOST
     return Setting.METHOD
+
+
+def _takes_data(info: FunctionInfo) -> bool:
+    """``initialize_from_data(x)``: data comes in when the object is built, and where it works."""
+    if not info.name.lstrip("_").startswith("initialize"):
+        return False
+    imports = info.linkage.imports if info.linkage is not None else {}
+    if info.uses is None:
+        info.uses = uses_of(info.node, imports)
+    roles = roles_of(info, imports, info.uses).values()
+    return any(held.role in (Holds.TENSOR, Holds.LIKELY_TENSOR) for held in roles)
 
 
 def _is_of_cpu(name: str) -> bool:

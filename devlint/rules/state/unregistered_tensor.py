@@ -80,9 +80,10 @@ from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import DeviceMismatch, Returned, Stored
+    from devlint.placement.domain.events import DeviceMismatch, Returned, Stored, UndecidedMismatch
     from devlint.placement.domain.scope import Scope
 
 
@@ -95,6 +96,9 @@ class UnregisteredTensor(Rule):
     def __init__(self) -> None:
         self._tensors: set[int] = set()
         """Targets of assignments that store a tensor itself, and no container of tensors, by their identity."""
+
+        self._told: set[int] = set()
+        """Stores of tensors that were handed in, which are reported."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         if isinstance(event.value, Tensor):
@@ -116,6 +120,28 @@ class UnregisteredTensor(Rule):
                 repair=self._buffer(step),
             )
             return
+
+    def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
+        """A tensor that was handed to the constructor and is kept plain: it stays with whoever handed it in."""
+        if event.scope.setting is not Setting.FORWARD or event.scope.role is Role.TEST:
+            return
+        for mine in event.operands:
+            step = _handed_in(mine.value)
+            other = next((o for o in event.operands if o is not mine and _moves_with_module(o.value)), None)
+            if step is None or other is None or id(step.node) in self._told:
+                continue
+            self._told.add(id(step.node))
+            steps = (draft_step(s) for s in reversed(tuple(provenance_of(mine.value) or ())))
+            yield Draft(
+                node=step.node,
+                scope=step.scope,
+                severity=Severity.WARNING,
+                message=f"`{_attribute(step)}` is a plain attribute, so it stays where the constructor got it when the "
+                f"module moves, but {operand_and_placement(other)}",
+                confidence=Confidence.MEDIUM,
+                trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
+                repair=self._buffer(step),
+            )
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         """Handed out of `forward` beside results that are where the inputs are."""
@@ -163,6 +189,27 @@ def stored_step(value: Value, reader: Scope) -> Step | None:
         if step.kind is StepKind.STORED:
             return step if step.scope.qualname != reader.qualname else None
     return None
+
+
+def _handed_in(value: Value) -> Step | None:
+    """The store of a tensor that the constructor was handed, or computed of one; None for others.
+
+    An argument that is kept as it is may be a Parameter, which the store registers: what is computed of one is none.
+    """
+    provenance = provenance_of(value)
+    if not isinstance(value, Tensor) or provenance is None or _is_parameter(value) or value.dim is Dim.ZERO:
+        return None
+    stored = provenance.find(StepKind.STORED)
+    given = provenance.first
+    by_caller = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.PARAMETER
+    if stored is None or not by_caller or given.kind is not StepKind.GIVEN or stored.scope != given.scope:
+        return None
+    return stored if stored.scope.setting is Setting.CONSTRUCTION else None
+
+
+def _moves_with_module(value: Value) -> bool:
+    device = device_of(value)
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
 
 
 def _is_parameter(value: Value) -> bool:
