@@ -186,10 +186,10 @@ def _judge(
             found = None
         clashes.append(found)
     found = next((c for c in clashes if c is not None), None)
-    # Under one guard, a mismatch in either arm counts, and so does one of any leaf of a single operand: it was bound
-    # there. The arms of two guards of two operands may exclude each other.
-    chosen = sum(isinstance(device_of_value(b.value), Choice) for b in operands)
-    return found if len(guards) == 1 or chosen == 1 or all(clashes) else None
+    # Under one guard, a mismatch in either arm counts, and so does one of any leaf of an operand that has all the
+    # guards: it was bound there. The arms of two guards of two operands may exclude each other.
+    nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
+    return found if nested or all(clashes) else None
 
 
 def _judge_iterations(
