@@ -106,10 +106,13 @@ class HandedOut:
             if value.provenance is not None and value.provenance.find(StepKind.STORED):
                 continue
             like = self._made_like(step, scope)
-            if not in_place_of_forward and like is None:
+            from_host = self._answers_from_host(step, scope)
+            if not in_place_of_forward and like is None and not from_host:
                 continue
             name = quoted(step.node, f"`{step.name}`")
             beside = f" with the dtype of `{like}`, not on its device," if like is not None else ""
+            if from_host and not in_place_of_forward:
+                beside = ", as the argument that was brought there with `.cpu()`,"
             draft = Draft(
                 node=step.node,
                 scope=step.scope,
@@ -154,6 +157,17 @@ class HandedOut:
                 return name if kept else None  # a name that is bound anew may be anywhere
         return None
 
+    def _answers_from_host(self, step: Step, scope: Scope) -> bool:
+        """A function of a library brings its arguments to the CPU for numpy, and makes what it returns there as well.
+
+        The ``.cpu()`` says that they are expected elsewhere, and so is the answer. An array that only becomes a tensor,
+        as by ``from_numpy``, is for those who work on the host all the way (fixture `host_round_trips`).
+        """
+        if step.factory is None or not (step.factory.takes_device or step.factory.legacy):
+            return False
+        given = scope.setting in (Setting.FUNCTION, Setting.METHOD) and scope.role is Role.LIBRARY
+        return given and scope.qualname in self._inputs_to_cpu and step.scope == scope
+
     def _repair(self, step: Step) -> Repair:
         expression = self.definitions.first_tensor(step.scope, step.node)
         if expression is None:
@@ -162,7 +176,7 @@ class HandedOut:
 
     def finish(self) -> Iterator[Draft]:
         for scope, draft in self._drafts:
-            if scope.qualname in self._placed:
+            if scope.qualname in self._placed or scope.qualname in self._inputs_to_cpu:
                 yield replace(draft, confidence=Confidence.LOW) if scope.class_name in self._built else draft
 
     def _confidence(self, step: Step, scope: Scope) -> Confidence:
