@@ -10,6 +10,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.events import Sink
+from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import named_instead
 from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
@@ -108,8 +109,10 @@ def _confidence(definition: Definition, place: Place, best: Candidate) -> Confid
     if tests or definition.of_cuda or place.weak:
         return Confidence.LOW
     if place.scope.role is not Role.LIBRARY:
-        # A script chooses a device, but not two ways to spell it in one function.
-        return Confidence.MEDIUM if best.in_use and place.scope.role is Role.SCRIPT else Confidence.LOW
+        # A script chooses a device, but not two ways to spell it in one function, nor for the inputs of a model.
+        of_model = place.scope.setting is Setting.FORWARD and best.is_tensor
+        chosen = place.scope.role is not Role.SCRIPT or not (best.in_use or of_model)
+        return Confidence.LOW if chosen else Confidence.MEDIUM
     if place.of_module and not best.is_device:
         # Where a module goes is a choice, and nothing says that the others are to follow.
         return Confidence.LOW

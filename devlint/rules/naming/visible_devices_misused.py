@@ -73,6 +73,7 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import Decided, Known, exclude, is_accelerator
 from devlint.rules.naming.cuda_start import MODULE_LEVEL, CudaStart
 from devlint.rules.naming.visible_devices import NAME, is_misspelling, visible
+from devlint.rules.naming.visible_devices_read import ReadBack
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -101,15 +102,18 @@ class VisibleDevicesMisused(Rule):
         self._start = CudaStart()
         self._settings: list[_Setting] = []
         self._indices: list[DeviceNamed] = []
+        self._read_back = ReadBack()
 
     # -- what happens, in order ---------------------------------------------------------------------------------------
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._read_back.stored(event)
         if _is_environment(event.owner) and event.attribute is not None:
             yield from self._set(event, event.attribute, event.value, event.node)
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._start.note_call(event)
+        self._read_back.called(event)
         yield from self._set_by_call(event)
 
     def _set_by_call(self, event: Called) -> Iterable[Draft]:
@@ -134,6 +138,7 @@ class VisibleDevicesMisused(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         if isinstance(event.target, Known) and event.target.type == "cuda":
             self._start.note_touch(event)
+        self._read_back.moved(event)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -170,6 +175,7 @@ class VisibleDevicesMisused(Rule):
             and not self._start.starts_processes(setting.event.scope)
         ]
         yield from late
+        yield from self._read_back.drafts()
         if not late:
             yield from self._renumbered()
 
