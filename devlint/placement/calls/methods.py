@@ -67,7 +67,7 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if isinstance(known, Factory):
         return factories.create(interp, node, known, site, receiver)
     if known is None:
-        return NOTHING
+        return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
     if name in ("item", "tolist"):
         host_read(interp, node, f".{name}()", receiver, expression=function.value)
         return Host(number=True)
@@ -99,6 +99,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if method is not None and not method.is_property:
         # The result is unknown, but a CPU tensor that is passed can be checked against the object's own tensors.
         call_with_values(interp, node, method, site, receiver)
+    if name in SCIPY_ONLY:
+        return _of_matrix(interp, function)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
@@ -304,8 +306,11 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
         return Host(number=True)
     if isinstance(receiver, Constant):
         return Host()
-    if name in SCIPY_ONLY:
-        if isinstance(function.value, cst.Subscript):
-            read_indices(interp, function.value)
-        return Host(numpy=True)
-    return NOTHING
+    return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
+
+
+def _of_matrix(interp: Interpreter, function: cst.Attribute) -> Host:
+    """``matrix[rows].todense()``: what has the method is a matrix of scipy."""
+    if isinstance(function.value, cst.Subscript):
+        read_indices(interp, function.value)
+    return Host(numpy=True)

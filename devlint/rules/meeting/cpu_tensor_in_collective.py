@@ -234,7 +234,7 @@ def _parts(value: Value) -> tuple[Value, ...]:
 
 
 def _on_cpu(value: Value) -> Step | None:
-    """Where a tensor was made or put that is on the CPU for certain, or in one arm beside the caller's in the other."""
+    """Where a tensor was made or put that is on the CPU, for certain or in one arm beside the caller's in the other."""
     if not isinstance(value, Tensor) or value.provenance is None or CPU not in leaves(value.device):
         return None
     step = bare_creation(value)

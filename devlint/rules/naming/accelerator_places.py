@@ -42,6 +42,8 @@ class Place:
     """Arguments that are None where it is reached."""
     where_available: bool = False
     """What was made on the CPU goes there wherever the machine has an accelerator."""
+    written_here: bool = True
+    """The literal stands in the call itself, and did not come by way of a name or another function."""
     in_place: bool = False
     """A statement that moves a module, or what may be one."""
 
@@ -69,7 +71,10 @@ class Definition:
 def draft_of(definitions: Definitions, definition: Definition, place: Place) -> Draft | None:
     candidates = [
         candidate
-        for candidate in (*definition.in_use, *candidates_of(definition.begun, definition.moved))
+        for candidate in (
+            *(definition.in_use if place.written_here else ()),
+            *candidates_of(definition.begun, definition.moved),
+        )
         if candidate.name not in place.absent
         and not is_part_of(place.receiver, candidate.name)
         and (id(place.node), candidate.name) not in definition.filled_in

@@ -178,6 +178,7 @@ class HardcodedAccelerator(Rule):
                 call = event.call.node if event.call is not None else None
                 absent = _absent(event.arms)
                 place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
+                place.written_here = call is not None and any(a.value is event.node for a in call.args)
                 self._in(event.scope).places.append(place)
         return ()
 
@@ -204,6 +205,7 @@ class HardcodedAccelerator(Rule):
         sides = (event.receiver_text, of_module, event)
         place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
         place.where_available, place.in_place = where_available, in_place
+        place.written_here = event.named is None or event.named.node is node
         definition.places.append(place)
         return ()
 

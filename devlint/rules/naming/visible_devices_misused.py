@@ -2,11 +2,12 @@
 
 ## What it does
 
-Finds three mistakes with `CUDA_VISIBLE_DEVICES`:
+Finds four mistakes with `CUDA_VISIBLE_DEVICES`:
 
 - a name in `os.environ` that is nearly this one (`CUDA_VISIBLE_DEVICE`): an error;
 - a value set after CUDA was started in the same place, by `torch.cuda.is_available()`, `device_count()`, a `.cuda()`;
-- an index that counts the hidden devices too: with `"2,3"` visible, the devices are `cuda:0` and `cuda:1`.
+- an index that counts the hidden devices too: with `"2,3"` visible, the devices are `cuda:0` and `cuda:1`;
+- a number that is read back from it and used as an index: it is a physical one, and the visible ones are counted.
 
 ## Why is this bad
 
@@ -42,7 +43,7 @@ Setting it in the shell or in the launcher is surer still: nothing can have star
 - Set before the first question to CUDA. `import torch`, `torch.device(...)`, seeding and naming a device start nothing.
 - Set for child processes: in a copy of the environment, or in a definition that starts processes.
 - Other vendors' variables: `HIP_VISIBLE_DEVICES`, `MUSA_VISIBLE_DEVICES`, `ASCEND_RT_VISIBLE_DEVICES`.
-- The variable is only read.
+- The variable is only read: counted, or shown.
 
 ## Fix safety
 

@@ -41,7 +41,7 @@ class ReadBack:
         number = self._number(event.scope, event.value_node)
         if number is not None:
             self._numbers[event.scope, event.target] = number
-        elif event.value_node is not None:
+        else:
             self._numbers.pop((event.scope, event.target), None)
 
     def called(self, event: Called) -> None:

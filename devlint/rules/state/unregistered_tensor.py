@@ -4,7 +4,8 @@
 
 Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
 buffers and then meet, in `forward` or what it calls, values that move with the module. Where the tensor is only
-returned from `forward`, the finding is a warning.
+returned from `forward`, the finding is a warning, and where the constructor was handed the tensor or what it was
+computed of: such a tensor stays with whoever handed it in.
 
 ## Why is this bad
 
@@ -61,7 +62,8 @@ After the module was moved, a walk over its attributes finds this tensor on the 
 
 ## Known problems
 
-Attributes set from outside the class are not seen.
+Attributes set from outside the class are not seen. A Parameter that is handed in as a tensor is registered by the
+store, and is reported all the same where `forward` meets it.
 """
 
 from __future__ import annotations
