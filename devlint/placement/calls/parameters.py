@@ -15,6 +15,7 @@ from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS
 from devlint.placement.declarations.evidence_uses import uses_of
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
+from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of
 from devlint.placement.declarations.parameter_evidence import Role as Holds
@@ -86,7 +87,7 @@ def _takes_data(info: FunctionInfo) -> bool:
     """``initialize_from_data(x)``: data comes in when the object is built, and where it works."""
     if not info.name.lstrip("_").startswith("initialize"):
         return False
-    imports = info.linkage.imports if info.linkage is not None else {}
+    imports = info.linkage.imports if info.linkage is not None else ImportTable()
     if info.uses is None:
         info.uses = uses_of(info.node, imports)
     roles = roles_of(info, imports, info.uses).values()

@@ -100,7 +100,7 @@ class GuardLosesIndex(LosesTheDevice):
     def __init__(self) -> None:
         super().__init__()
         self._definitions: dict[Scope, cst.CSTNode] = {}
-        self._definitions_given: dict[Scope, tuple[str, ...]] = {}
+        self._given: dict[Scope, tuple[str, ...]] = {}
         """By definition: its arguments that are tensors for certain."""
         self._flags: dict[tuple[str, str], str] = {}
         """By definition and name: the test whose result the name holds."""
@@ -136,7 +136,7 @@ class GuardLosesIndex(LosesTheDevice):
         made = bare_creation(event.receiver)
         if made is None or not isinstance(event.receiver, Tensor) or event.receiver.device != CPU or event.guarded:
             return
-        given = self._definitions_given.get(event.scope, ())
+        given = self._given.get(event.scope, ())
         if event.fate == Fate.USED and made.scope == event.scope and given:
             device = f"{given[0]}.device"
             changes = named_instead(event, device)
@@ -158,8 +158,11 @@ class GuardLosesIndex(LosesTheDevice):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions[event.scope] = event.node
-        certain = (name for name, value in event.arguments if is_certain(value) and is_movable(value.device))
-        self._definitions_given[event.scope] = tuple(certain)
+        self._given[event.scope] = tuple(
+            name
+            for name, value in event.arguments
+            if isinstance(value, Tensor) and is_certain(value) and is_movable(value.device)
+        )
         return ()
 
     def _note(

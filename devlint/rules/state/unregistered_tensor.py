@@ -76,8 +76,8 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, leaves, may_be_cpu
+from devlint.placement.domain.abstract_values import Container, Kind, Module, Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
@@ -85,7 +85,7 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import DeviceMismatch, Returned, Stored, UndecidedMismatch
+    from devlint.placement.domain.events import Called, DeviceMismatch, Returned, Stored, UndecidedMismatch
     from devlint.placement.domain.scope import Scope
 
 
@@ -101,6 +101,10 @@ class UnregisteredTensor(Rule):
 
         self._told: set[int] = set()
         """Stores of tensors that were handed in, which are reported."""
+        self._handed_in: list[tuple[str, Draft]] = []
+        """By class: the findings about them."""
+        self._built_beside: set[str] = set()
+        """Classes that the file builds itself, of what is where the caller works."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         if isinstance(event.value, Tensor):
@@ -126,7 +130,7 @@ class UnregisteredTensor(Rule):
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         """A tensor that was handed to the constructor and is kept plain: it stays with whoever handed it in."""
         if event.scope.setting is not Setting.FORWARD or event.scope.role is Role.TEST:
-            return
+            return ()
         for mine in event.operands:
             step = _handed_in(mine.value)
             other = next((o for o in event.operands if o is not mine and _moves_with_module(o.value)), None)
@@ -134,7 +138,7 @@ class UnregisteredTensor(Rule):
                 continue
             self._told.add(id(step.node))
             steps = (draft_step(s) for s in reversed(tuple(provenance_of(mine.value) or ())))
-            yield Draft(
+            draft = Draft(
                 node=step.node,
                 scope=step.scope,
                 severity=Severity.WARNING,
@@ -144,6 +148,25 @@ class UnregisteredTensor(Rule):
                 trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
                 repair=self._buffer(step),
             )
+            self._handed_in.append((step.scope.class_name or "", draft))
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        """`Weighted(mask * w)(x)`: what builds the object has the tensor where it works (fixture `handed_in`)."""
+        if (
+            isinstance(event.result, Module)
+            and event.result.info is not None
+            and event.name.split(".")[-1][:1].isupper()
+        ):
+            values = (argument.value for argument in event.call.arguments)
+            if any(isinstance(value, (Tensor, Opaque)) and is_movable(value.device) for value in values):
+                self._built_beside.add(event.result.info.qualname)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for owner, draft in self._handed_in:
+            if owner not in self._built_beside:
+                yield draft
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         """Handed out of `forward` beside results that are where the inputs are."""
