@@ -29,11 +29,12 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator, relate
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
+from devlint.semantics import Relation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -192,16 +193,25 @@ def _moved_tensor(
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A blocking copy ends after every copy that was queued before it.
         interp.state.streams = interp.state.streams.copies_arrived()
+    way, leader = receiver.provenance, _leader(target)
+    if leader is not None and receiver.device == CPU:
+        step_kind, way = StepKind.COMPUTED, leader
     return replace(
         receiver,
         device=target.device,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
-        provenance=interp.step(step_kind, node, target.device, f".{method}()", receiver.provenance),
+        provenance=interp.step(step_kind, node, target.device, f".{method}()", way),
         pinned=False,
         copied_at=interp.state.streams.copies if to_host else None,
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
     )
+
+
+def _leader(target: Target) -> Provenance | None:
+    """The way of the tensor on the CPU whose ``.device`` is named: what is brought there is there because of it."""
+    named = target.named.value if target.named is not None else None
+    return named.provenance if isinstance(named, DeviceName) and named.of_tensor and named.device == CPU else None
 
 
 def is_asynchronous(call: CallSite) -> bool:
@@ -244,7 +254,7 @@ def _mark_discarded(
     interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target
 ) -> None:
     path = path_of(receiver_node)
-    if path is None:
+    if path is None or relate(getattr(receiver, "device", UNKNOWN), target.device) is Relation.SAME:
         return
     if isinstance(receiver, Tensor):
         provenance = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.provenance)
