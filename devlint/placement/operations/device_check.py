@@ -187,9 +187,11 @@ def _judge(
         clashes.append(found)
     found = next((c for c in clashes if c is not None), None)
     # Under one guard, a mismatch in either arm counts, and so does one of any leaf of an operand that has all the
-    # guards: it was bound there. The arms of two guards of two operands may exclude each other.
+    # guards: it was bound there. The arms of two guards of two operands may exclude each other, and so may an iteration
+    # and what a test of a device decides.
     nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
-    return found if nested or all(clashes) else None
+    plain = all(guard.kind not in (GuardKind.FIRST_ITERATION, GuardKind.ON_ACCELERATOR) for guard in guards)
+    return found if len(guards) == 1 or (nested and plain) or all(clashes) else None
 
 
 def _judge_iterations(

@@ -191,13 +191,15 @@ def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
 
 
 def _is_annotated(event: HostRead) -> bool:
-    """Whether the value is an item of an argument whose annotation says that it holds tensors."""
+    """Whether the value is an item of an argument whose annotation says that it is a dict of tensors."""
     import libcst as cst
 
     provenance = provenance_of(event.value)
     given = provenance.first.node if provenance is not None else None
-    annotation = given.annotation if isinstance(given, cst.Param) else None
-    return annotation is not None and "Tensor" in code_of(annotation.annotation)
+    item = event.expression.value if isinstance(event.expression, cst.Subscript) else None
+    if not isinstance(given, cst.Param) or given.annotation is None or not isinstance(item, cst.Name):
+        return False
+    return item.value == given.name.value and code_of(given.annotation.annotation).endswith("Tensor]")
 
 
 _ON_THE_CPU_AS_A_RULE = (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK)
