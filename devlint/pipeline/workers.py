@@ -27,8 +27,8 @@ from devlint.source.deadline import (
     end_process_after,
     too_long,
 )
-from devlint.source.screen import bytes_may_hold_findings
 from devlint.source.tree import Tree, WorkingTree
+from devlint.source.words_of_torch import bytes_may_hold_findings
 
 if TYPE_CHECKING:
     import queue

@@ -14,7 +14,7 @@ from devlint.placement.syntax.positions import Positions
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
 from devlint.source.part import Part
-from devlint.source.screen import text_may_hold_findings
+from devlint.source.words_of_torch import text_may_hold_findings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from devlint.source.decoding import Source
+from devlint.source.words_of_torch import bytes_may_hold_findings, text_may_hold_findings
 
 
 def may_hold_findings(source: Source) -> bool:
@@ -13,16 +14,3 @@ def may_hold_findings(source: Source) -> bool:
     written in an encoding whose bytes do not show it.
     """
     return bytes_may_hold_findings(source.data) or (source.encoding != "utf-8" and text_may_hold_findings(source.text))
-
-
-def bytes_may_hold_findings(data: bytes) -> bool:
-    """The screen over bytes that are not decoded yet."""
-    return any(mark.encode() in data for mark in _MARKS)
-
-
-def text_may_hold_findings(text: str) -> bool:
-    """The screen over a text."""
-    return any(mark in text for mark in _MARKS)
-
-
-_MARKS = ("torch", ".detach().numpy()")
