@@ -11,8 +11,7 @@ from devlint import semantics
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
-from devlint.placement.declarations.evidence_uses import uses_of
-from devlint.placement.declarations.parameter_evidence import name_uses
+from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -142,7 +141,7 @@ def call_module(
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(
-            interp, node, module, module_node, [*(bound or _first_input(interp, module, site)), *_encoded(module, site)]
+            interp, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)]
         )
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
@@ -199,22 +198,17 @@ def _left_on_cpu(
     return handed_back(interp, node, substitute(value, bind_arguments(interp, forward, site, module), interp, node))
 
 
-def _brings_over(interp: Interpreter, forward: FunctionInfo | None) -> bool:
-    """Whether a forward moves its first argument itself."""
-    if forward is None:
-        return False
-    # A move is known by its method: the imports of the file that it stands in do not matter.
-    uses = forward.uses if forward.uses is not None else uses_of(forward.node, interp.index.imports)
-    moved = name_uses(uses).moved
-    return any(param.name.value in moved for param in parameters_of(forward.node)[1:2])
+def _first_parameter(method: FunctionInfo) -> list[cst.Param]:
+    return parameters_of(method.node)[1:2]
 
 
-def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bound]:
+def _first_input(module: Module, site: CallSite) -> list[Bound]:
     """The input to check: for a module of the project, only a single first tensor certainly meets the parameters."""
     if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
         # The class may have no parameters; the evaluation of its forward checks the tensor.
         return []
-    if module.info is not None and _brings_over(interp, module.info.method("forward")):
+    forward = module.info.method("forward") if module.info is not None else None
+    if forward is not None and any(is_brought_over(forward.node, p.name.value) for p in _first_parameter(forward)):
         return []
     if library_models.takes_tensors(module.type_name):
         return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
