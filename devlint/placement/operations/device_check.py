@@ -182,7 +182,7 @@ def _judge(
                 device = assume(device, guard, holds)
             devices.append(device)
         found = _meet(interp, operation, operands, devices)
-        if found is not None and _decided_on_purpose(operands, devices):
+        if found is not None and (_decided_on_purpose(operands, devices) or _is_no_case(guards, outcome)):
             found = None
         clashes.append(found)
     found = next((c for c in clashes if c is not None), None)
@@ -192,6 +192,16 @@ def _judge(
     nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
     plain = all(guard.kind not in (GuardKind.FIRST_ITERATION, GuardKind.ON_ACCELERATOR) for guard in guards)
     return found if len(guards) == 1 or (nested and plain) or all(clashes) else None
+
+
+def _is_no_case(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
+    """Whether a value is none of those that it is compared with: ``if``/``elif`` over the modes that there are."""
+    cases: dict[str, list[bool]] = {}
+    for guard, holds in zip(guards, outcome, strict=True):
+        subject, equals, _ = guard.text.partition(" == ")
+        if equals:
+            cases.setdefault(subject, []).append(holds)
+    return any(len(held) > 1 and not any(held) for held in cases.values())
 
 
 def _judge_iterations(
