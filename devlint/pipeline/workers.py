@@ -28,6 +28,7 @@ from devlint.source.deadline import (
     too_long,
 )
 from devlint.source.tree import Tree, WorkingTree
+from devlint.source.words_of_torch import bytes_may_hold_findings
 
 if TYPE_CHECKING:
     import queue
@@ -275,7 +276,7 @@ def _serve(connection: Connection, inherited: list[Connection], tree: Tree, seco
 
 def _names_torch(task: FileTask) -> bool:
     try:
-        return b"torch" in (task.data if task.data is not None else WorkingTree().read(task.path))
+        return bytes_may_hold_findings(task.data if task.data is not None else WorkingTree().read(task.path))
     except OSError:
         return False
 

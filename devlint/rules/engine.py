@@ -14,6 +14,7 @@ from devlint.placement.syntax.positions import Positions
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
 from devlint.source.part import Part
+from devlint.source.words_of_torch import text_may_hold_findings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +44,7 @@ def lint_module(
     ``file`` is where the text stands in its ``project``; without one, imported names are known by the tables alone.
     Where ``tree`` is a skeleton, ``parts`` is all that is parsed of the text, and ``index`` what it defines.
     """
-    if "torch" not in text:
+    if not text_may_hold_findings(text):
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
     drafts = list(_drafts(analyse(tree, path, role, project, file, index), path))

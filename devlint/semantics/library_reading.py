@@ -119,7 +119,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
 _OPTION_TYPES: dict[str, type] = {
     **dict.fromkeys(("gives", "device", "argument", "place", "as"), str),
     **dict.fromkeys(("default", "first", "state"), bool),
-    **dict.fromkeys(("unless", "follows"), list),
+    **dict.fromkeys(("unless", "follows", "differ"), list),
     "position": int,
     "operation": dict,
 }
@@ -153,6 +153,7 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
         first=told.get("first", False),
         argument=told.get("argument", ""),
         follows=tuple(told.get("follows", ())),
+        differ=tuple(told.get("differ", ())),
         place=told.get("place", "nowhere"),
         as_function=told.get("as", ""),
         operation=told.get("operation"),

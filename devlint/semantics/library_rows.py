@@ -14,7 +14,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "meets": frozenset({"as", "operation"}),
     "host": frozenset(),
     "plain": frozenset(),
-    "module": frozenset({"state", "unless", "device"}),
+    "module": frozenset({"state", "unless", "device", "differ"}),
     "placer": frozenset({"unless"}),
     "object": frozenset({"follows"}),
     "placed": frozenset({"unless", "first", "gives", "argument", "position"}),
@@ -57,6 +57,8 @@ class Effect:
     """
     state: bool | None = None
     """Of a Module: whether it has parameters or buffers; None where its arguments decide."""
+    differ: tuple[str, ...] = ()
+    """Of a Module: the first arguments, in order. It has state if they are two literals that differ, none if alike."""
     first: bool = False
     """Of a returned argument: only the first, however many there are."""
     argument: str = ""

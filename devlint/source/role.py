@@ -12,7 +12,8 @@ _TEST_DIRECTORIES = frozenset({"test", "tests", "testing"})
 _BENCHMARK_DIRECTORIES = frozenset({"bench", "benches", "benchmark", "benchmarks"})
 _SCRIPT_DIRECTORIES = frozenset({"bin", "demo", "demos", "example", "examples", "script", "scripts", "tools"})
 
-_TEST_FILE = re.compile(r"(?:test_.*|.*_tests?|tests?|conftest)\Z")
+_TEST_FILE = re.compile(r"(?:test_(?!time_).*|.*_tests?|tests?|conftest)\Z")
+"""What runs at test time, as `test_time_augmentation.py`, is no test: the term is of machine learning."""
 _BENCHMARK_FILE = re.compile(r"(?:bench(?:mark)?s?_.*|.*_bench(?:mark)?s?|bench(?:mark)?s?)\Z")
 _SCRIPT_FILE = re.compile(r"(?:setup|noxfile|__main__)\Z")
 

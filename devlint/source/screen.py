@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from devlint.source.decoding import Source
+from devlint.source.words_of_torch import bytes_may_hold_findings, text_may_hold_findings
 
 
 def may_hold_findings(source: Source) -> bool:
@@ -12,9 +13,4 @@ def may_hold_findings(source: Source) -> bool:
     that is handed a tensor need not name it: only a tensor is detached. The text is searched too, since a file may be
     written in an encoding whose bytes do not show it.
     """
-    if any(mark.encode() in source.data for mark in _MARKS):
-        return True
-    return source.encoding != "utf-8" and any(mark in source.text for mark in _MARKS)
-
-
-_MARKS = ("torch", ".detach().numpy()")
+    return bytes_may_hold_findings(source.data) or (source.encoding != "utf-8" and text_may_hold_findings(source.text))

@@ -98,6 +98,10 @@ def _sequence(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _dict(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    first = site.positional[0].value if len(site.arguments) == 1 and site.positional else None
+    if isinstance(first, Container) and first.keys is None and isinstance(first.rest, Container) and not first.items:
+        # ``dict(module.named_parameters())``: of pairs, the values.
+        return Container((), (), item_of(interp, first.rest, 1), "dict", node)
     pairs = [(a.keyword, a.value) for a in site.arguments if a.keyword is not None]
     rest = NOTHING if any(a.keyword is None for a in site.arguments) else None
     return Container(tuple(v for _, v in pairs), tuple(k for k, _ in pairs), rest, "dict", node)
@@ -178,6 +182,7 @@ FUNCTIONS: dict[str, Special] = {
     "set": _sequence,
     "sorted": _sequence,
     "dict": _dict,
+    "collections.OrderedDict": _dict,
     "zip": _zip,
     "enumerate": _enumerate,
     "range": _range,

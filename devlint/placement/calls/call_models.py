@@ -69,12 +69,21 @@ def _device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
                 guarded = interp.under_device_guard
                 interp.emit(DeviceNamed(node, interp.scope, text, Sink.DEVICE, name, site, guarded, interp.arms))
             return name
+        _name_fallback(interp, index.node, type_name, site)
         return DeviceName(Known(type_name, SOME_INDEX), node, code_of(node))
     device = resolve_device(interp, first.value, first.node, Sink.DEVICE, site)
     if isinstance(first.value, DeviceName):
         return replace(first.value, device=device)
     text = str(first.value.value) if isinstance(first.value, Constant) else code_of(first.node)
     return DeviceName(device, first.node, text)
+
+
+def _name_fallback(interp: Interpreter, index: cst.BaseExpression, type_name: str, site: CallSite) -> None:
+    """``torch.device("cuda", index or 0)``: the index of everybody who gives none."""
+    fallback = index.right if isinstance(index, cst.BooleanOperation) and isinstance(index.operator, cst.Or) else None
+    if isinstance(fallback, cst.Integer) and type_name != "cpu":
+        text = f"{type_name}:{fallback.evaluated_value}"
+        interp.emit(DeviceNamed(fallback, interp.scope, text, Sink.DEFAULT, None, site, arms=interp.arms))
 
 
 def _probe(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

@@ -20,6 +20,7 @@ from devlint.placement.calls.library_objects import met, object_of_class, placer
 from devlint.placement.calls.modules import call_module
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Constant,
     Container,
     DeviceName,
     Host,
@@ -115,7 +116,15 @@ def _module(call: LibraryCall) -> Value:
         told = UNKNOWN if call.is_unknown() else call.interp.state.factory_device
     device = told
     provenance = call.interp.step(StepKind.MADE, call.node, device, call.name)
-    return Module(device, type_name, None, provenance, holds_state=call.effect.state)
+    state = _differ(call) if call.effect.differ else call.effect.state
+    return Module(device, type_name, None, provenance, holds_state=state)
+
+
+def _differ(call: LibraryCall) -> bool | None:
+    """Whether two literals differ, as in ``Resample(16000, 10000)``; None if the call does not show it."""
+    given = [call.site.argument(name, position) for position, name in enumerate(call.effect.differ)]
+    values = [a.value.value for a in given if a is not None and isinstance(a.value, Constant)]
+    return len(set(values)) > 1 if len(values) == len(call.effect.differ) else None
 
 
 def _placed(call: LibraryCall) -> Value:

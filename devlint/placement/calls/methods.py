@@ -19,6 +19,7 @@ from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MOD
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     Evidence,
@@ -45,8 +46,8 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
-from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import code_of, path_of
+from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
+from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.semantics import Factory
 from devlint.semantics.sampling import GENERATOR
 
@@ -67,7 +68,7 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if isinstance(known, Factory):
         return factories.create(interp, node, known, site, receiver)
     if known is None:
-        return NOTHING
+        return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
     if name in ("item", "tolist"):
         host_read(interp, node, f".{name}()", receiver, expression=function.value)
         return Host(number=True)
@@ -99,6 +100,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if method is not None and not method.is_property:
         # The result is unknown, but a CPU tensor that is passed can be checked against the object's own tensors.
         call_with_values(interp, node, method, site, receiver)
+    if name in SCIPY_ONLY:
+        return _of_matrix(interp, function)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
         if name == "items":
             return Container((), None, Container((Host(), receiver), None, None, "tuple"))
@@ -192,9 +195,16 @@ _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "a
 """For each registering method, the parameter with the registered value; for other methods it is ``module``."""
 
 
+def _of_override(receiver: Self, name: str, site: CallSite) -> Argument | None:
+    """The registered value by the name that the class's own ``register_parameter(name, parameter)`` gives it."""
+    method = receiver.info.method(name)
+    parameters = parameters_of(method.header)[2:3] if method is not None else []
+    return site.keyword(parameters[0].name.value) if parameters else None
+
+
 def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     key = site.argument("name", 0)
-    value = site.argument(_REGISTERED_AS.get(name, "module"), 1)
+    value = site.argument(_REGISTERED_AS.get(name, "module"), 1) or _of_override(receiver, name, site)
     if key is None or value is None or not isinstance(key.value, Constant):
         interp.object_stores.dynamic.add(receiver.info)
         return NOTHING
@@ -300,4 +310,11 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
         return Host(number=True)
     if isinstance(receiver, Constant):
         return Host()
-    return NOTHING
+    return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
+
+
+def _of_matrix(interp: Interpreter, function: cst.Attribute) -> Host:
+    """``matrix[rows].todense()``: what has the method is a matrix of scipy."""
+    if isinstance(function.value, cst.Subscript):
+        read_indices(interp, function.value)
+    return Host(numpy=True)

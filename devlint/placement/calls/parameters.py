@@ -15,6 +15,7 @@ from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS
 from devlint.placement.declarations.evidence_uses import uses_of
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
+from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of
 from devlint.placement.declarations.parameter_evidence import Role as Holds
@@ -40,6 +41,7 @@ from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.field_types import module_of, tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, library_models
+from devlint.source.dependency_parts import IMPORTS
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -71,15 +73,42 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
-    named_so = name.startswith(CONSTRUCTION_PREFIXES) and not serves_forward(owner, name)
+    named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
     if name in CONSTRUCTION or named_so or serves_constructor(owner, name):
         return Setting.CONSTRUCTION
     if (owner.is_module and name == "forward") or is_step_of_forward(owner, info):
-        return Setting.FORWARD
+        return Setting.HOST if _is_given_images(info) else Setting.FORWARD
     placed, on_host = library_models.hooks(_bases(owner), owner.kind is ClassKind.LIGHTNING)
     if name in placed or name in on_host:
         return Setting.FORWARD if name in placed else Setting.HOST
     return Setting.METHOD
+
+
+def _imports_of(info: FunctionInfo) -> ImportTable:
+    """The imports of the file that declares a definition."""
+    if info.linkage is None:
+        return ImportTable()
+    info.linkage.depends_on(IMPORTS)
+    return info.linkage.imports
+
+
+def _takes_data(info: FunctionInfo) -> bool:
+    """``initialize_from_data(x)``: data comes in when the object is built, and where it works."""
+    if not info.name.lstrip("_").startswith("initialize"):
+        return False
+    imports = _imports_of(info)
+    if info.uses is None:
+        info.uses = uses_of(info.node, imports)
+    roles = roles_of(info, imports, info.uses).values()
+    return any(held.role in (Holds.TENSOR, Holds.LIKELY_TENSOR) for held in roles)
+
+
+def _is_given_images(info: FunctionInfo) -> bool:
+    """A transform as a Module: by its annotation it is called with an image of a library that knows arrays alone."""
+    imports = _imports_of(info)
+    stated = (p.annotation for p in parameters_of(info.header) if p.annotation is not None)
+    names = (node.annotation for node in stated if isinstance(node.annotation, (cst.Name, cst.Attribute)))
+    return any(library_models.images_on_host(imports.qualified(code_of(name))) for name in names)
 
 
 def _is_of_cpu(name: str) -> bool:

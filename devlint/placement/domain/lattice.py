@@ -231,6 +231,13 @@ def count_guards(device: Device) -> int:
     return 0
 
 
+def guards_of(device: Device) -> tuple[Guard, ...]:
+    """The conditions of a choice, the outermost first."""
+    if isinstance(device, Choice):
+        return (device.guard, *guards_of(device.then), *guards_of(device.otherwise))
+    return ()
+
+
 def leaves(device: Device) -> tuple[Device, ...]:
     """Every device that a choice may result in."""
     if isinstance(device, Choice):

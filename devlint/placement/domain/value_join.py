@@ -61,6 +61,11 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return a
     if isinstance(b, Module) and a == NONE:
         return b
+    if isinstance(a, Container) and b == NONE:
+        # Where it is unpacked or handed on as several values, it is not None.
+        return a
+    if isinstance(b, Container) and a == NONE:
+        return b
     if isinstance(a, Instance) and a.type_name == GENERATOR and b == NONE:
         # A default generator causes no mismatch.
         return a

@@ -16,7 +16,6 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
-    Evidence,
     Function,
     Host,
     Module,
@@ -30,16 +29,14 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import GlobalRead, Tested
-from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Known, SameAs
+from devlint.placement.domain.lattice import SOME_INDEX, Known
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
-from devlint.placement.operations.subscripts import read_item
 from devlint.placement.state import conditions
-from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import code_of, literal, path_of
+from devlint.placement.syntax.nodes import code_of, literal
 from devlint.placement.syntax.operators import BINARY
 
 if TYPE_CHECKING:
@@ -260,60 +257,6 @@ def _as_device(value: Value) -> Value:
     if isinstance(value, Constant):
         return name_of_constant(value) or value
     return value
-
-
-def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
-    value = interp.evaluate(node.value)
-    path = path_of(node)
-    if path is not None and path in interp.state.values:
-        return interp.state.values[path]
-    if isinstance(value, Opaque):
-        return _item_of_opaque(interp, node, value)
-    if isinstance(value, Tensor):
-        return read_item(interp, node, value)
-    for element in node.slice:
-        _evaluate_slice(interp, element.slice)
-    if isinstance(value, (Container, Module, Host)):
-        if any(isinstance(element.slice, cst.Slice) for element in node.slice):
-            return Container((), None, item_of(interp, value, None)) if isinstance(value, Container) else value
-        return item_of(interp, value, _constant_key(node))
-    return NOTHING
-
-
-def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> Value:
-    """An item of a value of unknown type; other uses in the definition may show that it is a tensor."""
-    key = _constant_key(node)
-    item: Value = value if key is not None else read_item(interp, node, value)
-    if isinstance(key, str) and ITEMS in value.fields:
-        return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
-    if not isinstance(item, Opaque):
-        return item
-    if isinstance(key, str):
-        item = replace(item, moved=False)
-    if not item.tensorlike and (interp.uses.tensor_items or interp.uses.placed_items):
-        text = code_of(node)
-        in_batch = isinstance(item.device, SameAs) and item.device.symbol.anchor is Anchor.BATCH
-        if text in interp.uses.tensor_items or (in_batch and text in interp.uses.placed_items):
-            return replace(item, tensorlike=True)
-    return item
-
-
-def _constant_key(node: cst.Subscript) -> object | None:
-    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
-        try:
-            return literal(node.slice[0].slice.value)
-        except ValueError:
-            return None
-    return None
-
-
-def _evaluate_slice(interp: Interpreter, part: cst.BaseSlice) -> None:
-    if isinstance(part, cst.Index):
-        interp.evaluate(part.value)
-    elif isinstance(part, cst.Slice):
-        for bound in (part.lower, part.upper, part.step):
-            if bound is not None:
-                interp.evaluate(bound)
 
 
 def walrus(interp: Interpreter, node: cst.NamedExpr) -> Value:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from devlint.placement.calls import attributes, dispatch
-from devlint.placement.evaluation import comparisons, comprehensions, expressions, nested_definitions, statements
+from devlint.placement.evaluation import (
+    comparisons,
+    comprehensions,
+    expressions,
+    nested_definitions,
+    statements,
+    subscript_reads,
+)
 from devlint.placement.interpreter.interpreter import Handlers
 
 HANDLERS = Handlers(
@@ -34,7 +41,7 @@ HANDLERS = Handlers(
         cst.Set: expressions.sequence,
         cst.SetComp: comprehensions.comprehension,
         cst.SimpleString: expressions.constant,
-        cst.Subscript: expressions.subscript,
+        cst.Subscript: subscript_reads.subscript,
         cst.Tuple: expressions.sequence,
         cst.UnaryOperation: expressions.unary,
         cst.Yield: expressions.yielded,

@@ -36,6 +36,7 @@ from devlint.placement.domain.lattice import (
     Known,
     SameAs,
     assume,
+    guards_of,
     is_accelerator,
     is_device_choice,
     leaves,
@@ -182,7 +183,7 @@ def _judge(
         return None
     guards: list[Guard] = []
     for b in operands:
-        for guard in _guards(device_of_value(b.value)):
+        for guard in guards_of(device_of_value(b.value)):
             if guard not in guards:
                 guards.append(guard)
     if not guards:
@@ -200,12 +201,26 @@ def _judge(
                 device = assume(device, guard, holds)
             devices.append(device)
         found = _meet(interp, operation, operands, devices)
-        if found is not None and _decided_on_purpose(operands, devices):
+        if found is not None and (_decided_on_purpose(operands, devices) or _is_no_case(guards, outcome)):
             found = None
         clashes.append(found)
     found = next((c for c in clashes if c is not None), None)
-    # Under one guard, a mismatch in either arm counts; the arms of two guards may exclude each other.
-    return found if len(guards) == 1 or all(clashes) else None
+    # Under one guard, a mismatch in either arm counts, and so does one of any leaf of an operand that has all the
+    # guards: it was bound there. The arms of two guards of two operands may exclude each other, and so may an iteration
+    # and what a test of a device decides.
+    nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
+    plain = all(guard.kind not in (GuardKind.FIRST_ITERATION, GuardKind.ON_ACCELERATOR) for guard in guards)
+    return found if len(guards) == 1 or (nested and plain) or all(clashes) else None
+
+
+def _is_no_case(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
+    """Whether a value is none of those that it is compared with: ``if``/``elif`` over the modes that there are."""
+    cases: dict[str, list[bool]] = {}
+    for guard, holds in zip(guards, outcome, strict=True):
+        subject, equals, _ = guard.text.partition(" == ")
+        if equals:
+            cases.setdefault(subject, []).append(holds)
+    return any(len(held) > 1 and not any(held) for held in cases.values())
 
 
 def _judge_iterations(
@@ -238,12 +253,6 @@ def _has_device_choice(device: Device) -> bool:
     return isinstance(device, Choice) and (
         is_device_choice(device) or _has_device_choice(device.then) or _has_device_choice(device.otherwise)
     )
-
-
-def _guards(device: Device) -> list[Guard]:
-    if isinstance(device, Choice):
-        return [device.guard, *_guards(device.then), *_guards(device.otherwise)]
-    return []
 
 
 def _meet(

@@ -242,7 +242,12 @@ def _dim_by_size(operation: Operation, call: CallSite | None) -> Dim:
     """``view(1, -1)``, ``reshape(n)``, ``expand(...)``: one dimension per size argument."""
     if call is None or not any(p.name in ("size", "shape", "repeats", "dims") for p in operation.parameters):
         return Dim.UNKNOWN
-    sizes = call.positional if operation.name.startswith("Tensor.") else call.positional[1:]
+    method = operation.name.startswith("Tensor.")
+    sizes = call.positional if method else call.positional[1:]
+    single = [a for a in call.arguments if not a.star and a.keyword is None]
+    if any(a.star == "*" for a in call.arguments) and len(single) > (not method):
+        # ``view(*x.shape, 2, 2)``: whatever is unpacked, the last sizes are there.
+        return Dim.NONZERO
     if not sizes or (isinstance(sizes[0].value, Container) and not sizes[0].value.items):
         return Dim.UNKNOWN
     return Dim.NONZERO if isinstance(sizes[0].value, (Constant, Host, Container)) or len(sizes) > 1 else Dim.UNKNOWN

@@ -17,7 +17,7 @@ import libcst as cst
 from devlint.placement.calls.attributes import static_attribute
 from devlint.placement.declarations.definitions import Linkage
 from devlint.placement.declarations.index import FileIndex
-from devlint.placement.domain.abstract_values import ProjectModule, Value
+from devlint.placement.domain.abstract_values import ProjectModule, Reference, Value
 from devlint.placement.interpreter.memo import SharedMemo
 from devlint.placement.project.module_analysis import ModuleAnalysis
 from devlint.source.dependency_parts import SIGNS, name_part
@@ -191,6 +191,9 @@ class Workspace:
     def _member_path(self, module: Path, parts: list[str]) -> Value | None:
         value: Value = ProjectModule(module)
         for part in parts:
+            if isinstance(value, Reference) and self._files.locate(module, value.name.split(".")[0]) is not None:
+                # A module of the project that is being imported, by way of its package: what it holds is not known.
+                return None
             inner = self.member(value.file, part) if isinstance(value, ProjectModule) else static_attribute(value, part)
             if inner is None:
                 return None

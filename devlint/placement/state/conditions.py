@@ -13,6 +13,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
+    NONE,
     NOTHING,
     Constant,
     Container,
@@ -161,7 +162,10 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
     if key is not None and not isinstance(node, cst.Name):
         key = None
     text = f"{code_of(node)} is None"
-    return Condition(guard=Guard(key or _versioned(interp, node, text), text, GuardKind.IS_NONE, subject))
+    guard = Guard(key or _versioned(interp, node, text), text, GuardKind.IS_NONE, subject)
+    # ``if out is not None: out = (out, info)``: where it is not bound anew it is None.
+    absent = isinstance(node, cst.Name) and isinstance(value, (Tensor, Opaque))
+    return Condition(guard=guard, narrowings=(Narrowing(code_of(node), NONE, True),) if absent else ())
 
 
 def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:

@@ -17,12 +17,19 @@ from devlint.placement.domain.lattice import (
     CPU,
     leaves,
 )
+from devlint.semantics import Dim
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 ARRAY_VIEWS = frozenset({"reshape", "view", "squeeze", "transpose", "swapaxes", "ravel", "diagonal"})
 """Methods of an array whose result shares its memory: https://numpy.org/doc/stable/user/basics.copies.html"""
+
+ARRAY_INDEX = "array[...]"
+"""The reader where a tensor indexes an array, or a matrix of scipy."""
+
+SCIPY_ONLY = frozenset({"todense", "toarray", "tocsr", "tocsc", "tocoo"})
+"""Methods that matrices of scipy.sparse have and tensors have not: a tensor has ``to_dense``."""
 
 
 def host_read(
@@ -50,3 +57,12 @@ def host_read(
     if CPU not in leaves(value.device):
         # Such a read waits for the work queued before it: `.item()` synchronises.
         interp.state.streams = interp.state.streams.copies_arrived()
+
+
+def read_indices(interp: Interpreter, node: cst.Subscript) -> None:
+    """``array[indices]`` reads the indices through ``__array__``; a tensor without dimensions has ``__index__``."""
+    for element in node.slice:
+        index = element.slice.value if isinstance(element.slice, cst.Index) else None
+        value = interp.evaluate_quietly(index) if isinstance(index, cst.Name) else None
+        if isinstance(value, Tensor) and value.dim is not Dim.ZERO:
+            host_read(interp, node, ARRAY_INDEX, value, wants_cpu=True, expression=index)

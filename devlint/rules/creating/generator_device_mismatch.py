@@ -3,7 +3,8 @@
 ## What it does
 
 Finds `generator=` arguments whose generator belongs to another type of device than the numbers drawn with it, and
-samplers, loaders and splits that draw on a default device for which they have no generator.
+samplers, loaders and splits that draw on a default device for which they have no generator. It also finds draws with a
+generator of the caller's that are made on the CPU and moved to the caller's tensors at once.
 
 ## Why is this bad
 
@@ -58,9 +59,9 @@ def batches(samples: Dataset) -> DataLoader:
 
 ## When it is right
 
-- The numbers are drawn on the CPU and moved: `torch.randn(shape, generator=generator).to(device)`.
+- The numbers are drawn on the CPU with a generator that was made there, and moved.
 - Only the index differs: a generator of cuda:0 draws on cuda:1.
-- The generator was handed in, or another method may have put another one in its place: nothing is reported then.
+- The generator was handed in and draws where `device=` says, or another method may have put another one in its place.
 - A bare generator and a bare draw agree as long as no default device is set. A library cannot know that: its
   samplers are warned about where a torch sampler draws with the generator, other draws with low confidence.
 
@@ -75,7 +76,8 @@ The draw raises.
 
 ## Known problems
 
-A generator that is an argument is not judged, even where it is used for draws on two devices.
+A generator that is an argument is not judged where `device=` is given, even where it draws on two devices. Who
+documents that it has to be one of the CPU is warned as well.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ from devlint.drafts.trace import draft_step, provenance_of, steps_of
 from devlint.drafts.wording import code_of, device_of, failure_condition, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Instance, Self, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, describe, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
@@ -103,7 +105,7 @@ if TYPE_CHECKING:
 
     from devlint.drafts.changes import Change
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, MismatchOperand, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, DeviceMismatch, MismatchOperand, Moved, Stored
 
 FOLLOWS_DEFAULT = "torch.Generator(device=torch.get_default_device())"
 SPEAKS_OF_DEFAULTS = ("torch.get_default_device", "torch.set_default_device", "torch.set_default_tensor_type")
@@ -123,12 +125,16 @@ class GeneratorDeviceMismatch(Rule):
         self._inherits: set[str] = set()
         """Classes that call the inherited `__iter__`."""
         self._definitions = Definitions()
+        self._given: dict[str, frozenset[str]] = {}
+        """By definition: its arguments, of which a generator may be one."""
         self._says_torch = False
         """Whether the file calls something by the name `torch`, so that another call can."""
         self._knows_defaults = False
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
+        names = (name for name, value in event.arguments if not isinstance(value, Instance))
+        self._given[event.scope.qualname] = frozenset(names)
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
@@ -174,6 +180,33 @@ class GeneratorDeviceMismatch(Rule):
             self._bare.append(_default_draft(step, f"{name} draws on the default device", event))
         return ()
 
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        """A draw with the caller's generator that is made on the CPU and brought to the caller's tensors at once."""
+        provenance = provenance_of(event.receiver)
+        step = provenance.step if provenance is not None else None
+        if (
+            step is None
+            or step.node is not event.receiver_node
+            or not step.bare
+            or event.scope.role is not Role.LIBRARY
+        ):
+            return
+        name = _generator_name(step)
+        if name not in self._given.get(event.scope.qualname, ()) or event.guarded or not _is_where_given(event.target):
+            return
+        target = code_of(event.named.node) if event.named is not None else ""
+        changes = with_argument(step.node, "device", target) if target.endswith("device") else ()
+        yield Draft(
+            node=step.node,
+            scope=step.scope,
+            severity=Severity.WARNING,
+            message=f"`{step.name}` draws on the CPU with the caller's `{name}`, and what it draws goes to "
+            f"{describe(event.target)}; a generator of that device raises here",
+            confidence=Confidence.MEDIUM,
+            trace=(draft_step(step), DraftStep(event.node, event.scope, "moved here", describe(event.target))),
+            repair=Repair(Applicability.SUGGESTION, f"draw it there: `device={target}`", changes),
+        )
+
     def called(self, event: Called) -> Iterable[Draft]:
         self._knows_defaults = self._knows_defaults or event.name in SPEAKS_OF_DEFAULTS
         self._says_torch = self._says_torch or _root(event.call.node) == "torch"
@@ -200,6 +233,23 @@ class GeneratorDeviceMismatch(Rule):
                 yield draft
         for draft in self._bare:
             yield draft if self._knows_defaults else replace(draft, confidence=Confidence.LOW)
+
+
+def _generator_name(step: Step) -> str:
+    """The name that a draw is handed as its generator, if it is a plain name."""
+    import libcst as cst
+
+    for argument in step.node.args if isinstance(step.node, cst.Call) else ():
+        if argument.keyword is not None and argument.keyword.value == "generator":
+            return argument.value.value if isinstance(argument.value, cst.Name) else ""
+    return ""
+
+
+def _is_where_given(device: Device) -> bool:
+    """Whether the caller's tensors say the device, and no argument or setting that is a device itself."""
+    symbols = [leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)]
+    given = (Anchor.PARAMETER, Anchor.MODULE)
+    return any(symbol.anchor in given and not symbol.name.endswith("device") for symbol in symbols)
 
 
 def _draws(base: str) -> bool:

@@ -14,11 +14,11 @@ import libcst as cst
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
-from devlint.drafts.wording import bare_creation, quoted
+from devlint.drafts.wording import bare_creation, other_creations, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import stands_for_forward
 from devlint.placement.domain.abstract_values import Container, Module, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
@@ -26,7 +26,7 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Called, HostRead, Returned
+    from devlint.placement.domain.events import Begun, Called, HostRead, Returned, Stored
 
 
 @dataclass(slots=True)
@@ -42,6 +42,8 @@ class HandedOut:
     """The arguments of each definition that are tensors which the caller placed."""
     _inputs_to_cpu: set[str] = field(default_factory=set)
     """Definitions that take what the caller placed to the CPU, for numpy."""
+    _filled: dict[int, str] = field(default_factory=dict)
+    """Creations on the CPU that are filled with what is computed of an argument, by node, and the argument's name."""
     _drafts: list[tuple[Scope, Draft]] = field(default_factory=list)
     _built: set[str] = field(default_factory=set)
     """Classes that the file builds itself: what becomes of their results is seen at the calls."""
@@ -69,6 +71,18 @@ class HandedOut:
         if any(movable(value) for value in values):
             self._placed.add(event.scope.qualname)
 
+    def stored(self, event: Stored) -> None:
+        """``found[i, j] = x[i].mean()``: slices and numbers are copied over, one by one, from the argument's device."""
+        owner, value = event.owner, event.value
+        step = bare_creation(owner) if isinstance(owner, Tensor) and owner.device == CPU else None
+        if step is None or step.scope != event.scope or not isinstance(value, Tensor):
+            return
+        device = value.device
+        name = device.symbol.name if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER else ""
+        computed = not isinstance(event.value_node, (cst.Name, cst.Subscript, cst.Attribute))
+        if name in self._given.get(event.scope.qualname, ()) and computed:
+            self._filled[id(step.node)] = name
+
     def host_read(self, event: HostRead) -> None:
         if event.wants_cpu and _came_home(event.value):
             self._inputs_to_cpu.add(event.scope.qualname)
@@ -81,15 +95,24 @@ class HandedOut:
         method = scope.qualname.rsplit(".", 1)[-1]
         for value in event.value.items if isinstance(event.value, Container) else (event.value,):
             step = bare_creation(value)
-            if step is None or not isinstance(value, Tensor) or value.device != CPU or _may_be_scalar(value, step):
+            if step is None or not isinstance(value, Tensor) or value.device != CPU:
+                continue
+            filled = [s for s in (step, *other_creations(value)) if id(s.node) in self._filled]
+            if filled and scope.qualname not in self._inputs_to_cpu:
+                self._drafts += ((scope, self._filled_one_by_one(s, event)) for s in filled)
+                continue
+            if _may_be_scalar(value, step):
                 continue
             if value.provenance is not None and value.provenance.find(StepKind.STORED):
                 continue
             like = self._made_like(step, scope)
-            if not in_place_of_forward and like is None:
+            from_host = self._answers_from_host(step, scope)
+            if not in_place_of_forward and like is None and not from_host:
                 continue
             name = quoted(step.node, f"`{step.name}`")
             beside = f" with the dtype of `{like}`, not on its device," if like is not None else ""
+            if from_host and not in_place_of_forward:
+                beside = ", as the argument that was brought there with `.cpu()`,"
             draft = Draft(
                 node=step.node,
                 scope=step.scope,
@@ -102,6 +125,22 @@ class HandedOut:
                 repair=self._repair(step),
             )  # fmt: skip
             self._drafts.append((scope, draft))
+
+    def _filled_one_by_one(self, step: Step, event: Returned) -> Draft:
+        name = self._filled[id(step.node)]
+        method = event.scope.qualname.rsplit(".", 1)[-1]
+        return Draft(
+            node=step.node,
+            scope=step.scope,
+            severity=Severity.WARNING,
+            message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and filled with what is computed of "
+            f"`{name}`, and `{method}` hands the result back; on an accelerator each item is a transfer and the caller "
+            "gets a CPU tensor",
+            confidence=Confidence.LOW if step.scope.role is not Role.LIBRARY else Confidence.MEDIUM,
+            trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
+                   DraftStep(event.node, event.scope, "returned here")),
+            repair=self._repair(step),
+        )  # fmt: skip
 
     def _made_like(self, step: Step, scope: Scope) -> str | None:
         """The argument whose dtype, and not whose device, the creation takes: ``torch.empty(n, dtype=x.dtype)``."""
@@ -118,6 +157,17 @@ class HandedOut:
                 return name if kept else None  # a name that is bound anew may be anywhere
         return None
 
+    def _answers_from_host(self, step: Step, scope: Scope) -> bool:
+        """A function of a library brings its arguments to the CPU for numpy, and makes what it returns there as well.
+
+        The ``.cpu()`` says that they are expected elsewhere, and so is the answer. An array that only becomes a tensor,
+        as by ``from_numpy``, is for those who work on the host all the way (fixture `host_round_trips`).
+        """
+        if step.factory is None or not (step.factory.takes_device or step.factory.legacy):
+            return False
+        given = scope.setting in (Setting.FUNCTION, Setting.METHOD) and scope.role is Role.LIBRARY
+        return given and scope.qualname in self._inputs_to_cpu and step.scope == scope
+
     def _repair(self, step: Step) -> Repair:
         expression = self.definitions.first_tensor(step.scope, step.node)
         if expression is None:
@@ -126,7 +176,7 @@ class HandedOut:
 
     def finish(self) -> Iterator[Draft]:
         for scope, draft in self._drafts:
-            if scope.qualname in self._placed:
+            if scope.qualname in self._placed or scope.qualname in self._inputs_to_cpu:
                 yield replace(draft, confidence=Confidence.LOW) if scope.class_name in self._built else draft
 
     def _confidence(self, step: Step, scope: Scope) -> Confidence:

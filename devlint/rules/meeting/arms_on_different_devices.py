@@ -70,10 +70,10 @@ from devlint import semantics
 from devlint.drafts.changes import suffixed, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
-from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
+from devlint.drafts.wording import bare_creation, code_of, device_of, other_creations, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Choice, Device, GuardKind, SameAs, describe, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Choice, Device, GuardKind, SameAs, describe, guards_of, leaves
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Setting
 from devlint.rules.meeting.arms import (
@@ -108,6 +108,8 @@ class ArmsOnDifferentDevices(Rule):
         """By definition, number of results and position."""
         self._collected: dict[tuple[str, str], list[Arm]] = {}
         """By definition and list: what was appended."""
+        self._registered: dict[str, list[tuple[Event, Value]]] = {}
+        """By constructor: the buffers."""
         self._found: list[Draft] = []
         self._clashed: set[int] = set()
         """Creations that a clash was seen of: findings of another rule."""
@@ -146,6 +148,10 @@ class ArmsOnDifferentDevices(Rule):
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
+        if event.name == ".register_buffer" and event.scope.role is not Role.TEST:
+            tensor = event.call.argument("tensor", 1)
+            if tensor is not None:
+                self._registered.setdefault(event.scope.qualname, []).append((event, tensor.value))
         if event.on_cpu or not _may_be_elsewhere(event):
             return ()
         if event.name in _COLLECTS and event.call.positional:
@@ -174,6 +180,8 @@ class ArmsOnDifferentDevices(Rule):
     def finish(self) -> Iterable[Draft]:
         for arms in self._returns.values():
             self._found += _apart(arms, "another return")
+        for buffers in self._registered.values():
+            self._found += _registered_apart(buffers)
         for draft in self._found:
             if id(draft.node) in self._clashed:
                 continue
@@ -199,24 +207,27 @@ def _apart(arms: list[Arm], where: str, consequence: str = "") -> Iterator[Draft
 
 
 def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
-    """A value that is the caller's tensor in one arm of a condition and a bare creation in the other."""
+    """A value that is the caller's tensor in one arm of some conditions and a bare creation in another."""
     device = device_of(value)
-    if not isinstance(device, Choice) or not isinstance(value, Tensor) or value.dim is Dim.ZERO:
+    if not isinstance(device, Choice) or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO:
         return
-    if device.guard.kind not in (GuardKind.PLAIN, GuardKind.IS_NONE) or CPU not in (device.then, device.otherwise):
+    others = [leaf for leaf in leaves(device) if leaf != CPU]
+    if len(others) == len(leaves(device)) or not others or not all(map(is_placed, others)):
         return
-    other = device.otherwise if device.then == CPU else device.then
-    step = bare_creation(value)
-    if step is None or step.scope != event.scope or not is_placed(other) or value.dim is not Dim.NONZERO:
+    guards = list(guards_of(device))
+    if any(guard.kind not in (GuardKind.PLAIN, GuardKind.IS_NONE) for guard in guards):
         return
-    sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
     # A default that is handed out, or a number made a tensor, says nothing of the caller's device, unless it is made in
     # the size of the caller's data (fixture `together`).
-    asks_for_data = device.guard.kind is GuardKind.PLAIN and "isinstance" not in device.guard.text
-    tensor = value.evidence is Evidence.CERTAIN or moves_with_module(other)
-    sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
-    at = DraftStep(event.node, event.scope, f"the other arm of `{device.guard.text}` joins it here", describe(other))
-    yield _draft(step, other, "the other arm", (at,), Confidence.MEDIUM if sure else Confidence.LOW)
+    asks_for_data = all(guard.kind is GuardKind.PLAIN and "isinstance" not in guard.text for guard in guards)
+    tensor = value.evidence is Evidence.CERTAIN or all(map(moves_with_module, others))
+    at = DraftStep(event.node, event.scope, f"the other arm of `{guards[0].text}` joins it here", describe(others[0]))
+    for step in (bare_creation(value), *other_creations(value)):
+        if step is not None and step.scope == event.scope:
+            sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
+            sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
+            confidence = Confidence.MEDIUM if sure else Confidence.LOW
+            yield _draft(step, others[0], "the other arm", (at,), confidence)
 
 
 def _handed_in(event: Called) -> Iterator[Draft]:
@@ -246,8 +257,21 @@ def _made_side_by_side(event: Event, values: tuple[Value, ...]) -> Iterator[Draf
             yield _draft(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
 
 
+def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:
+    """Buffers of one constructor: most of them are made with `device=`, and one by the same factory without."""
+    made = [step for _, value in buffers if (step := creation_of(value)) is not None and not step.bare]
+    placed = [step for step in made if is_placed(step.device)]
+    for event, value in buffers:
+        step = bare_creation(value)
+        alike = [s for s in placed if step is not None and s.name == step.name and s.device == placed[0].device]
+        if step is not None and step.scope == event.scope and len(alike) > 1:
+            at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
+            yield _draft(step, alike[0].device, "another buffer", (at,), Confidence.MEDIUM, _REGISTERED)
+
+
 _EITHER = "which of the two comes out depends on the data"
 _JOINED = "joining them fails when the data gives both"
+_REGISTERED = "until the module is moved they are on two devices"
 _TOGETHER = "the caller gets them on two devices"
 
 

@@ -75,7 +75,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, Instance, Tensor
-from devlint.placement.domain.lattice import CPU, Anchor, SameAs
+from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, guards_of, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions, DeviceExpression, repair_creation
@@ -234,10 +234,16 @@ def _parts(value: Value) -> tuple[Value, ...]:
 
 
 def _on_cpu(value: Value) -> Step | None:
-    """Where a tensor was made or put that is on the CPU for certain."""
-    if not isinstance(value, Tensor) or value.device != CPU or value.provenance is None:
+    """Where a tensor was made or put that is on the CPU, for certain or in one arm beside the caller's in the other."""
+    if not isinstance(value, Tensor) or value.provenance is None or CPU not in leaves(value.device):
         return None
     step = bare_creation(value)
+    if value.device != CPU:
+        others = (leaf for leaf in leaves(value.device) if leaf != CPU)
+        by_device = any(guard.kind is GuardKind.ON_ACCELERATOR for guard in guards_of(value.device))
+        if by_device or not all(isinstance(leaf, SameAs) for leaf in others):
+            return None
+        return None if value.provenance.find(StepKind.STORED) is not None else step
     # Read from an attribute, it may have been replaced since.
     return step if step is not None and value.provenance.find(StepKind.STORED) is None else _placed(value)
 

@@ -2,11 +2,12 @@
 
 ## What it does
 
-Finds `.numpy()`, `np.f(t)`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an accelerator, or
-that is where the caller put it while the same function shows that this may be an accelerator: a sibling goes through
-`.cpu()` first, or a method of a Module makes a tensor of numpy's result again, for the module's callers. Without a
-sibling, `.numpy()` is a warning of a tensor that the function moved to a device by name, that a module computed in its
-own method, or that is taken from a graph (`.detach()`, `.data`).
+Finds `.numpy()`, `np.f(t)`, `array[t]`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an
+accelerator, or that is where the caller put it while the same function shows that this may be an accelerator: a sibling
+goes through `.cpu()` first, it is an input of `forward` that indexes an array, or a method of a Module makes a tensor
+of numpy's result again, for the module's callers. Without a sibling, `.numpy()` is a warning of a tensor that the
+function moved to a device by name, that a module computed in its own method, or that is taken from a graph
+(`.detach()`, `.data`).
 
 ## Why is this bad
 
@@ -68,7 +69,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
-from devlint.drafts.wording import code_with, is_certain, quoted
+from devlint.drafts.wording import code_of, code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
 from devlint.placement.domain.lattice import (
@@ -85,6 +86,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.host_reads import ARRAY_INDEX
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -160,6 +162,9 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)
+            if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the module's inputs are")
+                continue
             told_by_sibling = _is_tensor(event) or (sibling is not None and _is_item_beside(event, sibling))
             if sibling is None or not told_by_sibling:
                 named = _chosen_here(event)
@@ -188,7 +193,10 @@ def _is_tensor(event: HostRead) -> bool:
 
 
 def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
-    """In `forward`: an item of the very argument another item of which is brought to the CPU by subscript."""
+    """In `forward`: an item of the very argument another item of which is brought to the CPU, by subscript.
+
+    Or an item of a dict of tensors, by its annotation, beside any tensor that is brought to the CPU.
+    """
     import libcst as cst
 
     one, other = event.expression, sibling.receiver_node
@@ -196,9 +204,20 @@ def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
         event.scope.setting is Setting.FORWARD
         and event.reader == METHOD
         and isinstance(one, cst.Subscript)
-        and isinstance(other, cst.Subscript)
-        and one.value.deep_equals(other.value)
+        and (_is_annotated(event) or (isinstance(other, cst.Subscript) and one.value.deep_equals(other.value)))
     )
+
+
+def _is_annotated(event: HostRead) -> bool:
+    """Whether the value is an item of an argument whose annotation says that it is a dict of tensors."""
+    import libcst as cst
+
+    provenance = provenance_of(event.value)
+    given = provenance.first.node if provenance is not None else None
+    item = event.expression.value if isinstance(event.expression, cst.Subscript) else None
+    if not isinstance(given, cst.Param) or given.annotation is None or not isinstance(item, cst.Name):
+        return False
+    return item.value == given.name.value and code_of(given.annotation.annotation).endswith("Tensor]")
 
 
 _ON_THE_CPU_AS_A_RULE = (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK)

@@ -1,4 +1,4 @@
-"""What a definition is handed that says a device: a device itself, a tensor, a module."""
+"""What a definition has at hand that says a device: a device it is handed or reads, a tensor, a module."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.known_classes import kind_of_base
 from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque, Tensor
+from devlint.placement.domain.events import Moved
+from devlint.placement.domain.lattice import UNKNOWN, SameAs
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import code_of
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.declarations.definitions import ClassInfo
-    from devlint.placement.domain.events import Begun
+    from devlint.placement.domain.events import Begun, Created
 
 Moves = Sequence[tuple[str, bool]]
 """What is moved to the current accelerator, in the source's words, and whether that is a module."""
@@ -30,6 +33,8 @@ class Candidate:
     is_tensor: bool = False
     is_device: bool = False
     node: cst.CSTNode | None = None
+    in_use: bool = False
+    """A device of an object, such as `self.device`, to which the definition itself moves something."""
 
 
 def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
@@ -54,6 +59,22 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
     if begun.owner is not None and _is_known_module(begun.owner) and in_use and not _is_moved("self", moved):
         found.append((3, Candidate("self", "next(self.parameters()).device")))
     return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
+
+
+def in_use(event: Moved | Created) -> Candidate | None:
+    """The device of an object to which a transfer or a factory goes, as `accelerator.device`."""
+    import libcst as cst
+
+    named = event.named
+    if named is None or not isinstance(named.node, cst.Attribute):
+        return None
+    device = event.target if isinstance(event, Moved) else getattr(event.value, "device", UNKNOWN)
+    spelled = code_of(named.node)
+    if not isinstance(device, SameAs) or not spelled.endswith("device") or isinstance(named.value, (Tensor, Opaque)):
+        return None
+    if isinstance(named.value, DeviceName) and named.value.of_tensor:
+        return None
+    return Candidate(spelled, spelled, is_device=True, node=event.node, in_use=True)
 
 
 def _is_known_module(owner: ClassInfo) -> bool:

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds `if x.is_cuda: y = y.cuda()` and its kin: `x.device.type == "cuda"` for the question, `.to("cuda")`,
-`device="cuda"` or `"cuda" if x.is_cuda else "cpu"` for the answer.
+`device="cuda"` or `"cuda" if x.is_cuda else "cpu"` for the answer. In a function that is named for the GPU and takes
+tensors, the name stands for the question: there it finds `.cuda()` of what the function made on the CPU.
 
 ## Why is this bad
 
@@ -65,12 +66,13 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import code_of, quoted
+from devlint.drafts.wording import bare_creation, code_of, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import DeviceName, Truth
-from devlint.placement.domain.events import Sink
-from devlint.placement.domain.lattice import Choice, Decided
+from devlint.placement.domain.abstract_values import DeviceName, Tensor, Truth
+from devlint.placement.domain.events import Fate, Sink
+from devlint.placement.domain.lattice import CPU, Choice, Decided, is_movable
 from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
+from devlint.rules.naming.accelerator_contract import is_contract
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -98,6 +100,8 @@ class GuardLosesIndex(LosesTheDevice):
     def __init__(self) -> None:
         super().__init__()
         self._definitions: dict[Scope, cst.CSTNode] = {}
+        self._given: dict[Scope, tuple[str, ...]] = {}
+        """By definition: its arguments that are tensors for certain."""
         self._flags: dict[tuple[str, str], str] = {}
         """By definition and name: the test whose result the name holds."""
         self._tests: set[tuple[str, str]] = set()
@@ -123,7 +127,21 @@ class GuardLosesIndex(LosesTheDevice):
         # A value on its way back from the CPU is DEV205's (fixture `others`).
         if goes_to_current(event) and round_trip(event) is None:
             self._note(event.node, event.scope, event.arms, str(event.target), event)
+            if is_contract(event.scope.qualname) and id(event.node) not in self._pending:
+                self._note_contract(event)
         return ()
+
+    def _note_contract(self, event: Moved) -> None:
+        """A function that is named for the GPU moves what it made on the CPU: to the current one, not to its inputs."""
+        made = bare_creation(event.receiver)
+        if made is None or not isinstance(event.receiver, Tensor) or event.receiver.device != CPU or event.guarded:
+            return
+        given = self._given.get(event.scope, ())
+        if event.fate == Fate.USED and made.scope == event.scope and given:
+            device = f"{given[0]}.device"
+            changes = named_instead(event, device)
+            repair = Repair(Applicability.SUGGESTION, f"name the device: `.to({device})`", changes)
+            self._report_later(_draft_of_contract(event, given[0], repair))
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         if event.name is None or event.sink in NO_PLACE:
@@ -140,6 +158,11 @@ class GuardLosesIndex(LosesTheDevice):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions[event.scope] = event.node
+        self._given[event.scope] = tuple(
+            name
+            for name, value in event.arguments
+            if isinstance(value, Tensor) and is_certain(value) and is_movable(value.device)
+        )
         return ()
 
     def _note(
@@ -218,6 +241,19 @@ def _is_tested_around(test: str, device: str, function: cst.CSTNode | None, node
         and any(n is node for n in descend(part))
     ]
     return bool(tests) and is_untouched_since(root, tests[-1], function, node)
+
+
+def _draft_of_contract(event: Moved, given: str, repair: Repair) -> Draft:
+    low = event.scope.role is not Role.LIBRARY
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        message=f"{quoted(event.node, 'the move')} means the current device; the function's name settles the type, "
+        f"and `{given}` which one it is",
+        confidence=Confidence.LOW if low else Confidence.MEDIUM,
+        trace=(DraftStep(event.node, event.scope, "goes to the current device", str(event.target), passes_on=False),),
+        repair=repair,
+    )
 
 
 def _draft(node: cst.CSTNode, scope: Scope, device: str, question: str, target: str, repair: Repair) -> Draft:

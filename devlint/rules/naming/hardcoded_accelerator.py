@@ -4,7 +4,9 @@
 
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
-not move themselves.
+not move themselves, and in functions that move something else to the device of an object, as `self.device`. In a
+method of a Module it finds tensors made there that `.cuda()` moves because the machine has an accelerator, whatever
+device the module is on.
 
 ## Why is this bad
 
@@ -53,20 +55,17 @@ Run on the CPU, and on `cuda:1` with `cuda:0` current.
 
 ## Known problems
 
-What a class keeps on `self` is not taken as a candidate unless the class is a Module.
+What a class keeps on `self` is a candidate only where the function uses it, or where the class is a Module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint import semantics
-from devlint.drafts.changes import Replace
-from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.wording import quoted
-from devlint.finding import Applicability, Confidence, Severity
+from devlint.drafts.draft import Draft
+from devlint.finding import Severity
 from devlint.placement.domain.abstract_values import (
     NONE,
     Constant,
@@ -80,20 +79,19 @@ from devlint.placement.domain.abstract_values import (
     Truth,
 )
 from devlint.placement.domain.events import Fate, Sink
-from devlint.placement.domain.lattice import GuardKind
+from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
-from devlint.rules.current_device import goes_to_current, is_current, named_instead, round_trip
+from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_contract import is_contract
-from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
+from devlint.rules.naming.accelerator_places import Definition, Place, draft_of
+from devlint.rules.naming.device_candidates import in_use
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    import libcst as cst
-
-    from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.abstract_values import Value
+    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
 
@@ -103,40 +101,6 @@ HARMLESS = ("torch.cuda.amp.", "torch.cuda.empty_cache", "torch.cuda.manual_seed
 """Parts of `torch.cuda` that a function for any device may use as well."""
 
 
-@dataclass(slots=True, eq=False)
-class _Place:
-    """One naming of the accelerator. ``receiver`` is what a transfer moves, in the source's words."""
-
-    node: cst.CSTNode
-    scope: Scope
-    sink: str
-    text: str
-    receiver: str = ""
-    of_module: bool = False
-    move: Moved | None = None
-    call: cst.Call | None = None
-    weak: bool = False
-    """It only keeps an autocast out, and does nothing where there is none."""
-    absent: frozenset[str] = frozenset()
-    """Arguments that are None where it is reached."""
-
-
-@dataclass(slots=True, eq=False)
-class _Definition:
-    """What one definition is handed and what it does."""
-
-    begun: Begun | None = None
-    places: list[_Place] = field(default_factory=list)
-    moved: list[tuple[str, bool]] = field(default_factory=list)
-    """What it moves to the current accelerator, in the source's words, and whether that is a module."""
-    filled_in: set[tuple[int, str]] = field(default_factory=set)
-    """Nodes of what is assigned to a device argument, with the argument's name."""
-    tests_device: bool = False
-    """It tests for a device."""
-    of_cuda: bool = False
-    """It uses `torch.cuda` for more than moving."""
-
-
 class HardcodedAccelerator(Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
@@ -144,15 +108,15 @@ class HardcodedAccelerator(Rule):
     gives_way_to = ("DEV102", "DEV309", "DEV301")
 
     def __init__(self) -> None:
-        self._definitions: dict[Scope, _Definition] = {}
+        self._definitions: dict[Scope, Definition] = {}
         self._begun = Definitions()
         self._elsewhere: set[int] = set()
         """Literals that stand at the top level or in a comparison."""
         self._strings: dict[int, DeviceNamed] = {}
         """By call: `.to("cuda")`, until it is known of what."""
 
-    def _in(self, scope: Scope) -> _Definition:
-        return self._definitions.setdefault(scope, _Definition())
+    def _in(self, scope: Scope) -> Definition:
+        return self._definitions.setdefault(scope, Definition())
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._in(event.scope).begun = event
@@ -177,13 +141,23 @@ class HardcodedAccelerator(Rule):
     def tested(self, event: Tested) -> Iterable[Draft]:
         if isinstance(event.value, Truth) and event.value.about_device:
             self._in(event.scope).tests_device = True
+            self._in(event.scope).tests_place |= event.value.known is None
         return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._note_in_use(event)
+        return ()
+
+    def _note_in_use(self, event: Created | Moved) -> None:
+        candidate = in_use(event)
+        if candidate is not None:
+            self._in(event.scope).in_use.append(candidate)
 
     def compared(self, event: Compared) -> Iterable[Draft]:
         sides = (event.left, event.right)
         for side in sides if NONE not in sides else ():
             if isinstance(side, DeviceName):
-                self._in(event.scope).tests_device = True
+                self._in(event.scope).tests_device = self._in(event.scope).tests_place = True
                 self._elsewhere.add(id(side.node))
         return ()
 
@@ -203,7 +177,8 @@ class HardcodedAccelerator(Rule):
                 off = _is_switched_off(event)
                 call = event.call.node if event.call is not None else None
                 absent = _absent(event.arms)
-                place = _Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
+                place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
+                place.written_here = call is not None and any(a.value is event.node for a in call.args)
                 self._in(event.scope).places.append(place)
         return ()
 
@@ -212,28 +187,46 @@ class HardcodedAccelerator(Rule):
         if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
             return ()
         definition = self._in(event.scope)
+        self._note_in_use(event)
         of_module = isinstance(event.receiver, Module)
         if is_current(event.target):
             definition.moved.append((event.receiver_text, of_module))
-        if not goes_to_current(event) or event.guarded or event.fate != Fate.USED or round_trip(event) is not None:
+        where_available = event.guarded and _is_made_for_module(event)
+        in_place = event.fate == Fate.DISCARDED and not _is_a_tensor(event.receiver)
+        if not goes_to_current(event) or (event.guarded and not where_available) or round_trip(event) is not None:
+            return ()
+        if event.fate != Fate.USED and not in_place:
             return ()
         if (event.method == "to" and named is None) or _is_anothers(event):
             return ()
         node = event.node if named is None else named.node
         text = f".{event.method}()" if named is None else named.text
         absent = _absent(event.arms)
-        definition.places.append(
-            _Place(node, event.scope, Sink.TRANSFER, text, event.receiver_text, of_module, event, absent=absent)
-        )
+        sides = (event.receiver_text, of_module, event)
+        place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
+        place.where_available, place.in_place = where_available, in_place
+        place.written_here = event.named is None or event.named.node is node
+        definition.places.append(place)
         return ()
 
     def finish(self) -> Iterable[Draft]:
         for definition in self._definitions.values():
             for place in definition.places:
                 if id(place.node) not in self._elsewhere and not _is_contract(place.scope):
-                    draft = _draft(self._begun, definition, place)
+                    draft = draft_of(self._begun, definition, place)
                     if draft is not None:
                         yield draft
+
+
+def _is_a_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)
+
+
+def _is_made_for_module(event: Moved) -> bool:
+    """In a method of a Module: a tensor made on the CPU goes to the accelerator because the machine has one."""
+    in_use = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is Role.LIBRARY
+    on_cpu = isinstance(event.receiver, Tensor) and event.receiver.device == CPU
+    return in_use and on_cpu and not any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in event.arms)
 
 
 def _is_plain(event: DeviceNamed) -> bool:
@@ -266,61 +259,3 @@ def _is_anothers(event: Moved) -> bool:
 def _is_contract(scope: Scope) -> bool:
     """Named for the accelerator, or a place where data is prepared (fixture `own_contract`)."""
     return scope.setting is Setting.HOST or is_contract(scope.qualname)
-
-
-def _draft(definitions: Definitions, definition: _Definition, place: _Place) -> Draft | None:
-    candidates = [
-        candidate
-        for candidate in candidates_of(definition.begun, definition.moved)
-        if candidate.name not in place.absent
-        and not is_part_of(place.receiver, candidate.name)
-        and (id(place.node), candidate.name) not in definition.filled_in
-    ]
-    if not candidates:
-        return None
-    best = candidates[0]
-    # The module itself is where its inputs are.
-    alone = sum(candidate.name != "self" for candidate in candidates) == 1
-    named = quoted(place.node, f"`{place.text}`")
-    if place.sink == Sink.DEVICE_TYPE:
-        device = f"{best.device}.type"
-        message = f"{named} names one type of accelerator; `{best.name}` says which one is in use"
-    else:
-        device = best.device
-        message = f"{named} is the current CUDA device or none at all; `{best.name}` says where the caller works"
-    return Draft(
-        node=place.node,
-        scope=place.scope,
-        message=message.replace("CUDA device", "device") if "cuda" not in place.text else message,
-        confidence=_confidence(definition, place, best),
-        trace=(DraftStep(best.node, place.scope, f"`{best.name}` comes in here"),) if best.node is not None else (),
-        repair=_repair(definitions, place, best, device, alone),
-    )
-
-
-def _confidence(definition: _Definition, place: _Place, best: Candidate) -> Confidence:
-    if place.scope.role is not Role.LIBRARY or definition.tests_device or definition.of_cuda or place.weak:
-        return Confidence.LOW
-    if place.of_module and not best.is_device:
-        # Where a module goes is a choice, and nothing says that the others are to follow.
-        return Confidence.LOW
-    return Confidence.MEDIUM
-
-
-def _repair(definitions: Definitions, place: _Place, best: Candidate, device: str, alone: bool) -> Repair:
-    """Safe where one tensor says the device, is certainly there, and no other argument could say it."""
-    changes: tuple[Change, ...] = (Replace(place.node, device),)
-    match place.sink:
-        case Sink.TRANSFER:
-            message = f"name the device: `.to({device})`"
-            changes = named_instead(place.move, device) if place.move is not None else ()
-        case Sink.ARGUMENT:
-            message = f"name the device: `device={device}`"
-        case Sink.DEVICE if place.call is not None and place.call.args[0].value is place.node:
-            message = f"use `{device}`"
-            changes = (Replace(place.call, device),)
-        case _:
-            message = f"use `{device}`"
-    expression = definitions.argument(place.scope, best.name, place.node) if best.is_tensor else None
-    applicability = expression.applicability if alone and expression is not None else Applicability.SUGGESTION
-    return Repair(applicability, message, changes)

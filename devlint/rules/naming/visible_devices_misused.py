@@ -2,11 +2,12 @@
 
 ## What it does
 
-Finds three mistakes with `CUDA_VISIBLE_DEVICES`:
+Finds four mistakes with `CUDA_VISIBLE_DEVICES`:
 
 - a name in `os.environ` that is nearly this one (`CUDA_VISIBLE_DEVICE`): an error;
 - a value set after CUDA was started in the same place, by `torch.cuda.is_available()`, `device_count()`, a `.cuda()`;
-- an index that counts the hidden devices too: with `"2,3"` visible, the devices are `cuda:0` and `cuda:1`.
+- an index that counts the hidden devices too: with `"2,3"` visible, the devices are `cuda:0` and `cuda:1`;
+- a number that is read back from it and used as an index: it is a physical one, and the visible ones are counted.
 
 ## Why is this bad
 
@@ -42,7 +43,7 @@ Setting it in the shell or in the launcher is surer still: nothing can have star
 - Set before the first question to CUDA. `import torch`, `torch.device(...)`, seeding and naming a device start nothing.
 - Set for child processes: in a copy of the environment, or in a definition that starts processes.
 - Other vendors' variables: `HIP_VISIBLE_DEVICES`, `MUSA_VISIBLE_DEVICES`, `ASCEND_RT_VISIBLE_DEVICES`.
-- The variable is only read.
+- The variable is only read: counted, or shown.
 
 ## Fix safety
 
@@ -73,6 +74,7 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import Decided, Known, exclude, is_accelerator
 from devlint.rules.naming.cuda_start import MODULE_LEVEL, CudaStart
 from devlint.rules.naming.visible_devices import NAME, is_misspelling, visible
+from devlint.rules.naming.visible_devices_read import ReadBack
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -101,15 +103,18 @@ class VisibleDevicesMisused(Rule):
         self._start = CudaStart()
         self._settings: list[_Setting] = []
         self._indices: list[DeviceNamed] = []
+        self._read_back = ReadBack()
 
     # -- what happens, in order ---------------------------------------------------------------------------------------
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        self._read_back.stored(event)
         if _is_environment(event.owner) and event.attribute is not None:
             yield from self._set(event, event.attribute, event.value, event.node)
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._start.note_call(event)
+        self._read_back.called(event)
         yield from self._set_by_call(event)
 
     def _set_by_call(self, event: Called) -> Iterable[Draft]:
@@ -134,6 +139,7 @@ class VisibleDevicesMisused(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         if isinstance(event.target, Known) and event.target.type == "cuda":
             self._start.note_touch(event)
+        self._read_back.moved(event)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -170,6 +176,7 @@ class VisibleDevicesMisused(Rule):
             and not self._start.starts_processes(setting.event.scope)
         ]
         yield from late
+        yield from self._read_back.drafts()
         if not late:
             yield from self._renumbered()
 

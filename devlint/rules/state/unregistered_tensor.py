@@ -4,8 +4,9 @@
 
 Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
 buffers and then meet, in `forward` or what it calls, values that move with the module. Where the tensor is only
-returned from `forward`, the finding is a warning. So it is where nothing is known of what the tensor meets, or of where
-it is, but the same constructor registers another tensor as a buffer: it says that the tensors of the class move.
+returned from `forward`, the finding is a warning, and where the constructor was handed the tensor or what it was
+computed of: such a tensor stays with whoever handed it in. So it is where nothing is known of what the tensor meets, or
+of where it is, but the same constructor registers another tensor as a buffer: it says that tensors of the class move.
 
 ## Why is this bad
 
@@ -62,7 +63,8 @@ After the module was moved, a walk over its attributes finds this tensor on the 
 
 ## Known problems
 
-Attributes set from outside the class are not seen.
+Attributes set from outside the class are not seen. A Parameter that is handed in as a tensor is registered by the
+store, and is reported all the same where `forward` meets it.
 """
 
 from __future__ import annotations
@@ -75,12 +77,13 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
+from devlint.placement.domain.abstract_values import Container, Kind, Module, Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import (
@@ -90,6 +93,7 @@ if TYPE_CHECKING:
         PlainAttributeUsed,
         Returned,
         Stored,
+        UndecidedMismatch,
     )
     from devlint.placement.domain.scope import Scope
 
@@ -107,6 +111,12 @@ class UnregisteredTensor(Rule):
         """By the store: where what it keeps is first computed with."""
         self._claimed: set[int] = set()
         """Stores that a clash was seen of."""
+        self._told: set[int] = set()
+        """Stores of tensors that were handed in, which are reported."""
+        self._handed_in: list[tuple[str, Draft]] = []
+        """By class: the findings about them."""
+        self._built_beside: set[str] = set()
+        """Classes that the file builds itself, of what is where the caller works."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         if isinstance(event.value, Tensor):
@@ -129,6 +139,35 @@ class UnregisteredTensor(Rule):
                 repair=self._buffer(step),
             )
             return
+
+    def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
+        """A tensor that was handed to the constructor and is kept plain: it stays with whoever handed it in."""
+        if event.scope.setting is not Setting.FORWARD or event.scope.role is Role.TEST:
+            return ()
+        for mine in event.operands:
+            step = _handed_in(mine.value)
+            other = next((o for o in event.operands if o is not mine and _moves_with_module(o.value)), None)
+            if step is None or other is None or id(step.node) in self._told:
+                continue
+            self._told.add(id(step.node))
+            steps = (draft_step(s) for s in reversed(tuple(provenance_of(mine.value) or ())))
+            draft = Draft(
+                node=step.node,
+                scope=step.scope,
+                severity=Severity.WARNING,
+                message=f"`{_attribute(step)}` is a plain attribute, so it stays where the constructor got it when the "
+                f"module moves, but {operand_and_placement(other)}",
+                confidence=Confidence.MEDIUM,
+                trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
+                repair=self._buffer(step),
+            )
+            self._handed_in.append((step.scope.class_name or "", draft))
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for owner, draft in self._handed_in:
+            if owner not in self._built_beside:
+                yield draft
 
     def returned(self, event: Returned) -> Iterable[Draft]:
         """Handed out of `forward` beside results that are where the inputs are."""
@@ -157,7 +196,13 @@ class UnregisteredTensor(Rule):
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
-        """What is handed to a function of the project or of another library is computed with there."""
+        """What is handed to a function of the project or of another library is computed with there. What builds an
+        object, as in `Weighted(mask * w)(x)`, has the tensor where it works (fixture `handed_in`)."""
+        built = event.result.info if isinstance(event.result, Module) else None
+        if built is not None and event.name.split(".")[-1][:1].isupper():
+            values = (argument.value for argument in event.call.arguments)
+            placed = any(isinstance(value, (Tensor, Opaque)) and is_movable(value.device) for value in values)
+            self._built_beside |= {built.qualname} if placed else set()
         if event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.name not in _READ_ANYWHERE:
             for argument in event.call.arguments:
                 provenance = provenance_of(argument.value)
@@ -174,7 +219,9 @@ class UnregisteredTensor(Rule):
         buffers = {fact.scope: fact for fact in facts.attributes.values() if fact.kind == "buffer"}
         for fact in facts.attributes.values():
             used, buffer = self._used.get(id(fact.node)), buffers.get(fact.scope)
-            if used is None or buffer is None or fact.stores > 1 or fact.registered or id(fact.node) in self._claimed:
+            if used is None or buffer is None or fact.stores > 1 or fact.registered:
+                continue
+            if id(fact.node) in self._claimed or id(fact.node) in self._told:
                 continue
             if fact.scope.class_name != facts.info.qualname:
                 continue  # a base class tells of its own
@@ -240,6 +287,27 @@ def _stays_behind(value: Tensor) -> bool:
         if isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.PARAMETER:
             return False
     return value.dim is not Dim.ZERO
+
+
+def _handed_in(value: Value) -> Step | None:
+    """The store of a tensor that the constructor was handed, or computed of one; None for others.
+
+    An argument that is kept as it is may be a Parameter, which the store registers: what is computed of one is none.
+    """
+    provenance = provenance_of(value)
+    if not isinstance(value, Tensor) or provenance is None or _is_parameter(value) or value.dim is Dim.ZERO:
+        return None
+    stored = provenance.find(StepKind.STORED)
+    given = provenance.first
+    by_caller = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.PARAMETER
+    if stored is None or not by_caller or given.kind is not StepKind.GIVEN or stored.scope != given.scope:
+        return None
+    return stored if stored.scope.setting is Setting.CONSTRUCTION else None
+
+
+def _moves_with_module(value: Value) -> bool:
+    device = device_of(value)
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
 
 
 def _is_parameter(value: Value) -> bool:

@@ -1,0 +1,84 @@
+"""Subscripts that are read: an item of a container, of a tensor, of a value of unknown type, of an array."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.bindings import item_of
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Container,
+    Evidence,
+    Host,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.lattice import Anchor, SameAs
+from devlint.placement.operations.subscripts import read_item
+from devlint.placement.state.field_types import ITEMS
+from devlint.placement.state.host_reads import read_indices
+from devlint.placement.syntax.nodes import code_of, literal, path_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
+    value = interp.evaluate(node.value)
+    path = path_of(node)
+    if path is not None and path in interp.state.values:
+        return interp.state.values[path]
+    if isinstance(value, Opaque):
+        return _item_of_opaque(interp, node, value)
+    if isinstance(value, Tensor):
+        return read_item(interp, node, value)
+    for element in node.slice:
+        _evaluate_slice(interp, element.slice)
+    if isinstance(value, Host) and value.numpy:
+        read_indices(interp, node)
+    if isinstance(value, (Container, Module, Host)):
+        if any(isinstance(element.slice, cst.Slice) for element in node.slice):
+            return Container((), None, item_of(interp, value, None)) if isinstance(value, Container) else value
+        return item_of(interp, value, _constant_key(node))
+    return NOTHING
+
+
+def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> Value:
+    """An item of a value of unknown type; other uses in the definition may show that it is a tensor."""
+    key = _constant_key(node)
+    item: Value = value if key is not None else read_item(interp, node, value)
+    if isinstance(key, str) and ITEMS in value.fields:
+        return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)
+    if not isinstance(item, Opaque):
+        return item
+    if isinstance(key, str):
+        item = replace(item, moved=False)
+    if not item.tensorlike and (interp.uses.tensor_items or interp.uses.placed_items):
+        text = code_of(node)
+        in_batch = isinstance(item.device, SameAs) and item.device.symbol.anchor is Anchor.BATCH
+        if text in interp.uses.tensor_items or (in_batch and text in interp.uses.placed_items):
+            return replace(item, tensorlike=True)
+    return item
+
+
+def _constant_key(node: cst.Subscript) -> object | None:
+    if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        try:
+            return literal(node.slice[0].slice.value)
+        except ValueError:
+            return None
+    return None
+
+
+def _evaluate_slice(interp: Interpreter, part: cst.BaseSlice) -> None:
+    if isinstance(part, cst.Index):
+        interp.evaluate(part.value)
+    elif isinstance(part, cst.Slice):
+        for bound in (part.lower, part.upper, part.step):
+            if bound is not None:
+                interp.evaluate(bound)

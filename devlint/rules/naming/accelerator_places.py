@@ -1,0 +1,143 @@
+"""Namings of the accelerator beside what could say the device: what rule DEV302 notes of them, and their drafts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import quoted
+from devlint.finding import Applicability, Confidence
+from devlint.placement.domain.events import Sink
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.device_expressions import Definitions
+from devlint.rules.current_device import named_instead
+from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.drafts.changes import Change
+    from devlint.placement.domain.events import Begun, Moved
+    from devlint.placement.domain.scope import Scope
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """One naming of the accelerator. ``receiver`` is what a transfer moves, in the source's words."""
+
+    node: cst.CSTNode
+    scope: Scope
+    sink: str
+    text: str
+    receiver: str = ""
+    of_module: bool = False
+    move: Moved | None = None
+    call: cst.Call | None = None
+    weak: bool = False
+    """It only keeps an autocast out, and does nothing where there is none."""
+    absent: frozenset[str] = frozenset()
+    """Arguments that are None where it is reached."""
+    where_available: bool = False
+    """What was made on the CPU goes there wherever the machine has an accelerator."""
+    written_here: bool = True
+    """The literal stands in the call itself, and did not come by way of a name or another function."""
+    in_place: bool = False
+    """A statement that moves a module, or what may be one."""
+
+
+@dataclass(slots=True, eq=False)
+class Definition:
+    """What one definition is handed and what it does."""
+
+    begun: Begun | None = None
+    places: list[Place] = field(default_factory=list)
+    moved: list[tuple[str, bool]] = field(default_factory=list)
+    """What it moves to the current accelerator, in the source's words, and whether that is a module."""
+    filled_in: set[tuple[int, str]] = field(default_factory=set)
+    """Nodes of what is assigned to a device argument, with the argument's name."""
+    in_use: list[Candidate] = field(default_factory=list)
+    """Devices of objects to which it moves something itself."""
+    tests_device: bool = False
+    """It tests for a device."""
+    tests_place: bool = False
+    """It tests where something is, and not only what the machine has."""
+    of_cuda: bool = False
+    """It uses `torch.cuda` for more than moving."""
+
+
+def draft_of(definitions: Definitions, definition: Definition, place: Place) -> Draft | None:
+    candidates = [
+        candidate
+        for candidate in (
+            *(definition.in_use if place.written_here else ()),
+            *candidates_of(definition.begun, definition.moved),
+        )
+        if candidate.name not in place.absent
+        and not is_part_of(place.receiver, candidate.name)
+        and (id(place.node), candidate.name) not in definition.filled_in
+    ]
+    if place.where_available:
+        # What the machine has says nothing of where this module is (fixture `where_available`).
+        candidates = [candidate for candidate in candidates if candidate.name == "self"]
+    elif place.in_place:
+        # Where a module goes is a choice, unless the definition itself goes elsewhere with other things.
+        candidates = [candidate for candidate in candidates if candidate.in_use]
+    if not candidates:
+        return None
+    best = candidates[0]
+    # The module itself is where its inputs are.
+    alone = sum(candidate.name != "self" for candidate in candidates) == 1
+    named = quoted(place.node, f"`{place.text}`")
+    if place.sink == Sink.DEVICE_TYPE:
+        device = f"{best.device}.type"
+        message = f"{named} names one type of accelerator; `{best.name}` says which one is in use"
+    else:
+        device = best.device
+        message = f"{named} is the current CUDA device or none at all; `{best.name}` says where the caller works"
+    return Draft(
+        node=place.node,
+        scope=place.scope,
+        message=message.replace("CUDA device", "device") if "cuda" not in place.text else message,
+        confidence=_confidence(definition, place, best),
+        trace=(DraftStep(best.node, place.scope, f"`{best.name}` comes in here"),) if best.node is not None else (),
+        repair=_repair(definitions, place, best, device, alone),
+    )
+
+
+def _confidence(definition: Definition, place: Place, best: Candidate) -> Confidence:
+    if place.where_available:
+        return Confidence.LOW if definition.tests_place else Confidence.MEDIUM
+    tests = definition.tests_place if best.in_use else definition.tests_device
+    if tests or definition.of_cuda or place.weak:
+        return Confidence.LOW
+    if place.scope.role is not Role.LIBRARY:
+        # A script chooses a device, but not two ways to spell it in one function, nor for the inputs of a model.
+        of_model = place.scope.setting is Setting.FORWARD and best.is_tensor
+        chosen = place.scope.role is not Role.SCRIPT or not (best.in_use or of_model)
+        return Confidence.LOW if chosen else Confidence.MEDIUM
+    if place.of_module and not best.is_device:
+        # Where a module goes is a choice, and nothing says that the others are to follow.
+        return Confidence.LOW
+    return Confidence.MEDIUM
+
+
+def _repair(definitions: Definitions, place: Place, best: Candidate, device: str, alone: bool) -> Repair:
+    """Safe where one tensor says the device, is certainly there, and no other argument could say it."""
+    changes: tuple[Change, ...] = (Replace(place.node, device),)
+    match place.sink:
+        case Sink.TRANSFER:
+            message = f"name the device: `.to({device})`"
+            changes = named_instead(place.move, device) if place.move is not None else ()
+        case Sink.ARGUMENT:
+            message = f"name the device: `device={device}`"
+        case Sink.DEVICE if place.call is not None and place.call.args[0].value is place.node:
+            message = f"use `{device}`"
+            changes = (Replace(place.call, device),)
+        case _:
+            message = f"use `{device}`"
+    expression = definitions.argument(place.scope, best.name, place.node) if best.is_tensor else None
+    applicability = expression.applicability if alone and expression is not None else Applicability.SUGGESTION
+    return Repair(applicability, message, changes)

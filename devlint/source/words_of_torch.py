@@ -1,0 +1,15 @@
+"""The words without which a text can have no finding: what the screen looks for, in texts and in bytes."""
+
+from __future__ import annotations
+
+_WORDS = ("torch", ".detach().numpy()")
+"""Every name that reaches PyTorch contains the first one; of what is handed in, only a tensor is detached."""
+
+
+def text_may_hold_findings(text: str) -> bool:
+    return any(word in text for word in _WORDS)
+
+
+def bytes_may_hold_findings(data: bytes) -> bool:
+    """The same over bytes that are not decoded yet."""
+    return any(word.encode() in data for word in _WORDS)
