@@ -17,6 +17,8 @@ DOCUMENTED = "documented"
 ITEMS_ARE_TENSORS = "items-are-tensors"
 MODULE_RESULT = "module-result"
 CALLABLE_RESULT = "callable-result"
+HANDED_ON = "handed-on"
+NAMED = "named"
 
 CONVENTIONS = MappingProxyType(
     {
@@ -28,6 +30,8 @@ CONVENTIONS = MappingProxyType(
         DOCUMENTED: "taken for a tensor: the docstring says so",
         ITEMS_ARE_TENSORS: "taken for tensors of the caller: each item is used as one, and none is moved",
         MODULE_RESULT: "taken for a tensor beside the module's parameters: a method of the module gives it",
+        HANDED_ON: "taken for what a function takes it for that it is passed to",
+        NAMED: "taken for a tensor: it is called what tensors are called",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
     }
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
@@ -28,6 +28,8 @@ class Shows(Enum):
     """It has a device: a tensor, a module, or a configuration."""
     MOVED = "moved"
     """A method moves it: a tensor, a module, or a batch."""
+    NO_TENSOR = "no tensor"
+    """It is used as no tensor can be: called, or read under a text. It says nothing of a name that is bound anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,25 @@ class Sign:
 
 
 Signs = frozenset[Sign]
-Uses = dict[str, Signs]
-"""The signs of each name of a body. Items are named as the source writes them: ``batch[key]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOn:
+    """A name is, as it stands, an argument of a call of something that no table lists."""
+
+    callee: str
+    """As the source writes it: ``self.encode``, ``losses.focal``."""
+    position: int
+    keyword: str = ""
+    """For an argument that is passed by keyword."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What a body does with each name in it. Items are named as the source writes them: ``batch[key]``."""
+
+    signs: Mapping[str, Signs]
+    handed_on: Mapping[str, tuple[HandedOn, ...]]
 
 
 def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:

@@ -6,8 +6,10 @@ common Python containers, loggers and configuration objects share.
 
 from __future__ import annotations
 
+from functools import cache
 from types import MappingProxyType
 
+from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations.evidence_grades import Grade, Shows, Sign
 
@@ -15,6 +17,7 @@ TENSOR = Sign(Shows.TENSOR)
 PLACED = Sign(Shows.PLACED, Grade.CONVENTIONAL, conventions.HAS_A_DEVICE)
 ARRAY = Sign(Shows.ARRAY)
 MOVED = Sign(Shows.MOVED)
+NO_TENSOR = Sign(Shows.NO_TENSOR)
 
 
 def by_convention(name: str, shows: Shows = Shows.TENSOR) -> Sign:
@@ -58,6 +61,20 @@ ATTRIBUTES = MappingProxyType(
     }
 )
 """What it shows of a name that this attribute of it is read."""
+
+
+def of_attribute(name: str) -> Sign | None:
+    """What it shows of a name that this attribute of it is read, or this method called."""
+    sign = ATTRIBUTES.get(name)
+    if sign is None and not name.startswith("_") and not _has_a_tensor(name):
+        return NO_TENSOR
+    return sign
+
+
+@cache
+def _has_a_tensor(name: str) -> bool:
+    return semantics.method(name) is not None or semantics.is_tensor_attribute(name) is not None
+
 
 KEYWORDS = MappingProxyType({"dim": TENSOR, "keepdim": TENSOR})
 """What it shows of a name that a method of it in ``REDUCTIONS`` gets this keyword: an array takes ``axis``.

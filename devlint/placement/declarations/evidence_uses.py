@@ -7,7 +7,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
-from devlint.placement.declarations.evidence_grades import Sign, Uses
+from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted
 from devlint.semantics import Factory, Operation, library_models
@@ -18,12 +18,24 @@ class _Found:
 
     def __init__(self) -> None:
         self._signs: dict[str, set[Sign]] = {}
+        self._handed_on: dict[str, list[HandedOn]] = {}
+        self.bound: set[str] = set()
+        """Names that the body binds."""
 
     def note(self, name: str, sign: Sign) -> None:
         self._signs.setdefault(name, set()).add(sign)
 
+    def note_handed_on(self, name: str, handed: HandedOn) -> None:
+        self._handed_on.setdefault(name, []).append(handed)
+
     def uses(self) -> Uses:
-        return {name: frozenset(signs) for name, signs in self._signs.items()}
+        for name in self.bound & self._signs.keys():
+            # Under the same name, it may be another value.
+            self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
+        return Uses(
+            {name: frozenset(signs) for name, signs in self._signs.items()},
+            {name: tuple(handed) for name, handed in self._handed_on.items()},
+        )
 
 
 def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
@@ -37,7 +49,14 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
                 sign = _sign_of_method(child, child.func)
                 if sign is not None:
                     found.note(_called_by(child.func.value), sign)
+            elif type(child.func) is cst.Name:
+                found.note(child.func.value, rows.NO_TENSOR)
             _arguments(child, imports, found)
+        elif type(child) is cst.Subscript:
+            if type(child.value) is cst.Name and _is_key(child):
+                found.note(child.value.value, rows.NO_TENSOR)
+        elif type(child) is cst.AssignTarget or type(child) is cst.For:
+            found.bound.update(_names_of(child.target))
         elif type(child) is cst.Assert:
             _asserted(child.test, imports, found)
     return found.uses()
@@ -46,7 +65,7 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
 def _attribute(node: cst.Attribute, found: _Found) -> None:
     holder, attribute = node.value, node.attr.value
     if type(holder) is cst.Name:
-        sign = rows.ATTRIBUTES.get(attribute)
+        sign = rows.of_attribute(attribute)
         if sign is not None:
             found.note(holder.value, sign)
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
@@ -95,6 +114,12 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
             return None
 
 
+def _is_key(node: cst.Subscript) -> bool:
+    """``batch["image"]``."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    return isinstance(index, cst.Index) and _is_text(index.value)
+
+
 def _is_integer(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.UnaryOperation):
         node = node.expression
@@ -130,6 +155,8 @@ def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
             found.note(first.value, rows.NUMPY_READS)
         return
     operation = semantics.function(name)
+    if operation is None:
+        _handed_on(call, found)
     if isinstance(operation, Factory):
         _sizes(call, found)
     if not isinstance(operation, Operation) or library_models.takes_images(name):
@@ -151,6 +178,19 @@ def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
             # Beyond the first, many tensor parameters take numbers as well.
             for one in _names_of(argument.value):
                 found.note(one, rows.TENSOR)
+
+
+def _handed_on(call: cst.Call, found: _Found) -> None:
+    """Names that are, as they stand, arguments of what no table lists."""
+    callee = dotted(call.func)
+    if not callee:
+        return
+    for position, argument in enumerate(call.args):
+        if argument.star:
+            return
+        if isinstance(argument.value, cst.Name):
+            keyword = argument.keyword.value if argument.keyword is not None else ""
+            found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
 
 
 def _sizes(call: cst.Call, found: _Found) -> None:

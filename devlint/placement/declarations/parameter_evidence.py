@@ -32,6 +32,8 @@ class Role(Enum):
     TENSOR = "tensor"
     LIKELY_TENSOR = "likely tensor"
     """By a convention."""
+    NAMED_TENSOR = "named like a tensor"
+    """By nothing but its name."""
     TENSORS = "tensors"
     TENSORS_BY_NAME = "tensors by name"
     MODULE = "module"
@@ -40,6 +42,8 @@ class Role(Enum):
     HOST = "host"
     PLACED = "placed"
     """Its ``.device`` is read and nothing else is known: a tensor most often, a configuration sometimes."""
+    NO_TENSOR = "no tensor"
+    """It is used as no tensor can be, and nothing else is known."""
     ANYTHING = "anything"
 
 
@@ -69,12 +73,12 @@ class NameUses:
 
 def name_uses(uses: Uses) -> NameUses:
     """The uses of a body, by what they show."""
-    graded = {name: tensor_grade(signs) for name, signs in uses.items()}
+    graded = {name: tensor_grade(signs) for name, signs in uses.signs.items()}
     tensors = frozenset(name for name, grade in graded.items() if grade is not None)
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
-    items = {name: signs for name, signs in uses.items() if "[" in name}
+    items = {name: signs for name, signs in uses.signs.items() if "[" in name}
     placed = frozenset(name for name, signs in items.items() if grade_of(signs, Shows.PLACED) is not None)
-    moved = frozenset(name for name, signs in uses.items() if grade_of(signs, Shows.MOVED) is not None)
+    moved = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.MOVED) is not None)
     return NameUses(tensors, certain, tensors & items.keys(), placed, moved)
 
 
@@ -82,7 +86,7 @@ def roles_of(info: FunctionInfo, imports: ImportTable, uses: Uses) -> dict[str, 
     """What each parameter of a function holds, by name; ``uses`` is what its body shows."""
     documented = documented_types(info.node)
     return {
-        name: _held(param, uses.get(name, frozenset()), documented.get(name, ""), imports)
+        name: _held(param, uses.signs.get(name, frozenset()), documented.get(name, ""), imports)
         for param in parameters_of(info.node)
         for name in (param.name.value,)
     }
@@ -117,7 +121,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable)
         return Held(Role.HOST)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
-    return Held(Role.ANYTHING)
+    return Held(Role.ANYTHING if grade_of(signs, Shows.NO_TENSOR) is None else Role.NO_TENSOR)
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

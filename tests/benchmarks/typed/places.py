@@ -114,40 +114,57 @@ def _modules(trees: Mapping[str, ast.Module]) -> frozenset[str]:
     return frozenset(known)
 
 
-class _Strip(ast.NodeTransformer):
-    def __init__(self, keep_docstrings: bool) -> None:
-        self._keep = keep_docstrings
+class _StripDocstrings(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return self._bare(node)
 
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        return self._bare(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return self._bare(node)
+
+    def _bare(self, node: Definition) -> Definition:
+        self.generic_visit(node)
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return node
+
+
+class _StripAnnotations(ast.NodeTransformer):
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.returns = None
-        return self._bare(node)
+        self.generic_visit(node)
+        return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
         node.returns = None
-        return self._bare(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        return self._bare(node)
+        self.generic_visit(node)
+        return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
         return ast.copy_location(ast.Assign([node.target], self.visit(node.value)), node)
 
-    def _bare(self, node: Definition) -> Definition:
-        self.generic_visit(node)
-        if not self._keep and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        return node
-
 
 def stripped(text: str, keep_docstrings: bool) -> str:
     """The same program without annotations and comments."""
-    tree = _Strip(keep_docstrings).visit(ast.parse(text))
+    tree: ast.AST = _StripAnnotations().visit(ast.parse(text))
+    return _written(tree, keep_docstrings)
+
+
+def rewritten(text: str, keep_docstrings: bool) -> str:
+    """The same program without comments, each statement on the line where :func:`stripped` has it."""
+    return _written(ast.parse(text), keep_docstrings)
+
+
+def _written(tree: ast.AST, keep_docstrings: bool) -> str:
+    tree = tree if keep_docstrings else _StripDocstrings().visit(tree)
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
