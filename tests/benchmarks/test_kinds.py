@@ -96,6 +96,11 @@ class Net(Base):
             return b
         return a, a
 
+class Matrix(Tensor):
+    pass
+
+def rank(m: Matrix) -> int: ...
+
 @overload
 def f(x: int) -> int: ...
 
@@ -113,6 +118,8 @@ def test_what_is_annotated_is_read_with_the_releases_own_modules() -> None:
         Place("net.py", "Net.pair", "a"): "tensor",
         Place("net.py", "Net.pair", "return"): "tensors",
         Place("net.py", "Net.pair.inner", "b"): "module",
+        Place("net.py", "rank", "m"): "tensor",
+        Place("net.py", "rank", "return"): "host",
         Place("net.py", "f", "device"): "device",
         Place("other.py", "g", "m"): "module",
     }
@@ -145,6 +152,7 @@ def test_a_checker_is_asked_at_each_place() -> None:
         ("Net.pair", "return"): "return reveal_type((a, a))",
         ("Net.pair.inner", "b"): "reveal_type(b)",
         ("Net.pair.inner", "return"): "return reveal_type(b)",
+        ("rank", "m"): "reveal_type(m)",
         ("f", "x"): "reveal_type(x)",
         ("f", "device"): "reveal_type(device)",
         ("f", "return"): "return reveal_type(None)",

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_conventions import HANDED_ON
+from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE
 from devlint.placement.declarations.evidence_grades import HandedOn
-from devlint.placement.declarations.evidence_names import by_name
 from devlint.placement.declarations.evidence_uses import uses_of
 from devlint.placement.declarations.parameter_evidence import Held, Role, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule
@@ -32,6 +31,9 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
+_OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR})
+
+
 def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
     """What each parameter of a definition holds, by its own body and by the functions that it is handed to.
 
@@ -48,9 +50,9 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
     found = roles_of(info, imports, info.uses)
     for parameter in parameters_of(info.header):
         name = parameter.name.value
-        if parameter.annotation is None and found[name].role in (Role.ANYTHING, Role.NO_TENSOR):
-            told = _by_callees(program, info, info.uses.handed_on.get(name, ()))
-            found[name] = told or by_name(name, found[name])
+        held = found[name]
+        if parameter.annotation is None and (held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE)):
+            found[name] = _by_callees(program, info, info.uses.handed_on.get(name, ())) or held
     return found
 
 

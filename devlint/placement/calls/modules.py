@@ -11,6 +11,7 @@ from devlint import semantics
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -138,6 +139,8 @@ def call_module(
         # Layers keep the batch dimension; only a loss is reduced to 0-dim.
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
+    if module.info is None and not module.type_name and not module.assumed:
+        meet_moved_model(interp, node, module, site)
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(
             interp, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)]
@@ -226,9 +229,10 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
     ]
 
 
-def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque, site: CallSite) -> None:
+def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
     """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten."""
-    if not model.moved or model.device in (CPU, UNKNOWN):
+    moved = model.moved if isinstance(model, Opaque) else _moved(model)
+    if not moved or model.device in (CPU, UNKNOWN):
         return
     brought = any(
         isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device and _moved(a.value)
@@ -305,8 +309,13 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     return interp.relate(module.device, value.device) is Relation.DIFFERENT
 
 
-def _moved(value: Tensor | Opaque) -> bool:
+def _moved(value: Tensor | Opaque | Module) -> bool:
     return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
+
+
+def _is_taken_for_one(module: Module) -> bool:
+    """Whether nothing but a convention says that an argument is a module: as any callable, it works where its own are."""
+    return module.provenance is not None and module.provenance.step.note == CONVENTIONS[NAMED_MODULE]
 
 
 def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:
@@ -318,6 +327,6 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
         return module.device
     if placed:
         # A module that was passed in is on the device to which a batch was moved.
-        agreed = placed[0] in interp.state.moved_groups.values()
+        agreed = placed[0] in interp.state.moved_groups.values() or _is_taken_for_one(module)
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     return module.device if devices else UNKNOWN

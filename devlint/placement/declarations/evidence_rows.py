@@ -18,6 +18,8 @@ PLACED = Sign(Shows.PLACED, Grade.CONVENTIONAL, conventions.HAS_A_DEVICE)
 ARRAY = Sign(Shows.ARRAY)
 MOVED = Sign(Shows.MOVED)
 NO_TENSOR = Sign(Shows.NO_TENSOR)
+ARRAY_LIKE = Sign(Shows.ARRAY_LIKE, Grade.CONVENTIONAL, conventions.HAS_A_SHAPE)
+DOUBTFUL = Sign(Shows.DOUBTFUL)
 
 
 def by_convention(name: str, shows: Shows = Shows.TENSOR) -> Sign:
@@ -58,6 +60,10 @@ ATTRIBUTES = MappingProxyType(
         **dict.fromkeys(("astype", "tobytes"), ARRAY),
         "device": PLACED,
         **dict.fromkeys(("to", "cuda", "cpu"), MOVED),
+        **dict.fromkeys(("shape", "dtype", "ndim", "reshape"), ARRAY_LIKE),
+        **dict.fromkeys(
+            ("float", "transpose", "flatten", "squeeze"), by_convention(conventions.COMPUTES, Shows.TENSOR)
+        ),
     }
 )
 """What it shows of a name that this attribute of it is read."""
@@ -90,6 +96,9 @@ REDUCTIONS = frozenset(
 
 PASSING = frozenset({"cpu", "cuda", "to", "float", "double", "half", "clone", "detach"})
 """Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x."""
+
+DOUBTS = frozenset({"isinstance", "str", "int", "float", "open", "range", "issubclass", "hasattr", "getattr"})
+"""Builtin functions that ask what a value is, or that plain values are handed to."""
 
 CONVERSIONS = MappingProxyType(
     {

@@ -51,10 +51,17 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
                     found.note(_called_by(child.func.value), sign)
             elif type(child.func) is cst.Name:
                 found.note(child.func.value, rows.NO_TENSOR)
+                _doubts(child, child.func.value, found)
             _arguments(child, imports, found)
         elif type(child) is cst.Subscript:
-            if type(child.value) is cst.Name and _is_key(child):
-                found.note(child.value.value, rows.NO_TENSOR)
+            if type(child.value) is cst.Name:
+                if _is_key(child):
+                    found.note(child.value.value, rows.NO_TENSOR)
+                elif len(child.slice) > 1 and any(_is_axis(part.slice) for part in child.slice):
+                    found.note(child.value.value, rows.ARRAY_LIKE)
+        elif type(child) is cst.FormattedStringExpression:
+            if type(child.expression) is cst.Name:
+                found.note(child.expression.value, rows.DOUBTFUL)
         elif type(child) is cst.AssignTarget or type(child) is cst.For:
             found.bound.update(_names_of(child.target))
         elif type(child) is cst.Assert:
@@ -114,6 +121,20 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
             return None
 
 
+def _doubts(call: cst.Call, function: str, found: _Found) -> None:
+    if function in rows.DOUBTS and call.args and type(call.args[0].value) is cst.Name:
+        found.note(call.args[0].value.value, rows.DOUBTFUL)
+
+
+def _is_axis(part: cst.BaseSlice) -> bool:
+    """``:``, ``...`` or ``None`` among several indices."""
+    if isinstance(part, cst.Slice):
+        return True
+    return isinstance(part, cst.Index) and (
+        isinstance(part.value, cst.Ellipsis) or (isinstance(part.value, cst.Name) and part.value.value == "None")
+    )
+
+
 def _is_key(node: cst.Subscript) -> bool:
     """``batch["image"]``."""
     index = node.slice[0].slice if len(node.slice) == 1 else None
@@ -159,6 +180,8 @@ def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
         _handed_on(call, found)
     if isinstance(operation, Factory):
         _sizes(call, found)
+        if name.endswith("_like") and isinstance(first, cst.Name):
+            found.note(first.value, rows.TENSOR)
     if not isinstance(operation, Operation) or library_models.takes_images(name):
         return
     by_name = {parameter.name: parameter for parameter in operation.parameters}

@@ -11,6 +11,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_names as names
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_docstrings import documented_types
 from devlint.placement.declarations.evidence_grades import (
@@ -97,6 +98,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable)
     tensor, module = tensor_grade(signs), grade_of(signs, Shows.MODULE)
     array = grade_of(signs, Shows.ARRAY)
     certain = tensor is Grade.CERTAIN
+    shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and not _imports_arrays(imports)
     if (name == "device" or name.endswith("_device")) and not certain and module is None:
         return Held(Role.DEVICE)
     if param.annotation is not None:
@@ -107,21 +109,49 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable)
         return Held(Role.HOST)
     if certain:
         return Held(Role.TENSOR)
-    if module is not None:
+    if module is not None and not names.names_no_module(name):
         return Held(Role.MODULE)
+    doubted = grade_of(signs, Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
+    no_tensor = grade_of(signs, Shows.NO_TENSOR) is not None
     if param.annotation is None:
         by_docstring = annotated(documented.replace("tensor", "Tensor"), imports) if documented else None
         if by_docstring is Role.TENSOR and array is not Grade.CERTAIN:
             return Held(Role.LIKELY_TENSOR, conventions.DOCUMENTED)
-        if tensor is not None and by_docstring not in (Role.HOST, Role.NUMPY) and _is_none(param.default):
+        told_otherwise = by_docstring in (Role.HOST, Role.NUMPY) or no_tensor or not _is_none(param.default)
+        if tensor is not None and not told_otherwise:
             return Held(Role.LIKELY_TENSOR, convention_of(signs, Shows.TENSOR))
-        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN:
+        if shaped and array is None and not told_otherwise and not doubted:
+            return Held(Role.LIKELY_TENSOR, conventions.HAS_A_SHAPE)
+        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and not no_tensor:
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(Role.HOST)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
-    return Held(Role.ANYTHING if grade_of(signs, Shows.NO_TENSOR) is None else Role.NO_TENSOR)
+    if param.annotation is None and not (doubted and not no_tensor):
+        return _named(name, no_tensor, _imports_arrays(imports))
+    return Held(Role.NO_TENSOR if no_tensor else Role.ANYTHING)
+
+
+def _named(name: str, no_tensor: bool, beside_arrays: bool) -> Held:
+    """What a parameter holds by its name alone."""
+    if names.names_a_plain_value(name):
+        return Held(Role.NO_TENSOR if no_tensor else Role.HOST, conventions.NAMED)
+    if names.names_a_module(name):
+        return Held(Role.MODULE, conventions.NAMED_MODULE)
+    if no_tensor:
+        return Held(Role.NO_TENSOR)
+    if names.names_a_tensor(name) and not beside_arrays:
+        return Held(Role.NAMED_TENSOR, conventions.NAMED)
+    return Held(Role.ANYTHING)
+
+
+_ARRAYS = frozenset({"numpy", "PIL", "jax", "pandas", "scipy", "cv2", "skimage", "tensorflow", "cupy"})
+
+
+def _imports_arrays(imports: ImportTable) -> bool:
+    """Whether the file imports a library whose objects have shapes as well."""
+    return any(name.partition(".")[0] in _ARRAYS for name in imports.values())
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

@@ -70,10 +70,11 @@ def typed(files: Mapping[str, str]) -> Typed:
     """What these files annotate. A name that is defined twice is left out, and so is what ``overload`` declares."""
     trees = {path: ast.parse(text) for path, text in files.items()}
     modules = _modules(trees)
+    tensors: dict[str, ast.expr] = {name: ast.Name("Tensor") for name in _derived(trees, {"Tensor"}) - {"Tensor"}}
     truth: dict[Place, Kind] = {}
     doubled: set[Place] = set()
     for path, tree in trees.items():
-        aliases = _aliases(tree)
+        aliases = tensors | _aliases(tree)
         for qualname, node, owner in functions(tree):
             if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue
@@ -102,13 +103,17 @@ def _aliases(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def _modules(trees: Mapping[str, ast.Module]) -> frozenset[str]:
+    return _derived(trees, {*torch_modules(), "LightningModule", "PreTrainedModel", "TensorDictModule"})
+
+
+def _derived(trees: Mapping[str, ast.Module], known: set[str]) -> frozenset[str]:
+    """Names of classes of the release that derive from one of these, and these."""
     bases: dict[str, set[str]] = {}
     for tree in trees.values():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 names = {ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases}
                 bases.setdefault(node.name, set()).update(names)
-    known = set(torch_modules()) | {"LightningModule", "PreTrainedModel", "TensorDictModule"}
     while more := {name for name, own in bases.items() if name not in known and own & known}:
         known |= more
     return frozenset(known)
