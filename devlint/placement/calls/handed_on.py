@@ -40,14 +40,21 @@ def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
     ``program`` is the module in which the definition looks names up.
     """
     find = partial(_roles, program, info)
-    return find() if info.linkage is None else info.linkage.query(("roles", info.key), find, {})
+    found = find() if info.linkage is None else info.linkage.query(("roles", info.key), find, None)
+    # It is handed on to itself, by way of others.
+    return found if found is not None else _by_body(program, info)
 
 
-def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
+def _by_body(program: Program, info: FunctionInfo) -> dict[str, Held]:
     imports = program.index.imports
     if info.uses is None:
         info.uses = uses_of(info.node, imports)
-    found = roles_of(info, imports, info.uses)
+    return roles_of(info, imports, info.uses)
+
+
+def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
+    found = _by_body(program, info)
+    assert info.uses is not None
     for parameter in parameters_of(info.header):
         name = parameter.name.value
         held = found[name]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
@@ -141,6 +142,9 @@ def call_module(
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     if module.info is None and not module.type_name and not module.assumed:
         meet_moved_model(interp, node, module, site)
+    if _is_named_so(module):
+        given = of_callable(interp, node, site)
+        return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(
             interp, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)]
@@ -313,8 +317,8 @@ def _moved(value: Tensor | Opaque | Module) -> bool:
     return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
 
 
-def _is_taken_for_one(module: Module) -> bool:
-    """Whether nothing but a convention says that an argument is a module: as any callable, it works where its own are."""
+def _is_named_so(module: Module) -> bool:
+    """Whether nothing but its name says that an argument is a module: as any callable, it works where its own are."""
     return module.provenance is not None and module.provenance.step.note == CONVENTIONS[NAMED_MODULE]
 
 
@@ -327,6 +331,6 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
         return module.device
     if placed:
         # A module that was passed in is on the device to which a batch was moved.
-        agreed = placed[0] in interp.state.moved_groups.values() or _is_taken_for_one(module)
+        agreed = placed[0] in interp.state.moved_groups.values()
         return module.device if isinstance(module.device, SameAs) and not agreed else placed[0]
     return module.device if devices else UNKNOWN

@@ -150,7 +150,8 @@ def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=CONVENTIONS[held.convention])
             return Opaque(device, provenance, tensorlike=True)
         case Holds.TENSORS:
-            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            note = CONVENTIONS.get(held.convention, "")
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)
             return Container((), None, Tensor(device, evidence=Evidence.LIKELY, provenance=provenance), "list")
         case Holds.TENSORS_BY_NAME:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)

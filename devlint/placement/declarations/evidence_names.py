@@ -8,17 +8,35 @@ as no use of them told anything. Nine of ten or more of those called so are what
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 _TENSORS = frozenset(
     """
     x y z u x1 x2 xs input input_tensor tensor hidden_states encoder_hidden_states attention_mask attn_mask
     encoder_attention_mask padding_mask memory_mask pixel_values position_ids positions inputs_embeds latents
     feat feats embedding emb logits probs log_probs pred preds y_pred y_true prediction predictions targets labels mask
-    image_embeddings input_lengths grad_output noise memory coords anchors cos sin
+    image_embeddings input_lengths grad_output noise memory coords anchors cos sin X input_ids output queries condition
+    image img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v
     """.split()
 )
+_TENSOR_STARTS = frozenset("rotary cos sin pixel".split())
 _TENSOR_ENDS = frozenset(
-    "mask masks lens embeds embedding embeddings logits latents hidden residual residuals tensor probs".split()
+    """
+    mask masks lens embeds embedding embeddings emb logits latents hidden residual residuals tensor probs bias pos pe
+    feats sample
+    """.split()
 )
+_COMPARED = frozenset("target targets weight label labels".split())
+_COMPARED_WITH = frozenset(
+    "pred preds y_pred y_hat input logits x output outputs prediction predictions scores".split()
+)
+
+_OF_ARRAYS_TOO = frozenset(
+    """
+    x y v tensor mask labels input targets noise coords logits image img imgs video sample output scores loss condition
+    """.split()
+)
+"""Names that arrays and texts have as well, where a file works with those."""
 
 _MODULES = frozenset("model module net network encoder decoder backbone pl_module discriminator denoiser".split())
 _MODULE_ENDS = frozenset("model module net network backbone".split())
@@ -37,12 +55,29 @@ _PLAIN_ENDS = frozenset(
     """.split()
 )
 
-_KEEPERS_OF_STATE = frozenset("optimizer optimizers optim opt scheduler sched scaler progress posterior dataset".split())
+_COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs".split())
+
+_KEEPERS_OF_STATE = frozenset(
+    "optimizer optimizers optim opt scheduler sched scaler progress posterior dataset".split()
+)
 """They have a ``state_dict``, or learn, as Modules do."""
 
 
-def names_a_tensor(name: str) -> bool:
-    return name in _TENSORS or _last(name) in _TENSOR_ENDS
+def names_a_tensor(name: str, beside_arrays: bool) -> bool:
+    """``beside_arrays``: the file works with arrays as well."""
+    if beside_arrays and name in _OF_ARRAYS_TOO:
+        return False
+    return name in _TENSORS or _last(name) in _TENSOR_ENDS or ("_" in name and name.split("_")[0] in _TENSOR_STARTS)
+
+
+def is_compared(name: str, beside: Container[str]) -> bool:
+    """``target`` beside ``preds``: what a loss or a metric compares."""
+    return name in _COMPARED and any(other in beside for other in _COMPARED_WITH)
+
+
+def names_a_collection(name: str) -> bool:
+    """A batch, a dict of tensors, a context: something that holds tensors, or none of them."""
+    return name in _COLLECTIONS or not _COLLECTIONS.isdisjoint(name.split("_")[:1])
 
 
 def names_a_module(name: str) -> bool:
@@ -61,5 +96,8 @@ def names_a_plain_value(name: str) -> bool:
 
 
 def _last(name: str) -> str:
-    """What a name of several words ends with; empty for a single word."""
-    return name.rpartition("_")[2] if "_" in name.strip("_") else ""
+    """What a name of several words ends with, but for a letter or a number; empty for a single word."""
+    words = name.strip("_").split("_")
+    if len(words) > 2 and len(words[-1]) == 1:
+        words.pop()
+    return words[-1] if len(words) > 1 else ""

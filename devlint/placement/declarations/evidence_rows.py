@@ -20,6 +20,8 @@ MOVED = Sign(Shows.MOVED)
 NO_TENSOR = Sign(Shows.NO_TENSOR)
 ARRAY_LIKE = Sign(Shows.ARRAY_LIKE, Grade.CONVENTIONAL, conventions.HAS_A_SHAPE)
 DOUBTFUL = Sign(Shows.DOUBTFUL)
+SIZE = Sign(Shows.SIZE)
+ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
 
 def by_convention(name: str, shows: Shows = Shows.TENSOR) -> Sign:
@@ -96,6 +98,17 @@ REDUCTIONS = frozenset(
 
 PASSING = frozenset({"cpu", "cuda", "to", "float", "double", "half", "clone", "detach"})
 """Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x."""
+
+SIZED = frozenset(
+    """
+    torch.zeros torch.ones torch.empty torch.rand torch.randn torch.randint torch.randperm torch.arange torch.eye
+    torch.nn.Linear torch.nn.LazyLinear torch.nn.Conv1d torch.nn.Conv2d torch.nn.Conv3d torch.nn.ConvTranspose1d
+    torch.nn.ConvTranspose2d torch.nn.BatchNorm1d torch.nn.BatchNorm2d torch.nn.BatchNorm3d torch.nn.LayerNorm
+    torch.nn.GroupNorm torch.nn.InstanceNorm2d torch.nn.Embedding torch.nn.LSTM torch.nn.GRU torch.nn.Dropout
+    torch.nn.MultiheadAttention torch.Size
+    """.split()
+)
+"""Functions and classes whose positional arguments are sizes."""
 
 DOUBTS = frozenset({"isinstance", "str", "int", "float", "open", "range", "issubclass", "hasattr", "getattr"})
 """Builtin functions that ask what a value is, or that plain values are handed to."""

@@ -21,6 +21,8 @@ class _Found:
         self._handed_on: dict[str, list[HandedOn]] = {}
         self.bound: set[str] = set()
         """Names that the body binds."""
+        self.iterated: list[tuple[str, str]] = []
+        """Pairs of names: one of an item, and that of what is iterated."""
 
     def note(self, name: str, sign: Sign) -> None:
         self._signs.setdefault(name, set()).add(sign)
@@ -29,6 +31,10 @@ class _Found:
         self._handed_on.setdefault(name, []).append(handed)
 
     def uses(self) -> Uses:
+        for item, whole in self.iterated:
+            signs = self._signs.get(item, set())
+            if rows.TENSOR in signs and rows.MOVED not in signs:
+                self.note(whole, rows.ITEMS)
         for name in self.bound & self._signs.keys():
             # Under the same name, it may be another value.
             self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
@@ -64,6 +70,9 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
                 found.note(child.expression.value, rows.DOUBTFUL)
         elif type(child) is cst.AssignTarget or type(child) is cst.For:
             found.bound.update(_names_of(child.target))
+        if (type(child) is cst.For or type(child) is cst.CompFor) and type(child.target) is cst.Name:
+            if type(child.iter) is cst.Name:
+                found.iterated.append((child.target.value, child.iter.value))
         elif type(child) is cst.Assert:
             _asserted(child.test, imports, found)
     return found.uses()
@@ -175,6 +184,8 @@ def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
         if isinstance(first, cst.Name):
             found.note(first.value, rows.NUMPY_READS)
         return
+    if name in rows.SIZED:
+        _sized(call, found)
     operation = semantics.function(name)
     if operation is None:
         _handed_on(call, found)
@@ -201,6 +212,13 @@ def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
             # Beyond the first, many tensor parameters take numbers as well.
             for one in _names_of(argument.value):
                 found.note(one, rows.TENSOR)
+
+
+def _sized(call: cst.Call, found: _Found) -> None:
+    for argument in call.args:
+        if argument.keyword is None and not argument.star:
+            for name in _names_of(argument.value):
+                found.note(name, rows.SIZE)
 
 
 def _handed_on(call: cst.Call, found: _Found) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -24,7 +25,7 @@ from devlint.placement.declarations.evidence_grades import (
     tensor_grade,
 )
 from devlint.placement.declarations.imports import ImportTable
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
 
 
 class Role(Enum):
@@ -86,14 +87,26 @@ def name_uses(uses: Uses) -> NameUses:
 def roles_of(info: FunctionInfo, imports: ImportTable, uses: Uses) -> dict[str, Held]:
     """What each parameter of a function holds, by name; ``uses`` is what its body shows."""
     documented = documented_types(info.node)
+    constructs = info.name == "__init__"
+    if constructs and info.owner is not None:
+        documented = documented_types(info.owner.node) | documented
+    parameters = parameters_of(info.node)
+    beside = {param.name.value for param in parameters}
     return {
-        name: _held(param, uses.signs.get(name, frozenset()), documented.get(name, ""), imports)
-        for param in parameters_of(info.node)
+        name: _held(
+            param,
+            uses.signs.get(name, frozenset()),
+            documented.get(name, ""),
+            imports,
+            None if constructs else beside,
+        )
+        for param in parameters
         for name in (param.name.value,)
     }
 
 
-def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable) -> Held:
+def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable, beside: Container[str] | None) -> Held:
+    """``beside`` are the names of all parameters of the function; None for a constructor."""
     name = param.name.value
     tensor, module = tensor_grade(signs), grade_of(signs, Shows.MODULE)
     array = grade_of(signs, Shows.ARRAY)
@@ -107,41 +120,50 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable)
             return Held(by_annotation)
     if _is_number(param.default):
         return Held(Role.HOST)
+    if param.annotation is None and _is_module(param.default, imports):
+        return Held(Role.MODULE)
     if certain:
         return Held(Role.TENSOR)
     if module is not None and not names.names_no_module(name):
         return Held(Role.MODULE)
+    if grade_of(signs, Shows.SIZE) is not None and param.annotation is None and tensor is None:
+        return Held(Role.HOST)
     doubted = grade_of(signs, Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
     no_tensor = grade_of(signs, Shows.NO_TENSOR) is not None
     if param.annotation is None:
         by_docstring = annotated(documented.replace("tensor", "Tensor"), imports) if documented else None
         if by_docstring is Role.TENSOR and array is not Grade.CERTAIN:
             return Held(Role.LIKELY_TENSOR, conventions.DOCUMENTED)
+        if by_docstring in _DOCUMENTED and tensor is None:
+            return Held(by_docstring, conventions.DOCUMENTED)
         told_otherwise = by_docstring in (Role.HOST, Role.NUMPY) or no_tensor or not _is_none(param.default)
         if tensor is not None and not told_otherwise:
             return Held(Role.LIKELY_TENSOR, convention_of(signs, Shows.TENSOR))
         if shaped and array is None and not told_otherwise and not doubted:
             return Held(Role.LIKELY_TENSOR, conventions.HAS_A_SHAPE)
+        if grade_of(signs, Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
+            return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
         if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and not no_tensor:
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(Role.HOST)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
+    doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
     if param.annotation is None and not (doubted and not no_tensor):
-        return _named(name, no_tensor, _imports_arrays(imports))
+        return _named(name, no_tensor, _imports_arrays(imports), beside)
     return Held(Role.NO_TENSOR if no_tensor else Role.ANYTHING)
 
 
-def _named(name: str, no_tensor: bool, beside_arrays: bool) -> Held:
+def _named(name: str, no_tensor: bool, beside_arrays: bool, beside: Container[str] | None) -> Held:
     """What a parameter holds by its name alone."""
     if names.names_a_plain_value(name):
         return Held(Role.NO_TENSOR if no_tensor else Role.HOST, conventions.NAMED)
     if names.names_a_module(name):
         return Held(Role.MODULE, conventions.NAMED_MODULE)
-    if no_tensor:
+    if no_tensor or names.names_a_collection(name):
         return Held(Role.NO_TENSOR)
-    if names.names_a_tensor(name) and not beside_arrays:
+    if beside is not None and (names.names_a_tensor(name, beside_arrays) or names.is_compared(name, beside)):
         return Held(Role.NAMED_TENSOR, conventions.NAMED)
     return Held(Role.ANYTHING)
 
@@ -157,6 +179,15 @@ def _imports_arrays(imports: ImportTable) -> bool:
 def _is_none(default: cst.BaseExpression | None) -> bool:
     """Whether there is no default, or ``None``."""
     return default is None or (isinstance(default, cst.Name) and default.value == "None")
+
+
+_DOCUMENTED = frozenset({Role.TENSORS, Role.TENSORS_BY_NAME, Role.MODULE, Role.NUMPY, Role.HOST})
+"""Roles that a docstring may state."""
+
+
+def _is_module(default: cst.BaseExpression | None, imports: ImportTable) -> bool:
+    """``activation=nn.ReLU()``."""
+    return isinstance(default, cst.Call) and module_class(dotted(default.func) or "", imports) != ""
 
 
 def _is_number(default: cst.BaseExpression | None) -> bool:

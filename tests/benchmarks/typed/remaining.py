@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linting import lint
-
 from typed.checkers import written
 from typed.places import rewritten, stripped
 
