@@ -250,3 +250,23 @@ def test_an_engine_of_a_file_of_its_own_is_found(tmp_path: Path, monkeypatch: py
     options.engine = ["yours"]
     with pytest.raises(SystemExit, match="kinds_yours"):
         list(engines(options))
+
+
+def test_what_annotations_alone_tell_is_lost_without_them() -> None:
+    from typed.remaining import Found, remaining
+
+    program = """
+import torch
+
+def by_use(rows: torch.Tensor) -> torch.Tensor:
+    \"\"\"A docstring.\"\"\"
+    return rows.masked_fill(rows > 0, 0) + torch.ones(3)  # a comment
+
+def by_annotation(one: torch.Tensor, other: int = 3) -> torch.Tensor:
+    return one + torch.ones(3)
+"""
+    for keep, lines in ((True, (5, 8)), (False, (4, 7))):
+        found = remaining({"net.py": program}, keep)
+        assert sorted(found.both) == [Found("net.py", "DEV101", lines[0])]
+        assert sorted(found.lost) == [Found("net.py", "DEV101", lines[1])]
+        assert not found.new

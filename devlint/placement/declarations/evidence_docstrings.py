@@ -13,9 +13,14 @@ _GOOGLE = re.compile(r"^\s+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n
 _NUMPY = re.compile(r"^\s*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
 _SPHINX = re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>[^\n]+)")
 _SPHINX_INLINE = re.compile(r":param\s+(?P<type>[\w.\[\]]+)\s+(?P<name>\w+)\s*:")
+_OTHERWISE = (
+    "list tuple dict sequence of or to that for in is if when which whether shape size number name dim dimension type "
+    "dtype device function callable path class model key index how what where".replace(" ", "|")
+)
+"""Words before "tensor" with which it is said of something else: "whether a tensor", "shape of the tensor"."""
 _PROSE = re.compile(
-    r"^\s*(?::param\s+)?(?P<name>\w+)\s*:\s+(?!list|tuple|dict|sequence)"
-    r"(?:(?!of\b|or\b|if\b)[\w\-]+\s+){0,4}(?P<type>tensor)\b(?!s|\s+or\b|,\s)",
+    rf"^\s*(?::param\s+)?(?P<name>\w+)\s*:\s+(?:(?!(?:{_OTHERWISE})\b)[\w\-]+\s+){{0,4}}"
+    r"(?P<type>tensor)\b(?!s|\s+or\b|,\s)",
     re.MULTILINE | re.IGNORECASE,
 )
 """``mask: Boolean tensor of shape (N, D).``"""
