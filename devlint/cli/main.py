@@ -139,7 +139,7 @@ def _run(arguments: list[str]) -> int:
     except Complaint as error:
         return _complain(str(error))
     except (KeyboardInterrupt, click.Abort) as error:
-        return TERMINATED if isinstance(error, Terminated) or isinstance(error.__cause__, Terminated) else INTERRUPTED
+        return _code_of(_interrupt_behind(error)) or INTERRUPTED
     except BrokenPipeError:
         forget_stdout()
         return 0
@@ -149,7 +149,20 @@ def _run(arguments: list[str]) -> int:
         forget_stdout()
         return _complain(f"cannot write to standard output: {(error.strerror or str(error)).lower()}")
     except Exception as error:
-        return _fail(error)
+        # Before 3.12 what is raised while a class is made comes as a RuntimeError.
+        return _code_of(_interrupt_behind(error)) or _fail(error)
+
+
+def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The interrupt that an exception is, or that it was raised from."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error
+
+
+def _code_of(interrupt: KeyboardInterrupt | None) -> int:
+    """0 for none."""
+    return 0 if interrupt is None else TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
 
 
 def _fail(error: Exception) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
 import os
+import re
 import sys
 import sysconfig
+import tokenize
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
@@ -64,8 +67,11 @@ def _spot(code: CodeType, offset: int, file: str) -> Spot:
     line, end_line, column, end_column = next(positions, (None, None, None, None))
     line = line or code.co_firstlineno
     end_line = end_line or line
-    scope = code.co_qualname.replace("<locals>.", "")
     path = os.path.abspath(file)
+    if end_line > line and column is not None:
+        # What a loop or a context does by itself has the position of the whole statement, body and all.
+        end_line, end_column = _header_end(path, line, column) or (end_line, end_column)
+    scope = code.co_qualname.replace("<locals>.", "")
     return Spot(
         path,
         line,
@@ -76,9 +82,28 @@ def _spot(code: CodeType, offset: int, file: str) -> Spot:
     )
 
 
-def _code_points(path: str, line: int, column: int | None) -> int:
-    import linecache
+_COMPOUND = re.compile(rb"(async\s+)?(for|with)\b")
 
+
+def _header_end(path: str, line: int, column: int) -> tuple[int, int] | None:
+    """Line and column (bytes) after the colon of a compound statement that begins there; None for another one."""
+    lines = linecache.getlines(path)[line - 1 :]
+    if not lines or not _COMPOUND.match(lines[0].encode("utf-8", "surrogatepass"), column):
+        return None
+    depth = 0
+    try:
+        for token in tokenize.generate_tokens(iter(lines).__next__):
+            if token.type == tokenize.OP:
+                depth += (token.string in "([{") - (token.string in ")]}")
+                if token.string == ":" and not depth:
+                    row, end = token.end
+                    return line + row - 1, len(lines[row - 1][:end].encode("utf-8", "surrogatepass"))
+    except (tokenize.TokenError, SyntaxError, StopIteration):
+        pass
+    return None
+
+
+def _code_points(path: str, line: int, column: int | None) -> int:
     if column is None:
         return 0
     text = linecache.getline(path, line).encode("utf-8", "surrogatepass")

@@ -72,14 +72,21 @@ def join(
 
 
 def _best(fits: list[tuple[tuple[Fit, int], int]], findings: tuple[Finding, ...]) -> set[int]:
-    """The numbers of the best fits: among rules about names of devices, and among the others, since their repairs are
-    different ones."""
+    """The numbers of the best fits: among rules about names of devices, among those about what meets, and among the
+    others, since their repairs are different ones."""
     chosen: set[int] = set()
-    for about_names in (True, False):
-        group = [(fit, n) for fit, n in fits if findings[n].code.startswith("DEV3") is about_names]
+    for family in (_NAMES, _MEETINGS, ""):
+        group = [(fit, n) for fit, n in fits if _family(findings[n]) == family]
         best = min(group, default=None)
         chosen |= {number for fit, number in group if best is not None and fit == best[0]}
     return chosen
+
+
+_NAMES, _MEETINGS = "DEV3", "DEV4"
+
+
+def _family(finding: Finding) -> str:
+    return finding.code[:4] if finding.code.startswith((_NAMES, _MEETINGS)) else ""
 
 
 def foretold(finding: Finding, run: Run, observation: Observation) -> bool:

@@ -24,6 +24,7 @@ KINDS = (
     "default-device",
     "attribute",
     "discarded-transfer",
+    "stayed",
     "left-behind",
     "lost-parameter",
     "stale-device",
@@ -53,6 +54,7 @@ visible-devices     the variable that hides devices was set when or how nobody r
 default-device      the program leaves another default or current device than it found
 attribute           ``.to`` or ``.cuda`` asked of an object that has none
 discarded-transfer  a transfer's result died unread (``detail``: "statement", or "unread" when a name held it)
+stayed              a transfer's result died unread, and its receiver was there already (``detail``: the same)
 left-behind         a plain tensor or a module in a plain container stayed where it was when its module moved
                     (``detail``: "tensor" or "module")
 lost-parameter      ``nn.Parameter(x).cuda()``: the moved result is no parameter

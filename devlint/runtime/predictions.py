@@ -27,6 +27,8 @@ class Prediction:
     """Whether it takes a run under the CUDA sanitizer."""
     compares: bool = False
     """Whether the finding is a comparison, and what it comes to is the question."""
+    idle: str = ""
+    """The kind of observation that says: there was nothing to do at the place, so that silence proves nothing."""
     place_only: bool = False
     """Whether only what happens at the finding's own place counts, not what happens to values made there."""
 
@@ -40,7 +42,7 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV102": Prediction(_at("error", "invalid-device", "elsewhere", "no-accelerator"), (FIRST, CPU), place_only=True),
     "DEV103": Prediction(_at("generator")),
     "DEV104": Prediction(MEETINGS),
-    "DEV201": Prediction(_at("discarded-transfer")),
+    "DEV201": Prediction(_at("discarded-transfer", "clash", "index"), idle="stayed"),
     "DEV202": Prediction(_at("lost-parameter")),
     "DEV203": Prediction(_at("unreturned"), place_only=True),
     "DEV204": Prediction(_at("attribute", "error"), place_only=True),

@@ -123,8 +123,11 @@ def _doubts(
     place = watch.absolute(finding.place)
     for run in reached:
         for observation in run.observations:
-            if observation.kind == "not-simulated" and any(touches(place, spot) for spot in observation.spots):
-                yield f"not simulated: {observation.detail or observation.operation}"
+            if observation.kind not in ("not-simulated", prediction.idle):
+                continue
+            if any(touches(place, spot) for spot in observation.spots):
+                named = observation.detail or observation.operation
+                yield f"not simulated: {named}" if observation.kind == "not-simulated" else observation.message
     ran = {number for run in reached for number in run.ran}
     for step in finding.trace:
         if watch.number(step.place) not in ran:

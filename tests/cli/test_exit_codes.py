@@ -174,3 +174,27 @@ def test_a_closed_pipe_ends_quietly_with_the_runs_own_code(tmp_path: Path) -> No
     os.close(writer)
     assert done.returncode == 1
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_a_class_is_made_is_no_internal_error(tmp_path: Path, number: int, code: int) -> None:
+    """Before Python 3.12 what a handler raises in there comes out as a RuntimeError."""
+    (tmp_path / "signalled.py").write_text(
+        "import os, sys\n\n\n"
+        "class Sends:\n    def __set_name__(self, owner, name):\n"
+        "        os.kill(os.getpid(), int(os.environ['SENT']))\n"
+        "        for _ in range(10_000):\n            pass\n\n\n"
+        "class Finder:\n    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'devlint.check':\n            type('Made', (), {'field': Sends()})\n\n\n"
+        "sys.meta_path.insert(0, Finder())\nfrom devlint.cli.main import main\nmain(['check', '.'])\n",
+        "utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, "signalled.py"],
+        cwd=tmp_path,
+        env=environment(SENT=str(int(number))),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (code, "", "")

@@ -48,15 +48,16 @@ def refuse(*_: object) -> FindingScopes:
 
 
 def test_the_passes_say_what_libcst_alone_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of the fixtures; tests/benchmarks/pinned.py compares all of them, and releases."""
     flagged = 0
-    for path in sorted(FIXTURES.rglob("*.py")):
+    for path in sorted(FIXTURES.rglob("*.py"))[::3]:
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         both = lint_text(text, task(path))
         with monkeypatch.context() as alone:
             alone.setattr(bare_pass, "_scopes_in_bare_trees", refuse)
             assert lint_text(text, task(path)) == both, path
         flagged += bool(both.findings)
-    assert flagged > 100
+    assert flagged > 50
 
 
 @pytest.fixture

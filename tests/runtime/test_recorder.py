@@ -68,9 +68,20 @@ def test_a_module_moved_in_place_discards_nothing() -> None:
     def step(session: Session) -> None:
         nn.Linear(2, 2).cuda()
         torch.ones(2).cuda().sum()
-        torch.ones(2).cpu()
 
     assert kinds(step) == []
+
+
+def test_a_transfer_with_nothing_to_do_loses_nothing_and_is_told() -> None:
+    def step(session: Session) -> None:
+        t = torch.ones(2)
+        t.cpu()  # stays here
+        t = t.cpu()
+        t.sum()
+
+    found = only("stayed", step)
+    assert (found.detail, found.spots[0].line) == ("statement", line_of("# stays here"))
+    assert found.message == "the tensor was on cpu already"
 
 
 class MovesByItself(nn.Module):

@@ -33,6 +33,11 @@ MORE = {
 }
 """Entries of fixtures/entries/seeds.py besides a seed's own."""
 
+NOT_CONFIRMED = {
+    ("05_aliases_and_legacy_types", 25): "it did not run without an accelerator",  # the `with` around it failed first
+}
+"""Why the run cannot tell, by seed and line."""
+
 CANNOT_RUN_ALONE = {"12_distributed_worker": "a launcher starts it"}
 
 
@@ -76,9 +81,12 @@ def test_bug_is_confirmed_and_both_births_are_named(path: Path, programs: Path, 
     of_expected = {(f.place.line, f.code): f for f in result.findings if (f.place.line, f.code) in expected}
     assert of_expected.keys() == expected, told
     assert [f for f in result.findings if f.origin == "runtime"] == [], told
-    for (_, code), finding in of_expected.items():
+    for (line, code), finding in of_expected.items():
         verdict = finding.verdict
         assert verdict is not None
+        if (path.stem, line) in NOT_CONFIRMED:
+            assert (verdict.state, verdict.reason) == (VerdictState.INCONCLUSIVE, NOT_CONFIRMED[path.stem, line])
+            continue
         assert verdict.simulated or verdict.device == "cpu"
         assert verdict.state is VerdictState.CONFIRMED, told
         if len(verdict.operands) > 1:

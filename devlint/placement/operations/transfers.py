@@ -29,11 +29,12 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator, relate
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
+from devlint.semantics import Relation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -181,7 +182,7 @@ def _moved_tensor(
 ) -> Tensor:
     if method == "pin_memory":
         return replace(receiver, pinned=True)
-    if target.moves is False:
+    if target.moves is False or _is_there(receiver.device, target):
         kind = Kind.PLAIN if receiver.kind is Kind.BUFFER else receiver.kind
         return replace(receiver, kind=kind)
     non_blocking = call.keyword("non_blocking")
@@ -202,6 +203,15 @@ def _moved_tensor(
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
     )
+
+
+def _is_there(device: Device, target: Target) -> bool:
+    """``x.to(y.device)`` of two tensors on the CPU returns ``x`` itself, which nobody has brought there. A CPU that is
+    written out says where the program wants it."""
+    if target.named is None or device != CPU or target.device != CPU:
+        return False
+    named = target.named.value
+    return isinstance(named, Tensor) or (isinstance(named, DeviceName) and named.of_tensor)
 
 
 def is_asynchronous(call: CallSite) -> bool:
@@ -244,7 +254,7 @@ def _mark_discarded(
     interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target
 ) -> None:
     path = path_of(receiver_node)
-    if path is None:
+    if path is None or relate(getattr(receiver, "device", UNKNOWN), target.device) is Relation.SAME:
         return
     if isinstance(receiver, Tensor):
         provenance = interp.step(StepKind.DISCARDED, node, receiver.device, code_of(node), receiver.provenance)

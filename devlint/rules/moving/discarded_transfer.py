@@ -84,7 +84,7 @@ from devlint.drafts.wording import (
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.events import Fate
-from devlint.placement.domain.lattice import CPU, UNKNOWN, describe, relate
+from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs, describe, relate
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.rules.current_device import goes_to_current
 from devlint.rules.naming.device_candidates import candidates_of, is_part_of
@@ -186,7 +186,10 @@ def _has_a_name(event: Moved) -> bool:
     """A temporary cannot be kept under its own name: `torch.zeros(1).cuda()` starts CUDA (fixture `warm_up`)."""
     import libcst as cst
 
-    return isinstance(event.receiver_node, (cst.Name, cst.Attribute, cst.Subscript))
+    node: cst.CSTNode = event.receiver_node
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return isinstance(node, cst.Name)
 
 
 def _is_moved_by_value(value: Value, method: str) -> Confidence | None:
@@ -234,7 +237,8 @@ def _message(event: Moved) -> str:
     device = getattr(event.receiver, "device", UNKNOWN)
     if event.method == "pin_memory":
         return f"{call} returns a pinned copy that {how}; {kept} stays in pageable memory"
-    where = "where it was" if device == UNKNOWN else "on the CPU" if device == CPU else f"on {describe(device)}"
+    own = isinstance(device, SameAs) and device.symbol.name == event.receiver_text
+    where = "where it was" if device == UNKNOWN or own else "on the CPU" if device == CPU else f"on {describe(device)}"
     return f"{call} returns a new tensor that {how}; {kept} stays {where}"
 
 

@@ -24,7 +24,7 @@ from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.responsible import put_elsewhere
 from devlint.runtime.recorder.strays import tell_strays
 from devlint.runtime.recorder.traces import trace_of
-from devlint.runtime.recorder.transfers import moved
+from devlint.runtime.recorder.transfers import moved, stayed
 
 Tensor = torch.Tensor
 Generator = torch._C.Generator
@@ -68,7 +68,9 @@ class RecordingFunctions(TorchFunctionMode):
             tell_strays(self.recorder)
         if not own:
             return out
-        if func in _TRANSFERS and isinstance(out, Tensor) and out is not args[0]:
+        if func in _TRANSFERS and out is args[0]:
+            stayed(self.recorder, f"Tensor.{func.__name__}", out)
+        elif func in _TRANSFERS and isinstance(out, Tensor):
             operation = f"Tensor.{func.__name__}"
             moved(self.recorder, operation, args[0], out)
             streams.moved(self.recorder, operation, args[0], out, not streams.asks_not_to_wait(args, kwargs))

@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 
 import torch
 
-from devlint.runtime.frames import RawSpot, user_frames
+from devlint.runtime.frames import RawSpot, is_user_code, user_frames
 from devlint.runtime.labels import CPU
 from devlint.runtime.observation import Seen
 from devlint.runtime.recorder.recorder import Recorder
@@ -83,16 +83,33 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
         recorder.counts.synchronised(frame, operation)
     if frame is not caller:
         return  # torch's own code moves it, as `Module.to` does its parameters: what is thrown away is another result
+    if died := _how_it_dies(frame):
+        tell_discarded(recorder, operation, frame, seen(source, before, "self"), died)
     following = what_follows(frame)
-    if not following:
-        return
-    if following[0].opname == "POP_TOP":
-        tell_discarded(recorder, operation, frame, seen(source, before, "self"), "statement")
-    elif following[0].opname in _KEPT_IN_A_NAME and is_never_read(frame.f_code, following[0]):
-        tell_discarded(recorder, operation, frame, seen(source, before, "self"), "unread")
     if isinstance(source, torch.nn.Parameter) and not result.is_leaf and _is_lost(frame, following, source):
         message = "the result of moving a parameter is no parameter: it is in no module and an optimizer refuses it"
         recorder.say("lost-parameter", frame, (seen(source, before, "self"),), operation, message)
+
+
+def _how_it_dies(frame: FrameType) -> str:
+    """How nobody reads the result of the call that the frame is in; empty if somebody may."""
+    following = what_follows(frame)
+    if following and following[0].opname == "POP_TOP":
+        return "statement"
+    if following and following[0].opname in _KEPT_IN_A_NAME and is_never_read(frame.f_code, following[0]):
+        return "unread"
+    return ""
+
+
+def stayed(recorder: Recorder, operation: str, tensor: Tensor) -> None:
+    """A transfer had nothing to do: that nobody reads its result shows nowhere, and may on another device."""
+    frame = sys._getframe(2)
+    if recorder.local.quiet or not is_user_code(frame.f_code.co_filename):
+        return
+    if died := _how_it_dies(frame):
+        device = recorder.machine.device_of(tensor)
+        message = f"the tensor was on {device} already"
+        recorder.say("stayed", frame, (seen(tensor, device, "self"),), operation, message, detail=died)
 
 
 def tell_discarded(recorder: Recorder, operation: str, frame: FrameType, operand: Seen, detail: str) -> None:
