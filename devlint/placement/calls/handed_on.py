@@ -12,7 +12,7 @@ from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE
 from devlint.placement.declarations.evidence_grades import HandedOn
 from devlint.placement.declarations.evidence_uses import uses_of
-from devlint.placement.declarations.parameter_evidence import Held, Role, roles_of
+from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule
 from devlint.placement.syntax.nodes import parameters_of
 
@@ -31,6 +31,7 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
+_OTHERWISE = frozenset({Role.NO_TENSOR, Role.HOST, Role.NUMPY})
 _OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR})
 
 
@@ -59,15 +60,18 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
         name = parameter.name.value
         held = found[name]
         if parameter.annotation is None and (held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE)):
-            found[name] = _by_callees(program, info, info.uses.handed_on.get(name, ())) or held
+            told = [_role_at(program, info, handed) for handed in info.uses.handed_on.get(name, ())]
+            found[name] = _by_callees(held, [one for one in told if one is not None])
     return found
 
 
-def _by_callees(program: Program, info: FunctionInfo, handed_on: tuple[HandedOn, ...]) -> Held | None:
-    """What the callees take it for; None where none of them tells, or they differ."""
-    told = {held.role for handed in handed_on if (held := _role_at(program, info, handed)) is not None}
-    found = {_TOLD[role] for role in told if role in _TOLD}
-    return Held(found.pop(), HANDED_ON) if len(found) == 1 else None
+def _by_callees(held: Held, told: list[Held]) -> Held:
+    """What the callees take for it what is ``held`` to be nothing in particular; the same where they differ."""
+    found = {_TOLD[one.role] for one in told if one.role in _TOLD}
+    if len(found) == 1:
+        return Held(found.pop(), HANDED_ON)
+    otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
+    return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 
 
 def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:

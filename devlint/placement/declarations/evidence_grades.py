@@ -32,6 +32,8 @@ class Shows(Enum):
     """It has a shape, a dtype, several axes: a tensor, or an array."""
     SIZE = "size"
     """It is the size of a tensor, or of a layer, that is made."""
+    NO_NUMBER = "no number"
+    """An attribute or an item of it is read."""
     DOUBTFUL = "doubtful"
     """Its type is asked for, or it is used as plain values are: no convention speaks of it."""
     MOVED = "moved"

@@ -21,6 +21,7 @@ NO_TENSOR = Sign(Shows.NO_TENSOR)
 ARRAY_LIKE = Sign(Shows.ARRAY_LIKE, Grade.CONVENTIONAL, conventions.HAS_A_SHAPE)
 DOUBTFUL = Sign(Shows.DOUBTFUL)
 SIZE = Sign(Shows.SIZE)
+NO_NUMBER = Sign(Shows.NO_NUMBER)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
 
@@ -110,8 +111,12 @@ SIZED = frozenset(
 )
 """Functions and classes whose positional arguments are sizes."""
 
-DOUBTS = frozenset({"isinstance", "str", "int", "float", "open", "range", "issubclass", "hasattr", "getattr"})
-"""Builtin functions that ask what a value is, or that plain values are handed to."""
+DOUBTS = frozenset(
+    """
+    isinstance issubclass hasattr getattr str int float open range len enumerate zip list tuple set sorted iter
+    """.split()
+)
+"""Builtin functions that ask what a value is, or that plain values and containers are handed to."""
 
 CONVERSIONS = MappingProxyType(
     {

@@ -61,6 +61,7 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
             _arguments(child, imports, found)
         elif type(child) is cst.Subscript:
             if type(child.value) is cst.Name:
+                found.note(child.value.value, rows.NO_NUMBER)
                 if _is_key(child):
                     found.note(child.value.value, rows.NO_TENSOR)
                 elif len(child.slice) > 1 and any(_is_axis(part.slice) for part in child.slice):
@@ -72,6 +73,7 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
             found.bound.update(_names_of(child.target))
         if (type(child) is cst.For or type(child) is cst.CompFor) and type(child.target) is cst.Name:
             if type(child.iter) is cst.Name:
+                found.note(child.iter.value, rows.DOUBTFUL)
                 found.iterated.append((child.target.value, child.iter.value))
         elif type(child) is cst.Assert:
             _asserted(child.test, imports, found)
@@ -82,6 +84,7 @@ def _attribute(node: cst.Attribute, found: _Found) -> None:
     holder, attribute = node.value, node.attr.value
     if type(holder) is cst.Name:
         sign = rows.of_attribute(attribute)
+        found.note(holder.value, rows.NO_NUMBER)
         if sign is not None:
             found.note(holder.value, sign)
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
@@ -131,8 +134,9 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
 
 
 def _doubts(call: cst.Call, function: str, found: _Found) -> None:
-    if function in rows.DOUBTS and call.args and type(call.args[0].value) is cst.Name:
-        found.note(call.args[0].value.value, rows.DOUBTFUL)
+    for argument in call.args if function in rows.DOUBTS else ():
+        for name in _names_of(argument.value):
+            found.note(name, rows.DOUBTFUL)
 
 
 def _is_axis(part: cst.BaseSlice) -> bool:

@@ -57,6 +57,10 @@ class Held:
     convention: str = ""
 
 
+DOUBTED = "doubted"
+"""In the place of a convention: none may speak of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class NameUses:
     """What the uses of names in one definition show. Items are named as the source writes them: ``batch[key]``."""
@@ -126,7 +130,8 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.TENSOR)
     if module is not None and not names.names_no_module(name):
         return Held(Role.MODULE)
-    if grade_of(signs, Shows.SIZE) is not None and param.annotation is None and tensor is None:
+    number = grade_of(signs, Shows.NO_NUMBER) is None
+    if number and tensor is None and grade_of(signs, Shows.SIZE) is not None and param.annotation is None:
         return Held(Role.HOST)
     doubted = grade_of(signs, Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
     no_tensor = grade_of(signs, Shows.NO_TENSOR) is not None
@@ -151,14 +156,14 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
     if param.annotation is None and not (doubted and not no_tensor):
-        return _named(name, no_tensor, _imports_arrays(imports), beside)
-    return Held(Role.NO_TENSOR if no_tensor else Role.ANYTHING)
+        return _named(name, number, no_tensor, _imports_arrays(imports), beside)
+    return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
 
 
-def _named(name: str, no_tensor: bool, beside_arrays: bool, beside: Container[str] | None) -> Held:
-    """What a parameter holds by its name alone."""
+def _named(name: str, number: bool, no_tensor: bool, beside_arrays: bool, beside: Container[str] | None) -> Held:
+    """What a parameter holds by its name alone; ``number``: it may be one."""
     if names.names_a_plain_value(name):
-        return Held(Role.NO_TENSOR if no_tensor else Role.HOST, conventions.NAMED)
+        return Held(Role.HOST if number else Role.NO_TENSOR if no_tensor else Role.ANYTHING, conventions.NAMED)
     if names.names_a_module(name):
         return Held(Role.MODULE, conventions.NAMED_MODULE)
     if no_tensor or names.names_a_collection(name):

@@ -244,6 +244,26 @@ def test_a_parameter_is_what_the_function_takes_it_for_that_it_is_handed_to() ->
     assert not is_taken_for_a_tensor(stored(program, "e", NO_ARRAYS))
 
 
+def test_a_name_speaks_against_no_callee() -> None:
+    program = """
+    def lengths_of(rows):
+        return len(rows)
+
+    def f(seq_lens, query_lens):
+        a, b = seq_lens, query_lens
+        lengths_of(seq_lens)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program, "b", NO_ARRAYS))
+
+
+@pytest.mark.parametrize("name", ["n_wins", "max_len", "hidden_size"])
+def test_what_has_items_or_attributes_is_no_number_whatever_it_is_called(name: str) -> None:
+    assert isinstance(of(name), Host)
+    for use in (f"{name}[0]", f"{name}[:, None]", f"{name}.max()"):
+        assert not isinstance(of(name, use), Host)
+
+
 def test_a_device_that_is_read_is_weak_evidence() -> None:
     value = held("x", "x.device")
     assert isinstance(value, Tensor)
