@@ -75,7 +75,11 @@ class Uses:
 
 def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:
     """The best grade at which the uses show this; None where none does."""
-    return max((sign.grade for sign in signs if sign.shows is shows), default=None)
+    best: Grade | None = None
+    for sign in signs:
+        if sign.shows is shows and (best is None or sign.grade > best):
+            best = sign.grade
+    return best
 
 
 def tensor_grade(signs: Signs) -> Grade | None:

@@ -63,10 +63,12 @@ _KEEPERS_OF_STATE = frozenset(
 """They have a ``state_dict``, or learn, as Modules do."""
 
 
-def names_a_tensor(name: str, beside_arrays: bool) -> bool:
-    """``beside_arrays``: the file works with arrays as well."""
-    if beside_arrays and name in _OF_ARRAYS_TOO:
-        return False
+def names_an_array(name: str) -> bool:
+    """Whether arrays, images and texts are called so as well, where a file works with those."""
+    return name in _OF_ARRAYS_TOO
+
+
+def names_a_tensor(name: str) -> bool:
     return name in _TENSORS or _last(name) in _TENSOR_ENDS or ("_" in name and name.split("_")[0] in _TENSOR_STARTS)
 
 

@@ -156,11 +156,11 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
     if param.annotation is None and not (doubted and not no_tensor):
-        return _named(name, number, no_tensor, _imports_arrays(imports), beside)
+        return _named(name, number, no_tensor, imports, beside)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
 
 
-def _named(name: str, number: bool, no_tensor: bool, beside_arrays: bool, beside: Container[str] | None) -> Held:
+def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, beside: Container[str] | None) -> Held:
     """What a parameter holds by its name alone; ``number``: it may be one."""
     if names.names_a_plain_value(name):
         return Held(Role.HOST if number else Role.NO_TENSOR if no_tensor else Role.ANYTHING, conventions.NAMED)
@@ -168,7 +168,11 @@ def _named(name: str, number: bool, no_tensor: bool, beside_arrays: bool, beside
         return Held(Role.MODULE, conventions.NAMED_MODULE)
     if no_tensor or names.names_a_collection(name):
         return Held(Role.NO_TENSOR)
-    if beside is not None and (names.names_a_tensor(name, beside_arrays) or names.is_compared(name, beside)):
+    if beside is None:
+        return Held(Role.ANYTHING)
+    if names.is_compared(name, beside) or (
+        names.names_a_tensor(name) and not (names.names_an_array(name) and _imports_arrays(imports))
+    ):
         return Held(Role.NAMED_TENSOR, conventions.NAMED)
     return Held(Role.ANYTHING)
 
