@@ -21,7 +21,7 @@ def finding_row(finding: Finding) -> Row:
         _place_row(finding.place),
         finding.scope,
         finding.snippet,
-        [[_place_row(step.place), step.message, step.device] for step in finding.trace],
+        [_step_row(step) for step in finding.trace],
         finding.help,
         None if fix is None else [fix.applicability.value, fix.message, [_edit_row(edit) for edit in fix.edits]],
         list(finding.related_lines),
@@ -40,10 +40,7 @@ def read_finding(row: Row) -> Finding:
         place=_read_place(place),
         scope=_text(scope),
         snippet=_text(snippet),
-        trace=tuple(
-            TraceStep(_read_place(place), _text(words), None if device is None else _text(device))
-            for place, words, device in trace
-        ),
+        trace=tuple(map(_read_step, trace)),
         help=_text(help),
         fix=None if fix is None else _read_fix(fix),
         related_lines=tuple(map(_number, related)),
@@ -84,6 +81,15 @@ def _place_row(place: Place) -> Row:
 def _read_place(row: Row) -> Place:
     path, *numbers = row
     return Place(_text(path), *map(_number, numbers))
+
+
+def _step_row(step: TraceStep) -> Row:
+    return [_place_row(step.place), step.message, step.device, step.begins]
+
+
+def _read_step(row: Row) -> TraceStep:
+    place, message, device, begins = row
+    return TraceStep(_read_place(place), _text(message), None if device is None else _text(device), begins is True)
 
 
 def _edit_row(edit: Edit) -> Row:

@@ -161,7 +161,10 @@ def _one(node: cst.BaseExpression, place: Place, record: Record) -> Explained:
         told.words,
         told.device,
         told.convention,
-        tuple(TraceStep(_place(step.node, step.scope, positions), step.message, step.device) for step in trace),
+        tuple(
+            TraceStep(_place(step.node, step.scope, positions), step.message, step.device, begins=not step.passes_on)
+            for step in trace
+        ),
         tuple(_why(reason, evaluated.scope, positions) for reason in record.reasons.of(node)),
     )
 

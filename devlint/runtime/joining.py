@@ -103,16 +103,18 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
 
 def fit_of(finding: Finding, run: Run, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
     """How the observation fits, and how many columns apart they are; None if they have nothing in common."""
-    place = watch.absolute(finding.place)
+    place, prediction = watch.absolute(finding.place), prediction_of(finding.code)
     happened = list(observation.spots[:1])
     tests: list[tuple[Fit, Place, list[Spot]]] = [(Fit.HERE, place, happened)]
-    if not prediction_of(finding.code).place_only:
+    if not prediction.place_only:
         strays = strays_of(run, observation)
         origins = [spot for operand in strays for spot in origins_of(operand)]
         tests += [(Fit.ORIGIN, place, origins), (Fit.CALLER, place, list(observation.spots[1:]))]
         tests += [(Fit.TRACE, step, origins) for step in _way_of_the_flagged(finding, watch)]
         if finding.trace and not any(True for operand in strays[:1] for _ in origins_of(operand)):
             tests.append((Fit.MEETING, watch.absolute(finding.trace[-1].place), happened))
+        if prediction.of_module and any(operand.name.startswith("self.") for operand in strays):
+            tests.append((Fit.CALLER, watch.absolute(finding.trace[-1].place), list(observation.spots[1:])))
     found = [
         (fit, _columns_apart(place, spot))
         for fit, place, spots in tests

@@ -29,6 +29,9 @@ class Prediction:
     """Whether the finding is a comparison, and what it comes to is the question."""
     idle: str = ""
     """The kind of observation that says: there was nothing to do at the place, so that silence proves nothing."""
+    of_module: bool = False
+    """Whether it is about a whole Module: its tensors are made somewhere in its constructor, and clash inside of the
+    call where the trace ends."""
     place_only: bool = False
     """Whether only what happens at the finding's own place counts, not what happens to values made there."""
 
@@ -41,7 +44,7 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV101": Prediction(MEETINGS),
     "DEV102": Prediction(_at("error", "invalid-device", "elsewhere", "no-accelerator"), (FIRST, CPU), place_only=True),
     "DEV103": Prediction(_at("generator")),
-    "DEV104": Prediction(MEETINGS),
+    "DEV104": Prediction(MEETINGS, of_module=True),
     "DEV201": Prediction(_at("discarded-transfer", "clash", "index"), idle="stayed"),
     "DEV202": Prediction(_at("lost-parameter")),
     "DEV203": Prediction(_at("unreturned"), place_only=True),

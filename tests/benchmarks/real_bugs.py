@@ -3,6 +3,7 @@
     python tests/benchmarks/real_bugs.py                      tables by kind, by project, and of the misses by cause
     python tests/benchmarks/real_bugs.py flair kornia-ebe     only the bugs whose id begins so
     python tests/benchmarks/real_bugs.py --lookalikes         the same for correct places that look like bugs
+    ... --from FILE                                           another sample, lines as in the fixture
     ... --mirrors DIR                                         histories from clones in DIR, <owner>+<name>[.git]
     ... --json FILE                                           each place with the findings near it
     ... --verbose                                             the misses and the findings, one by one
@@ -165,6 +166,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ids", nargs="*", metavar="ID", help="only the places whose id begins so")
     parser.add_argument("--lookalikes", action="store_true", help="the correct places, not the bugs")
+    parser.add_argument("--from", dest="sample", type=Path, metavar="FILE", help="a sample, lines as in the fixture")
     parser.add_argument("--mirrors", type=Path, metavar="DIR", help="clones of the repositories; nothing is downloaded")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE, help="[default: %(default)s]")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="files linted at a time [default: 2]")
@@ -193,11 +195,13 @@ def main() -> None:
     if options.json is not None and not options.json.absolute().parent.is_dir():
         raise SystemExit(f"--json {options.json}: no such directory")
     commits = Commits(checked_cache(options.cache), options.mirrors)
-    manifest = LOOKALIKES if options.lookalikes else BUGS
+    manifest = options.sample or (LOOKALIKES if options.lookalikes else BUGS)
+    if not manifest.is_file():
+        raise SystemExit(f"--from {manifest}: no such file")
     document: dict[str, Any]
     try:
-        bugs = [] if options.lookalikes else chosen(read_bugs(BUGS), options.ids, BUGS)
-        places = chosen(read_lookalikes(LOOKALIKES), options.ids, LOOKALIKES) if options.lookalikes else []
+        bugs = [] if options.lookalikes else chosen(read_bugs(manifest), options.ids, manifest)
+        places = chosen(read_lookalikes(manifest), options.ids, manifest) if options.lookalikes else []
     except ValueError as error:
         raise SystemExit(str(error)) from None
     if options.lookalikes:
@@ -216,7 +220,7 @@ def main() -> None:
     today = datetime.datetime.now(datetime.UTC).date()
     conditions = (
         f"{today}, devlint {devlint.__version__}, Python {platform.python_version()}; {len(document['places'])} of "
-        f"{len(bugs) + len(places)} places judged, commits as in fixtures/{manifest.name}."
+        f"{len(bugs) + len(places)} places judged, commits as in {manifest.name}."
     )
     print(conditions)
     for name, reason in failed.items():

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from devlint.finding import Edit, Finding, Fix, Place, TraceStep
+from devlint.finding import Edit, Finding, Fix, Place
 from devlint.pipeline.path_symbols import SYMBOL, absolute, relative
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.project import shown_path
@@ -45,6 +45,6 @@ def _renamed(finding: Finding, names: Callable[[str], str]) -> Finding:
         message=names(finding.message),
         help=names(finding.help),
         place=place(finding.place),
-        trace=tuple(TraceStep(place(step.place), names(step.message), step.device) for step in finding.trace),
+        trace=tuple(replace(step, place=place(step.place), message=names(step.message)) for step in finding.trace),
         fix=None if fix is None else Fix(fix.applicability, names(fix.message), tuple(map(edit, fix.edits))),
     )

@@ -12,6 +12,7 @@ from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
+from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -35,7 +36,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.devices import resolve_device
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule, library_models
 
 if TYPE_CHECKING:
@@ -204,10 +205,17 @@ def _left_on_cpu(
     return handed_back(interp, node, substitute(value, bind_arguments(interp, forward, site, module), interp, node))
 
 
+def _first_parameter(method: FunctionInfo) -> list[cst.Param]:
+    return parameters_of(method.node)[1:2]
+
+
 def _first_input(module: Module, site: CallSite) -> list[Bound]:
     """The input to check: for a module of the project, only a single first tensor certainly meets the parameters."""
     if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
         # The class may have no parameters; the evaluation of its forward checks the tensor.
+        return []
+    forward = module.info.method("forward") if module.info is not None else None
+    if forward is not None and any(is_brought_over(forward.node, p.name.value) for p in _first_parameter(forward)):
         return []
     if library_models.takes_tensors(module.type_name):
         return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]

@@ -30,7 +30,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator, relate
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, path_of
@@ -182,7 +182,7 @@ def _moved_tensor(
 ) -> Tensor:
     if method == "pin_memory":
         return replace(receiver, pinned=True)
-    if target.moves is False or _is_there(receiver.device, target):
+    if target.moves is False:
         kind = Kind.PLAIN if receiver.kind is Kind.BUFFER else receiver.kind
         return replace(receiver, kind=kind)
     non_blocking = call.keyword("non_blocking")
@@ -193,11 +193,14 @@ def _moved_tensor(
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A blocking copy ends after every copy that was queued before it.
         interp.state.streams = interp.state.streams.copies_arrived()
+    way, leader = receiver.provenance, _leader(target)
+    if leader is not None and receiver.device == CPU:
+        step_kind, way = StepKind.COMPUTED, leader
     return replace(
         receiver,
         device=target.device,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
-        provenance=interp.step(step_kind, node, target.device, f".{method}()", receiver.provenance),
+        provenance=interp.step(step_kind, node, target.device, f".{method}()", way),
         pinned=False,
         copied_at=interp.state.streams.copies if to_host else None,
         stream=interp.state.streams.current,
@@ -205,13 +208,10 @@ def _moved_tensor(
     )
 
 
-def _is_there(device: Device, target: Target) -> bool:
-    """``x.to(y.device)`` of two tensors on the CPU returns ``x`` itself, which nobody has brought there. A CPU that is
-    written out says where the program wants it."""
-    if target.named is None or device != CPU or target.device != CPU:
-        return False
-    named = target.named.value
-    return isinstance(named, Tensor) or (isinstance(named, DeviceName) and named.of_tensor)
+def _leader(target: Target) -> Provenance | None:
+    """The way of the tensor on the CPU whose ``.device`` is named: what is brought there is there because of it."""
+    named = target.named.value if target.named is not None else None
+    return named.provenance if isinstance(named, DeviceName) and named.of_tensor and named.device == CPU else None
 
 
 def is_asynchronous(call: CallSite) -> bool:

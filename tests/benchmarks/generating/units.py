@@ -199,11 +199,9 @@ def _module(draft: Draft, calls: list[Callable_]) -> str:
         word = body_scope.new()
         body_scope.add(kind, word)
         words.append(word)
-    # What no model does is to leave its input alone.
-    at_once = rng.random() < 0.5
-    body = [f"{words[0]} = self.proj({words[0]})"] if at_once else []
-    body += statements(body_scope, rng.randint(1, 4))
-    body.append(f"return {expression(body_scope, 'M')}" + ("" if at_once else f" + self.proj({words[0]})"))
+    # No model leaves its input alone.
+    body = [f"{words[0]} = self.proj({words[0]})", *statements(body_scope, rng.randint(1, 4))]
+    body.append(f"return {expression(body_scope, 'M')}")
     forward = _defined(f"def forward(self, {', '.join(words)}):", body)
     lines = [*_defined("def __init__(self):", init), *methods, *forward]
     draft.lines += _defined(f"class {name}(nn.Module):", lines)

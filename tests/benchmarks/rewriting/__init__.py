@@ -1,0 +1,1 @@
+"""Rewritings of a program after which it does what it did before."""
