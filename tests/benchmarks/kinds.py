@@ -3,6 +3,7 @@
     python tests/benchmarks/kinds.py --engine names                           the ten annotated releases below
     python tests/benchmarks/kinds.py --engine ty --engine pyright --environments DIR --torch venv
     python tests/benchmarks/kinds.py sbi==0.27.0 path/to/package --files 40 --seed 1
+    python tests/benchmarks/kinds.py --findings                               findings that remain without annotations
     ... --docstrings keep --json kinds.json
 
 Parameter and return annotations say what is true (typed/annotation.py: tensor, tensors, module, device, host); then all
@@ -11,6 +12,9 @@ parameter and each result is. Recall is over the places of a kind, precision ove
 annotation does not tell counts for neither. ``--torch`` is a virtual environment with torch, whose packages the engines
 may import; without it they have their own, bare one. ``--files N``: only so many drawn files of a release are asked
 about, with the whole release around them. What an engine has to be is told in typed/engine.py.
+
+``--findings`` asks no engine: it lints each release with its annotations and without them, and counts the default
+findings that remain, by rule and line (typed/remaining.py). It prints those that are lost and those that are new.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from typed.checkers import PyreflyInfer, Pyright, Ty, is_module_of
 from typed.engine import ByParameterName, Engine, Score, added, asked_truth, scores
 from typed.interpreters import Interpreter
 from typed.places import read_files, stripped, typed
+from typed.remaining import Remaining, remaining
 
 ANNOTATED = {
     "torchmetrics": "1.9.0",
@@ -128,6 +133,24 @@ def measure(
     return measured
 
 
+def print_findings(releases: list[tuple[str, Path]], options: argparse.Namespace) -> None:
+    """Of each release and in all: the findings with annotations, how many of them remain, and which do not."""
+    found: dict[str, Remaining] = {}
+    for name, directory in releases:
+        files = read_files(directory, linted_files(directory))
+        found[name] = one = remaining(files, options.docstrings == "keep")
+        for sign, findings in (("-", one.lost), ("+", one.new)):
+            for place in sorted(findings.elements()):
+                print(f"{sign} {name} {place.path}:{place.line} {place.code}", flush=True)
+    for name, own in [*((name, [one]) for name, one in found.items()), ("all", list(found.values()))]:
+        annotated, both, new = (sum(count) for count in zip(*(_counts(one) for one in own), strict=True))
+        print(f"{name:28} {annotated:5} findings, {both:5} remain ({100 * both / max(annotated, 1):5.1f} %), {new} new")
+
+
+def _counts(one: Remaining) -> tuple[int, int, int]:
+    return one.annotated.total(), one.both.total(), one.new.total()
+
+
 def print_table(measured: list[Measured], torch: bool) -> None:
     """Precision and recall in per cent, with the number of places that are so."""
     print(f"{'engine':20} {'of':10} " + " ".join(f"{kind + ' P/R (n)':>19}" for kind in KINDS) + f" {'cpu s':>7}")
@@ -150,6 +173,7 @@ def main() -> None:
     parser.add_argument(
         "--engine", action="append", metavar="NAME", help="names, ty, pyrefly, pyright, jedi, astroid, ..."
     )
+    parser.add_argument("--findings", action="store_true", help="count the findings that remain; no engine is asked")
     parser.add_argument("--environments", type=Path, metavar="DIR", help="where the engines are installed")
     parser.add_argument("--torch", type=Path, metavar="VENV", help="an environment with torch")
     parser.add_argument("--docstrings", choices=["strip", "keep"], default="strip")
@@ -163,6 +187,9 @@ def main() -> None:
     cache = checked_cache(options.cache)
     given = options.releases or [f"{name}=={version}" for name, version in ANNOTATED.items()]
     releases = [release_of(one, cache) for one in given]
+    if options.findings:
+        print_findings(releases, options)
+        return
     measured = measure(list(engines(options)), releases, options)
     if not any(one.places for one in measured):
         raise SystemExit("no file annotates anything")

@@ -96,6 +96,11 @@ class Net(Base):
             return b
         return a, a
 
+class Matrix(Tensor):
+    pass
+
+def rank(m: Matrix) -> int: ...
+
 @overload
 def f(x: int) -> int: ...
 
@@ -113,6 +118,8 @@ def test_what_is_annotated_is_read_with_the_releases_own_modules() -> None:
         Place("net.py", "Net.pair", "a"): "tensor",
         Place("net.py", "Net.pair", "return"): "tensors",
         Place("net.py", "Net.pair.inner", "b"): "module",
+        Place("net.py", "rank", "m"): "tensor",
+        Place("net.py", "rank", "return"): "host",
         Place("net.py", "f", "device"): "device",
         Place("other.py", "g", "m"): "module",
     }
@@ -145,6 +152,7 @@ def test_a_checker_is_asked_at_each_place() -> None:
         ("Net.pair", "return"): "return reveal_type((a, a))",
         ("Net.pair.inner", "b"): "reveal_type(b)",
         ("Net.pair.inner", "return"): "return reveal_type(b)",
+        ("rank", "m"): "reveal_type(m)",
         ("f", "x"): "reveal_type(x)",
         ("f", "device"): "reveal_type(device)",
         ("f", "return"): "return reveal_type(None)",
@@ -242,3 +250,23 @@ def test_an_engine_of_a_file_of_its_own_is_found(tmp_path: Path, monkeypatch: py
     options.engine = ["yours"]
     with pytest.raises(SystemExit, match="kinds_yours"):
         list(engines(options))
+
+
+def test_what_annotations_alone_tell_is_lost_without_them() -> None:
+    from typed.remaining import Found, remaining
+
+    program = """
+import torch
+
+def by_use(rows: torch.Tensor) -> torch.Tensor:
+    \"\"\"A docstring.\"\"\"
+    return rows.masked_fill(rows > 0, 0) + torch.ones(3)  # a comment
+
+def by_annotation(one: torch.Tensor, other: int = 3) -> torch.Tensor:
+    return one + torch.ones(3)
+"""
+    for keep, lines in ((True, (5, 8)), (False, (4, 7))):
+        found = remaining({"net.py": program}, keep)
+        assert sorted(found.both) == [Found("net.py", "DEV101", lines[0])]
+        assert sorted(found.lost) == [Found("net.py", "DEV101", lines[1])]
+        assert not found.new

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.declarations.brought_over import is_brought_over
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -139,6 +141,11 @@ def call_module(
         # Layers keep the batch dimension; only a loss is reduced to 0-dim.
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
+    if module.info is None and not module.type_name and not module.assumed:
+        meet_moved_model(interp, node, module, site)
+    if _is_named_so(module):
+        given = of_callable(interp, node, site)
+        return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         _meet_module(
             interp, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)]
@@ -234,9 +241,10 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
     ]
 
 
-def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque, site: CallSite) -> None:
+def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
     """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten."""
-    if not model.moved or model.device in (CPU, UNKNOWN):
+    moved = model.moved if isinstance(model, Opaque) else _moved(model)
+    if not moved or model.device in (CPU, UNKNOWN):
         return
     brought = any(
         isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device and _moved(a.value)
@@ -313,8 +321,13 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     return interp.relate(module.device, value.device) is Relation.DIFFERENT
 
 
-def _moved(value: Tensor | Opaque) -> bool:
+def _moved(value: Tensor | Opaque | Module) -> bool:
     return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
+
+
+def _is_named_so(module: Module) -> bool:
+    """Whether nothing but its name says that an argument is a module: as any callable, it works where its own are."""
+    return module.provenance is not None and module.provenance.step.note == CONVENTIONS[NAMED_MODULE]
 
 
 def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:

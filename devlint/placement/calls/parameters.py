@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import library_objects
+from devlint.placement.calls import handed_on, library_objects
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -128,11 +128,10 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         first = parameters.pop(0).name.value
         key = f"{interp.scope.path}:{info.owner.qualname}"
         interp.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
+    roles = handed_on.roles(interp.program, info)
     if info.uses is None:
         info.uses = uses_of(info.node, interp.index.imports)
-    uses = info.uses
-    interp.uses = name_uses(uses)
-    roles = roles_of(info, interp.index.imports, uses)
+    interp.uses = name_uses(info.uses)
     with_module = module_symbol(info.owner) if interp.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
     if context and info.name == "backward":
@@ -179,8 +178,12 @@ def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol
             note = CONVENTIONS.get(held.convention, "")
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)
             return Tensor(device, dim, evidence=Evidence.LIKELY, provenance=provenance)
+        case Holds.NAMED_TENSOR:
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=CONVENTIONS[held.convention])
+            return Opaque(device, provenance, tensorlike=True)
         case Holds.TENSORS:
-            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            note = CONVENTIONS.get(held.convention, "")
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)
             return Container((), None, Tensor(device, evidence=Evidence.LIKELY, provenance=provenance), "list")
         case Holds.TENSORS_BY_NAME:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
@@ -191,7 +194,8 @@ def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol
             type_name = (
                 module_class(code_of(annotation.annotation), interp.index.imports) if annotation is not None else ""
             )
-            provenance = interp.step(StepKind.GIVEN, parameter, own, symbol.name)
+            note = CONVENTIONS.get(held.convention, "")
+            provenance = interp.step(StepKind.GIVEN, parameter, own, symbol.name, note=note)
             info = semantics.module(type_name) if type_name else None
             return Module(
                 own, type_name, provenance=provenance, holds_state=info.holds_state if info is not None else None
@@ -213,5 +217,7 @@ def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol
             if told is not None:
                 return told
             fields, declared = tensor_fields(interp, parameter)
-            tensorlike = with_module is not None and not fields and declared is None
+            tensorlike = (
+                with_module is not None and not fields and declared is None and held.role is not Holds.NO_TENSOR
+            )
             return Opaque(device, provenance, tensorlike=tensorlike, fields=fields, info=declared)

@@ -18,6 +18,11 @@ DOCUMENTED = "documented"
 ITEMS_ARE_TENSORS = "items-are-tensors"
 MODULE_RESULT = "module-result"
 CALLABLE_RESULT = "callable-result"
+HAS_A_SHAPE = "has-a-shape"
+COMPUTES = "computes"
+HANDED_ON = "handed-on"
+NAMED = "named"
+NAMED_MODULE = "named-module"
 
 CONVENTIONS = MappingProxyType(
     {
@@ -30,6 +35,11 @@ CONVENTIONS = MappingProxyType(
         DOCUMENTED: "taken for a tensor: the docstring says so",
         ITEMS_ARE_TENSORS: "taken for tensors of the caller: each item is used as one, and none is moved",
         MODULE_RESULT: "taken for a tensor beside the module's parameters: a method of the module gives it",
+        HAS_A_SHAPE: "taken for a tensor: it has a shape, and the file imports no library of arrays",
+        COMPUTES: "taken for a tensor: its methods are a tensor's",
+        HANDED_ON: "taken for what a function takes it for that it is passed to",
+        NAMED: "taken for a tensor: it is called what tensors are called",
+        NAMED_MODULE: "taken for a module: it is called what modules are called",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
     }
 )

@@ -10,26 +10,37 @@ import libcst as cst
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 
 _GOOGLE = re.compile(r"^\s+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)\s*:", re.MULTILINE)
-_NUMPY = re.compile(r"^\s*(?P<name>\w+)\s+:\s*(?P<type>[\w.]+(?:\[[^\]\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
+_NUMPY = re.compile(r"^\s*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
 _SPHINX = re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>[^\n]+)")
 _SPHINX_INLINE = re.compile(r":param\s+(?P<type>[\w.\[\]]+)\s+(?P<name>\w+)\s*:")
+_OTHERWISE = (
+    "list tuple dict sequence of or to that for in is if when which whether shape size number name dim dimension type "
+    "dtype device function callable path class model key index how what where".replace(" ", "|")
+)
+"""Words before "tensor" with which it is said of something else: "whether a tensor", "shape of the tensor"."""
+_PROSE = re.compile(
+    rf"^\s*(?::param\s+)?(?P<name>\w+)\s*:\s+(?:(?!(?:{_OTHERWISE})\b)[\w\-]+\s+){{0,4}}"
+    r"(?P<type>tensor)\b(?!s|\s+or\b|,\s)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""``mask: Boolean tensor of shape (N, D).``"""
 
 
-def documented_types(node: FunctionNode) -> dict[str, str]:
+def documented_types(node: FunctionNode | cst.ClassDef) -> dict[str, str]:
     """The type of each parameter whose type the docstring states, in its words."""
     text = _docstring(node)
     if ":" not in text:
         return {}
-    return {
+    return {match["name"]: match["type"] for match in _PROSE.finditer(text)} | {
         match["name"]: match["type"].strip("` ")
         for pattern in (_GOOGLE, _NUMPY, _SPHINX, _SPHINX_INLINE)
         for match in pattern.finditer(text)
     }
 
 
-def _docstring(node: FunctionNode) -> str:
+def _docstring(node: FunctionNode | cst.ClassDef) -> str:
     """The text of a definition's docstring; empty without one."""
-    if not isinstance(node, cst.FunctionDef):
+    if not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return ""
     first = next(iter(body_of(node.body)), None)
     if isinstance(first, cst.SimpleStatementLine):

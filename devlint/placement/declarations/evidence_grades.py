@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
@@ -26,12 +26,24 @@ class Shows(Enum):
     """It is made a tensor: what is read under the name before is none."""
     PLACED = "placed"
     """It has a device: a tensor, a module, or a configuration."""
+    ITEMS = "items"
+    """Each of its items is used as only tensors can be, and is not moved."""
+    ARRAY_LIKE = "array-like"
+    """It has a shape, a dtype, several axes: a tensor, or an array."""
+    SIZE = "size"
+    """It is the size of a tensor, or of a layer, that is made."""
+    NO_NUMBER = "no number"
+    """An attribute or an item of it is read."""
+    DOUBTFUL = "doubtful"
+    """Its type is asked for, or it is used as plain values are: no convention speaks of it."""
     MOVED = "moved"
     """A method moves it: a tensor, a module, or a batch."""
     DIMENSIONS = "dimensions"
     """It has a dimension: an item of it is read, or the size of one."""
     SHAPED = "shaped"
     """It has a shape: a tensor, an array or a table."""
+    NO_TENSOR = "no tensor"
+    """It is used as no tensor can be: called, or read under a text. It says nothing of a name that is bound anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +56,34 @@ class Sign:
 
 
 Signs = frozenset[Sign]
-Uses = dict[str, Signs]
-"""The signs of each name of a body. Items are named as the source writes them: ``batch[key]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOn:
+    """A name is, as it stands, an argument of a call of something that no table lists."""
+
+    callee: str
+    """As the source writes it: ``self.encode``, ``losses.focal``."""
+    position: int
+    keyword: str = ""
+    """For an argument that is passed by keyword."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What a body does with each name in it. Items are named as the source writes them: ``batch[key]``."""
+
+    signs: Mapping[str, Signs]
+    handed_on: Mapping[str, tuple[HandedOn, ...]]
 
 
 def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:
     """The best grade at which the uses show this; None where none does."""
-    return max((sign.grade for sign in signs if sign.shows is shows), default=None)
+    best: Grade | None = None
+    for sign in signs:
+        if sign.shows is shows and (best is None or sign.grade > best):
+            best = sign.grade
+    return best
 
 
 def tensor_grade(signs: Signs) -> Grade | None:

@@ -6,8 +6,10 @@ common Python containers, loggers and configuration objects share.
 
 from __future__ import annotations
 
+from functools import cache
 from types import MappingProxyType
 
+from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations.evidence_grades import Grade, Shows, Sign
 
@@ -15,7 +17,14 @@ TENSOR = Sign(Shows.TENSOR)
 PLACED = Sign(Shows.PLACED, Grade.CONVENTIONAL, conventions.HAS_A_DEVICE)
 ARRAY = Sign(Shows.ARRAY)
 DIMENSIONS = Sign(Shows.DIMENSIONS)
+SHAPED = Sign(Shows.SHAPED)
 MOVED = Sign(Shows.MOVED, Grade.CONVENTIONAL, conventions.MOVES_WITH_A_SHAPE)
+NO_TENSOR = Sign(Shows.NO_TENSOR)
+ARRAY_LIKE = Sign(Shows.ARRAY_LIKE, Grade.CONVENTIONAL, conventions.HAS_A_SHAPE)
+DOUBTFUL = Sign(Shows.DOUBTFUL)
+SIZE = Sign(Shows.SIZE)
+NO_NUMBER = Sign(Shows.NO_NUMBER)
+ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
 
 def by_convention(name: str, shows: Shows = Shows.TENSOR) -> Sign:
@@ -56,10 +65,29 @@ ATTRIBUTES = MappingProxyType(
         **dict.fromkeys(("astype", "tobytes"), ARRAY),
         "device": PLACED,
         **dict.fromkeys(("to", "cuda", "cpu"), MOVED),
-        **dict.fromkeys(("shape", "ndim"), Sign(Shows.SHAPED)),
+        **dict.fromkeys(("shape", "dtype", "ndim", "reshape"), ARRAY_LIKE),
+        **dict.fromkeys(
+            ("float", "transpose", "flatten", "squeeze"), by_convention(conventions.COMPUTES, Shows.TENSOR)
+        ),
     }
 )
 """What it shows of a name that this attribute of it is read."""
+
+SHAPES = frozenset({"shape", "ndim"})
+
+
+def of_attribute(name: str) -> Sign | None:
+    """What it shows of a name that this attribute of it is read, or this method called."""
+    sign = ATTRIBUTES.get(name)
+    if sign is None and not name.startswith("_") and not _has_a_tensor(name):
+        return NO_TENSOR
+    return sign
+
+
+@cache
+def _has_a_tensor(name: str) -> bool:
+    return semantics.method(name) is not None or semantics.is_tensor_attribute(name) is not None
+
 
 KEYWORDS = MappingProxyType({"dim": TENSOR, "keepdim": TENSOR})
 """What it shows of a name that a method of it in ``REDUCTIONS`` gets this keyword: an array takes ``axis``.
@@ -75,6 +103,24 @@ REDUCTIONS = frozenset(
 
 PASSING = frozenset({"cpu", "cuda", "to", "float", "double", "half", "clone", "detach"})
 """Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x."""
+
+SIZED = frozenset(
+    """
+    torch.zeros torch.ones torch.empty torch.rand torch.randn torch.randint torch.randperm torch.arange torch.eye
+    torch.nn.Linear torch.nn.LazyLinear torch.nn.Conv1d torch.nn.Conv2d torch.nn.Conv3d torch.nn.ConvTranspose1d
+    torch.nn.ConvTranspose2d torch.nn.BatchNorm1d torch.nn.BatchNorm2d torch.nn.BatchNorm3d torch.nn.LayerNorm
+    torch.nn.GroupNorm torch.nn.InstanceNorm2d torch.nn.Embedding torch.nn.LSTM torch.nn.GRU torch.nn.Dropout
+    torch.nn.MultiheadAttention torch.Size
+    """.split()
+)
+"""Functions and classes whose positional arguments are sizes."""
+
+DOUBTS = frozenset(
+    """
+    isinstance issubclass hasattr getattr str int float open range len enumerate zip list tuple set sorted iter
+    """.split()
+)
+"""Builtin functions that ask what a value is, or that plain values and containers are handed to."""
 
 CONVERSIONS = MappingProxyType(
     {

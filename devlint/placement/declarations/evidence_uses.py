@@ -2,55 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
-from devlint.placement.declarations.evidence_grades import Sign, Uses
+from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
 from devlint.placement.declarations.imports import ImportTable
-from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted
+from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
 from devlint.semantics import Factory, Operation, library_models
 
 
 class _Found:
     """The signs gathered so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, imports: ImportTable, parameters: frozenset[str]) -> None:
+        self.imports = imports
+        self.parameters = parameters
         self._signs: dict[str, set[Sign]] = {}
+        self._handed_on: dict[str, list[HandedOn]] = {}
+        self.bound: set[str] = set()
+        """Names that the body binds."""
+        self.iterated: list[tuple[str, str]] = []
+        """Pairs of names: one of an item, and that of what is iterated."""
 
     def note(self, name: str, sign: Sign) -> None:
         self._signs.setdefault(name, set()).add(sign)
 
+    def note_parameter(self, name: str, sign: Sign) -> None:
+        """Note what is told of parameters alone."""
+        if name in self.parameters:
+            self.note(name, sign)
+
+    def note_handed_on(self, name: str, handed: HandedOn) -> None:
+        self._handed_on.setdefault(name, []).append(handed)
+
     def uses(self) -> Uses:
-        return {name: frozenset(signs) for name, signs in self._signs.items()}
+        for item, whole in self.iterated:
+            signs = self._signs.get(item, set())
+            if rows.TENSOR in signs and rows.MOVED not in signs:
+                self.note(whole, rows.ITEMS)
+        for name in self.bound & self._signs.keys():
+            # Under the same name, it may be another value.
+            self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
+        return Uses(
+            {name: frozenset(signs) for name, signs in self._signs.items()},
+            {name: tuple(handed) for name, handed in self._handed_on.items()},
+        )
 
 
 def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
     """The signs of each name and item that the body uses."""
-    found = _Found()
+    found = _Found(imports, frozenset(parameter.name.value for parameter in parameters_of(node)))
     for child in descend(node.body):
-        if type(child) is cst.Attribute:
-            _attribute(child, found)
-        elif type(child) is cst.Call:
-            if type(child.func) is cst.Attribute:
-                sign = _sign_of_method(child, child.func)
-                if sign is not None:
-                    found.note(_called_by(child.func.value), sign)
-            _arguments(child, imports, found)
-        elif type(child) is cst.Subscript:
-            _item(child, found)
-        elif type(child) is cst.Assert:
-            _asserted(child.test, imports, found)
+        gather = _GATHER.get(type(child))
+        if gather is not None:
+            gather(child, found)
     return found.uses()
+
+
+def _call(node: cst.Call, found: _Found) -> None:
+    if type(node.func) is cst.Attribute:
+        sign = _sign_of_method(node, node.func)
+        if sign is not None:
+            found.note(_called_by(node.func.value), sign)
+    elif type(node.func) is cst.Name:
+        found.note_parameter(node.func.value, rows.NO_TENSOR)
+        _doubts(node, node.func.value, found)
+    _arguments(node, found.imports, found)
+
+
+def _subscript(node: cst.Subscript, found: _Found) -> None:
+    _item(node, found)
+    if type(node.value) is not cst.Name or node.value.value not in found.parameters:
+        return
+    name = node.value.value
+    found.note(name, rows.NO_NUMBER)
+    if _is_key(node):
+        found.note(name, rows.NO_TENSOR)
+    elif len(node.slice) > 1 and any(_is_axis(part.slice) for part in node.slice):
+        found.note(name, rows.ARRAY_LIKE)
+
+
+def _formatted(node: cst.FormattedStringExpression, found: _Found) -> None:
+    if type(node.expression) is cst.Name:
+        found.note_parameter(node.expression.value, rows.DOUBTFUL)
+
+
+def _bound(node: cst.AssignTarget, found: _Found) -> None:
+    found.bound.update(_names_of(node.target))
+
+
+def _loop(node: cst.For | cst.CompFor, found: _Found) -> None:
+    found.bound.update(_names_of(node.target))
+    if type(node.iter) is cst.Name and node.iter.value in found.parameters:
+        found.note(node.iter.value, rows.DOUBTFUL)
+        if type(node.target) is cst.Name:
+            found.iterated.append((node.target.value, node.iter.value))
 
 
 def _attribute(node: cst.Attribute, found: _Found) -> None:
     holder, attribute = node.value, node.attr.value
     if type(holder) is cst.Name:
-        sign = rows.ATTRIBUTES.get(attribute)
+        sign = rows.of_attribute(attribute)
+        found.note_parameter(holder.value, rows.NO_NUMBER)
         if sign is not None:
             found.note(holder.value, sign)
+        if attribute in rows.SHAPES:
+            found.note(holder.value, rows.SHAPED)
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])
@@ -110,6 +172,27 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
             return None
 
 
+def _doubts(call: cst.Call, function: str, found: _Found) -> None:
+    for argument in call.args if function in rows.DOUBTS else ():
+        for name in _names_of(argument.value):
+            found.note_parameter(name, rows.DOUBTFUL)
+
+
+def _is_axis(part: cst.BaseSlice) -> bool:
+    """``:``, ``...`` or ``None`` among several indices."""
+    if isinstance(part, cst.Slice):
+        return True
+    return isinstance(part, cst.Index) and (
+        isinstance(part.value, cst.Ellipsis) or (isinstance(part.value, cst.Name) and part.value.value == "None")
+    )
+
+
+def _is_key(node: cst.Subscript) -> bool:
+    """``batch["image"]``."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    return isinstance(index, cst.Index) and _is_text(index.value)
+
+
 def _is_integer(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.UnaryOperation):
         node = node.expression
@@ -122,12 +205,13 @@ def _is_text(node: cst.BaseExpression) -> bool:
     return isinstance(node, (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString))
 
 
-def _asserted(test: cst.BaseExpression, imports: ImportTable, found: _Found) -> None:
+def _asserted(node: cst.Assert, found: _Found) -> None:
     """``assert isinstance(x, torch.Tensor)``."""
+    test = node.test
     if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
         return
     tested, type_ = (argument.value for argument in test.args)
-    if isinstance(tested, cst.Name) and imports.qualified(dotted(type_)) == "torch.Tensor":
+    if isinstance(tested, cst.Name) and found.imports.qualified(dotted(type_)) == "torch.Tensor":
         found.note(tested.value, rows.TENSOR)
 
 
@@ -144,9 +228,15 @@ def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
         if isinstance(first, cst.Name):
             found.note(first.value, rows.NUMPY_READS)
         return
+    if name in rows.SIZED:
+        _sized(call, found)
     operation = semantics.function(name)
+    if operation is None:
+        _handed_on(call, found)
     if isinstance(operation, Factory):
         _sizes(call, found)
+        if name.endswith("_like") and isinstance(first, cst.Name):
+            found.note(first.value, rows.TENSOR)
     if not isinstance(operation, Operation) or library_models.takes_images(name):
         return
     by_name = {parameter.name: parameter for parameter in operation.parameters}
@@ -168,6 +258,26 @@ def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
                 found.note(one, rows.TENSOR)
 
 
+def _sized(call: cst.Call, found: _Found) -> None:
+    for argument in call.args:
+        if argument.keyword is None and not argument.star:
+            for name in _names_of(argument.value):
+                found.note_parameter(name, rows.SIZE)
+
+
+def _handed_on(call: cst.Call, found: _Found) -> None:
+    """Names that are, as they stand, arguments of what no table lists."""
+    callee = dotted(call.func)
+    if not callee:
+        return
+    for position, argument in enumerate(call.args):
+        if argument.star:
+            return
+        if isinstance(argument.value, cst.Name) and argument.value.value in found.parameters:
+            keyword = argument.keyword.value if argument.keyword is not None else ""
+            found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
+
+
 def _sizes(call: cst.Call, found: _Found) -> None:
     """``torch.zeros(x.shape[0])``: what is made in the size of a name is made to stand beside it."""
     for argument in call.args:
@@ -186,3 +296,16 @@ def _names_of(node: cst.BaseExpression) -> list[str]:
     if isinstance(node, (cst.List, cst.Tuple)):
         return [element.value.value for element in node.elements if isinstance(element.value, cst.Name)]
     return []
+
+
+_GATHER: dict[type[cst.CSTNode], Callable[[Any, _Found], None]] = {
+    cst.Attribute: _attribute,
+    cst.Call: _call,
+    cst.Subscript: _subscript,
+    cst.FormattedStringExpression: _formatted,
+    cst.AssignTarget: _bound,
+    cst.For: _loop,
+    cst.CompFor: _loop,
+    cst.Assert: _asserted,
+}
+"""What a node of this type shows of names."""

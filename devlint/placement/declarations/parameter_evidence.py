@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -11,6 +12,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_names as names
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_docstrings import documented_types
 from devlint.placement.declarations.evidence_grades import (
@@ -23,7 +25,7 @@ from devlint.placement.declarations.evidence_grades import (
     tensor_grade,
 )
 from devlint.placement.declarations.imports import ImportTable
-from devlint.placement.syntax.nodes import code_of, parameters_of
+from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
 
 
 class Role(Enum):
@@ -32,6 +34,8 @@ class Role(Enum):
     TENSOR = "tensor"
     LIKELY_TENSOR = "likely tensor"
     """By a convention."""
+    NAMED_TENSOR = "named like a tensor"
+    """By nothing but its name."""
     TENSORS = "tensors"
     TENSORS_BY_NAME = "tensors by name"
     MODULE = "module"
@@ -40,6 +44,8 @@ class Role(Enum):
     HOST = "host"
     PLACED = "placed"
     """Its ``.device`` is read and nothing else is known: a tensor most often, a configuration sometimes."""
+    NO_TENSOR = "no tensor"
+    """It is used as no tensor can be, and nothing else is known."""
     ANYTHING = "anything"
 
 
@@ -49,6 +55,10 @@ class Held:
 
     role: Role
     convention: str = ""
+
+
+DOUBTED = "doubted"
+"""In the place of a convention: none may speak of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +81,44 @@ class NameUses:
 
 def name_uses(uses: Uses) -> NameUses:
     """The uses of a body, by what they show."""
-    graded = {name: tensor_grade(signs) for name, signs in uses.items()}
+    graded = {name: tensor_grade(signs) for name, signs in uses.signs.items()}
     tensors = frozenset(name for name, grade in graded.items() if grade is not None)
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
-    items = {name: signs for name, signs in uses.items() if "[" in name}
+    items = {name: signs for name, signs in uses.signs.items() if "[" in name}
     placed = frozenset(name for name, signs in items.items() if grade_of(signs, Shows.PLACED) is not None)
-    moved = frozenset(name for name, signs in uses.items() if grade_of(signs, Shows.MOVED) is not None)
-    indexed = frozenset(name for name, signs in uses.items() if grade_of(signs, Shows.DIMENSIONS) is not None)
+    moved = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.MOVED) is not None)
+    indexed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.DIMENSIONS) is not None)
     return NameUses(tensors, certain, tensors & items.keys(), placed, moved, indexed)
 
 
 def roles_of(info: FunctionInfo, imports: ImportTable, uses: Uses) -> dict[str, Held]:
     """What each parameter of a function holds, by name; ``uses`` is what its body shows."""
     documented = documented_types(info.node)
+    constructs = info.name == "__init__"
+    if constructs and info.owner is not None:
+        documented = documented_types(info.owner.node) | documented
+    parameters = parameters_of(info.node)
+    beside = {param.name.value for param in parameters}
     return {
-        name: _held(param, uses.get(name, frozenset()), documented.get(name, ""), imports)
-        for param in parameters_of(info.node)
+        name: _held(
+            param,
+            uses.signs.get(name, frozenset()),
+            documented.get(name, ""),
+            imports,
+            None if constructs else beside,
+        )
+        for param in parameters
         for name in (param.name.value,)
     }
 
 
-def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable) -> Held:
+def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable, beside: Container[str] | None) -> Held:
+    """``beside`` are the names of all parameters of the function; None for a constructor."""
     name = param.name.value
     tensor, module = tensor_grade(signs), grade_of(signs, Shows.MODULE)
     array = grade_of(signs, Shows.ARRAY)
     certain = tensor is Grade.CERTAIN
+    shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and not _imports_arrays(imports)
     if (name == "device" or name.endswith("_device")) and not certain and module is None:
         return Held(Role.DEVICE)
     if param.annotation is not None:
@@ -104,28 +127,79 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable)
             return Held(by_annotation)
     if _is_number(param.default):
         return Held(Role.HOST)
+    if param.annotation is None and _is_module(param.default, imports):
+        return Held(Role.MODULE)
     if certain:
         return Held(Role.TENSOR)
-    if module is not None:
+    if module is not None and not names.names_no_module(name):
         return Held(Role.MODULE)
+    number = grade_of(signs, Shows.NO_NUMBER) is None
+    if number and tensor is None and grade_of(signs, Shows.SIZE) is not None and param.annotation is None:
+        return Held(Role.HOST)
+    doubted = grade_of(signs, Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
+    no_tensor = grade_of(signs, Shows.NO_TENSOR) is not None
     if param.annotation is None:
         by_docstring = annotated(documented.replace("tensor", "Tensor"), imports) if documented else None
         if by_docstring is Role.TENSOR and array is not Grade.CERTAIN:
             return Held(Role.LIKELY_TENSOR, conventions.DOCUMENTED)
-        if tensor is not None and by_docstring not in (Role.HOST, Role.NUMPY) and _is_none(param.default):
+        if by_docstring in _DOCUMENTED and tensor is None:
+            return Held(by_docstring, conventions.DOCUMENTED)
+        told_otherwise = by_docstring in (Role.HOST, Role.NUMPY) or no_tensor or not _is_none(param.default)
+        if tensor is not None and not told_otherwise:
             return Held(Role.LIKELY_TENSOR, convention_of(signs, Shows.TENSOR))
-        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN:
+        if shaped and array is None and not told_otherwise and not doubted:
+            return Held(Role.LIKELY_TENSOR, conventions.HAS_A_SHAPE)
+        if grade_of(signs, Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
+            return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
+        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and not no_tensor:
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(Role.HOST)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
+    doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
+    if param.annotation is None and not (doubted and not no_tensor):
+        return _named(name, number, no_tensor, imports, beside)
+    return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
+
+
+def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, beside: Container[str] | None) -> Held:
+    """What a parameter holds by its name alone; ``number``: it may be one."""
+    if names.names_a_plain_value(name):
+        return Held(Role.HOST if number else Role.NO_TENSOR if no_tensor else Role.ANYTHING, conventions.NAMED)
+    if names.names_a_module(name):
+        return Held(Role.MODULE, conventions.NAMED_MODULE)
+    if no_tensor or names.names_a_collection(name):
+        return Held(Role.NO_TENSOR)
+    if beside is None:
+        return Held(Role.ANYTHING)
+    if names.is_compared(name, beside) or (
+        names.names_a_tensor(name) and not (names.names_an_array(name) and _imports_arrays(imports))
+    ):
+        return Held(Role.NAMED_TENSOR, conventions.NAMED)
     return Held(Role.ANYTHING)
+
+
+_ARRAYS = frozenset({"numpy", "PIL", "jax", "pandas", "scipy", "cv2", "skimage", "tensorflow", "cupy"})
+
+
+def _imports_arrays(imports: ImportTable) -> bool:
+    """Whether the file imports a library whose objects have shapes as well."""
+    return any(name.partition(".")[0] in _ARRAYS for name in imports.values())
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:
     """Whether there is no default, or ``None``."""
     return default is None or (isinstance(default, cst.Name) and default.value == "None")
+
+
+_DOCUMENTED = frozenset({Role.TENSORS, Role.TENSORS_BY_NAME, Role.MODULE, Role.NUMPY, Role.HOST})
+"""Roles that a docstring may state."""
+
+
+def _is_module(default: cst.BaseExpression | None, imports: ImportTable) -> bool:
+    """``activation=nn.ReLU()``."""
+    return isinstance(default, cst.Call) and module_class(dotted(default.func) or "", imports) != ""
 
 
 def _is_number(default: cst.BaseExpression | None) -> bool:

@@ -70,10 +70,11 @@ def typed(files: Mapping[str, str]) -> Typed:
     """What these files annotate. A name that is defined twice is left out, and so is what ``overload`` declares."""
     trees = {path: ast.parse(text) for path, text in files.items()}
     modules = _modules(trees)
+    tensors: dict[str, ast.expr] = {name: ast.Name("Tensor") for name in _derived(trees, {"Tensor"}) - {"Tensor"}}
     truth: dict[Place, Kind] = {}
     doubled: set[Place] = set()
     for path, tree in trees.items():
-        aliases = _aliases(tree)
+        aliases = tensors | _aliases(tree)
         for qualname, node, owner in functions(tree):
             if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue
@@ -102,52 +103,73 @@ def _aliases(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def _modules(trees: Mapping[str, ast.Module]) -> frozenset[str]:
+    return _derived(trees, {*torch_modules(), "LightningModule", "PreTrainedModel", "TensorDictModule"})
+
+
+def _derived(trees: Mapping[str, ast.Module], known: set[str]) -> frozenset[str]:
+    """Names of classes of the release that derive from one of these, and these."""
     bases: dict[str, set[str]] = {}
     for tree in trees.values():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 names = {ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases}
                 bases.setdefault(node.name, set()).update(names)
-    known = set(torch_modules()) | {"LightningModule", "PreTrainedModel", "TensorDictModule"}
     while more := {name for name, own in bases.items() if name not in known and own & known}:
         known |= more
     return frozenset(known)
 
 
-class _Strip(ast.NodeTransformer):
-    def __init__(self, keep_docstrings: bool) -> None:
-        self._keep = keep_docstrings
+class _StripDocstrings(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return self._bare(node)
 
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        return self._bare(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return self._bare(node)
+
+    def _bare(self, node: Definition) -> Definition:
+        self.generic_visit(node)
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return node
+
+
+class _StripAnnotations(ast.NodeTransformer):
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.returns = None
-        return self._bare(node)
+        self.generic_visit(node)
+        return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
         node.returns = None
-        return self._bare(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        return self._bare(node)
+        self.generic_visit(node)
+        return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
         return ast.copy_location(ast.Assign([node.target], self.visit(node.value)), node)
 
-    def _bare(self, node: Definition) -> Definition:
-        self.generic_visit(node)
-        if not self._keep and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        return node
-
 
 def stripped(text: str, keep_docstrings: bool) -> str:
     """The same program without annotations and comments."""
-    tree = _Strip(keep_docstrings).visit(ast.parse(text))
+    tree: ast.AST = _StripAnnotations().visit(ast.parse(text))
+    return _written(tree, keep_docstrings)
+
+
+def rewritten(text: str, keep_docstrings: bool) -> str:
+    """The same program without comments, each statement on the line where :func:`stripped` has it."""
+    return _written(ast.parse(text), keep_docstrings)
+
+
+def _written(tree: ast.AST, keep_docstrings: bool) -> str:
+    tree = tree if keep_docstrings else _StripDocstrings().visit(tree)
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.placement.domain.abstract_values import Container, DeviceName, Host, Module, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import (
+    Container,
+    DeviceName,
+    Evidence,
+    Host,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+)
 from tests.placement.walked import device, stored
 
 
@@ -49,7 +58,7 @@ def test_uses_that_only_tensors_allow_tell(use: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "use", ["x.shape", "x.sum()", "print(x)", "torch.add(z, x)", "np.exp(x)", "x[0]", "torch.zeros(x)", "x.anything()",
+    "use", ["x.shape", "x.sum()", "print(x)", "torch.add(z, x)", "np.exp(x)", "x[0]", "x.anything()",
             "torch.full(3, x)", "torch.add(*x)", "unknown(x)"],
 )  # fmt: skip
 def test_uses_that_others_share_tell_nothing(use: str) -> None:
@@ -59,6 +68,200 @@ def test_uses_that_others_share_tell_nothing(use: str) -> None:
 @pytest.mark.parametrize("use", ["torch.from_numpy(x)", "x.astype(int)", "torch.tensor(x)"])
 def test_what_is_converted_to_a_tensor_was_none(use: str) -> None:
     assert isinstance(held("x", f"{use}; x.exp()"), Opaque)
+
+
+@pytest.mark.parametrize("use", ["torch.zeros(x)", "torch.arange(0, x)", "nn.Linear(x, x)", "torch.ones((2, x))"])
+def test_sizes_of_what_is_made_are_plain_values(use: str) -> None:
+    assert isinstance(held("x", use), Host)
+    assert isinstance(held("x", f"{use}; x.exp()"), Tensor)
+
+
+NO_ARRAYS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
+
+
+def of(name: str, body: str = "pass", imports: str = NO_ARRAYS, more: str = "") -> Value:
+    """What a parameter of that name holds, in a file that works with tensors alone."""
+    return stored(f"def f({name}{more}):\n    kept = {name}\n    {body}\n", "kept", imports)
+
+
+def is_taken_for_a_tensor(value: Value) -> bool:
+    return (isinstance(value, Tensor) and value.evidence is Evidence.LIKELY) or (
+        isinstance(value, Opaque) and value.tensorlike
+    )
+
+
+@pytest.mark.parametrize(
+    "use", ["given.shape", "given.dtype", "given[:, 0]", "given[..., None, 1]", "given.reshape(2, -1)", "given.float()"]
+)
+def test_what_has_a_shape_is_a_tensor_where_there_are_no_arrays(use: str) -> None:
+    assert is_taken_for_a_tensor(of("given", use))
+
+
+@pytest.mark.parametrize(
+    ("use", "imports"),
+    [
+        ("given.shape", NO_ARRAYS + "import numpy as np\n"),
+        ("given[:, 0]", NO_ARRAYS + "from PIL import Image\n"),
+        ("given.shape; isinstance(given, Image)", NO_ARRAYS),
+        ("given.shape; given.pages()", NO_ARRAYS),
+        ("given.shape; given['key']", NO_ARRAYS),
+        ("given.shape; given(1)", NO_ARRAYS),
+        ("given[0]", NO_ARRAYS),
+        ("given[1:]", NO_ARRAYS),
+    ],
+)
+def test_a_shape_tells_nothing_beside_arrays_and_against_what_is_known(use: str, imports: str) -> None:
+    assert not is_taken_for_a_tensor(of("given", use, imports))
+
+
+@pytest.mark.parametrize("name", ["x", "hidden_states", "attention_mask", "pixel_values", "src_mask", "logits"])
+def test_names_of_tensors_tell_where_nothing_else_does(name: str) -> None:
+    assert is_taken_for_a_tensor(of(name))
+    assert not is_taken_for_a_tensor(of(name, f"{name}['key']"))
+    assert not is_taken_for_a_tensor(of(name, f"{name}.pages()"))
+    assert not is_taken_for_a_tensor(of(name, f"isinstance({name}, str)"))
+    assert not is_taken_for_a_tensor(of(name, f"print(f'{{{name}}}')"))
+    assert not is_taken_for_a_tensor(of(name, f"torch.tensor({name})"))
+    assert not is_taken_for_a_tensor(of(f"{name}: Whatever".split(":")[0], more="=3"))
+
+
+def test_a_name_speaks_against_no_annotation_and_no_docstring() -> None:
+    docstring = '"""Args:\n        logits (Table): anything.\n    """'
+    program = f"def f(x: Whatever, logits):\n    {docstring}\n    a = x\n    b = logits\n"
+    assert not is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+    assert not is_taken_for_a_tensor(stored(program, "b", NO_ARRAYS))
+
+
+def test_names_that_arrays_have_as_well_tell_nothing_beside_them() -> None:
+    assert not is_taken_for_a_tensor(of("x", imports=NO_ARRAYS + "import numpy as np\n"))
+    assert is_taken_for_a_tensor(of("hidden_states", imports=NO_ARRAYS + "import numpy as np\n"))
+
+
+def test_what_a_metric_compares_is_a_tensor_beside_the_other() -> None:
+    assert is_taken_for_a_tensor(of("target", more=", preds"))
+    assert not is_taken_for_a_tensor(of("target", more=", connections"))
+
+
+@pytest.mark.parametrize("name", ["num_heads", "hidden_size", "return_mask", "batch_idx", "is_training"])
+def test_names_of_plain_values_tell(name: str) -> None:
+    assert isinstance(of(name), Host)
+
+
+@pytest.mark.parametrize("name", ["model", "teacher_model", "embedding_net_x", "backbone"])
+def test_names_of_modules_tell(name: str) -> None:
+    assert isinstance(of(name), Module)
+    assert isinstance(of(name, f"{name}.parts()"), Module)
+    assert isinstance(of("model_name"), Host)
+
+
+def test_what_has_a_state_and_is_no_module() -> None:
+    assert not isinstance(of("optimizer", "optimizer.load_state_dict({})"), Module)
+    assert isinstance(of("other", "other.load_state_dict({})"), Module)
+
+
+def test_a_default_that_is_a_module_tells_a_module() -> None:
+    assert isinstance(of("activation", more="=nn.ReLU()"), Module)
+    assert isinstance(of("activation", more="=make()"), Host)
+
+
+def test_items_that_are_used_as_tensors_tell() -> None:
+    value = of("given", "for one in given: one.unsqueeze(0)")
+    assert isinstance(value, Container)
+    assert isinstance(value.rest, Tensor)
+    assert isinstance(of("given", "[one.unsqueeze(0) for one in given]"), Container)
+    assert not isinstance(of("given", "for one in given: one.to('cuda').unsqueeze(0)"), Container)
+    assert not isinstance(of("loader", "for one in loader: one.unsqueeze(0)"), Container)
+
+
+def test_the_docstring_of_the_class_tells_of_its_constructor() -> None:
+    program = '''
+    class Loss:
+        """Args:
+            scale (torch.Tensor): one for each class.
+            inner (nn.Module): what it is computed by.
+        """
+        def __init__(self, scale, inner):
+            a, b = scale, inner
+    '''
+    assert is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+    assert isinstance(stored(program, "b", NO_ARRAYS), Module)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("given: Boolean tensor of shape (N, D).", True),
+        (":param given: the tensor of leaks.", True),
+        ("given: List of tensors.", False),
+        ("given: a tensor or a number.", False),
+        ("given: whether a tensor is returned.", False),
+        ("given: the shape of a tensor.", False),
+    ],
+)
+def test_prose_tells_of_a_tensor(text: str, told: bool) -> None:
+    program = f'def f(given):\n    """What it does.\n\n    {text}\n    """\n    kept = given\n'
+    assert is_taken_for_a_tensor(stored(program, "kept", NO_ARRAYS)) == told
+
+
+def test_a_parameter_is_what_the_function_takes_it_for_that_it_is_handed_to() -> None:
+    program = """
+    def inner(rows, network, size):
+        network.load_state_dict({})
+        return rows.unsqueeze(0)
+
+    def outer(given, other):
+        return inner(given, other, 3)
+
+    class Net:
+        def part(self, given):
+            return self.rest(1, rows=given)
+
+        def rest(self, number, rows):
+            return outer(rows, None)
+
+        def around(self, given):
+            return self.around_again(given)
+
+        def around_again(self, given):
+            return self.around(given)
+
+    def h(first, second, third, fourth):
+        a, b, c, d = first, second, third, fourth
+        outer(first, second)
+        Net().part(third)
+        inner(fourth, 1, 2)
+        wholly_unknown(fourth)
+
+    def both(given):
+        e = given
+        inner(given, 1, 2)
+        inner(1, given, 2)
+    """
+    assert is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+    assert isinstance(stored(program, "b", NO_ARRAYS), Module)
+    assert not is_taken_for_a_tensor(stored(program, "c", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program, "d", NO_ARRAYS))
+    assert not is_taken_for_a_tensor(stored(program, "e", NO_ARRAYS))
+
+
+def test_a_name_speaks_against_no_callee() -> None:
+    program = """
+    def lengths_of(rows):
+        return len(rows)
+
+    def f(seq_lens, query_lens):
+        a, b = seq_lens, query_lens
+        lengths_of(seq_lens)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program, "b", NO_ARRAYS))
+
+
+@pytest.mark.parametrize("name", ["n_wins", "max_len", "hidden_size"])
+def test_what_has_items_or_attributes_is_no_number_whatever_it_is_called(name: str) -> None:
+    assert isinstance(of(name), Host)
+    for use in (f"{name}[0]", f"{name}[:, None]", f"{name}.max()"):
+        assert not isinstance(of(name, use), Host)
 
 
 def test_a_device_that_is_read_is_weak_evidence() -> None:

@@ -1,0 +1,110 @@
+"""What a parameter holds by where it is handed on: the functions of the project that it is, as it stands, passed to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE
+from devlint.placement.declarations.evidence_grades import HandedOn
+from devlint.placement.declarations.evidence_uses import uses_of
+from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, roles_of
+from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule
+from devlint.placement.syntax.nodes import parameters_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.program import Program
+
+_TOLD = {
+    Role.TENSOR: Role.LIKELY_TENSOR,
+    Role.LIKELY_TENSOR: Role.LIKELY_TENSOR,
+    Role.PLACED: Role.PLACED,
+    Role.TENSORS: Role.TENSORS,
+    Role.TENSORS_BY_NAME: Role.TENSORS_BY_NAME,
+    Role.MODULE: Role.MODULE,
+    Role.NAMED_TENSOR: Role.NAMED_TENSOR,
+}
+"""What is known of a parameter if that of a function that it is handed to has this role."""
+
+
+_OTHERWISE = frozenset({Role.NO_TENSOR, Role.HOST, Role.NUMPY})
+_OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR})
+
+
+def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
+    """What each parameter of a definition holds, by its own body and by the functions that it is handed to.
+
+    ``program`` is the module in which the definition looks names up.
+    """
+    find = partial(_roles, program, info)
+    found = find() if info.linkage is None else info.linkage.query(("roles", info.key), find, None)
+    # It is handed on to itself, by way of others.
+    return found if found is not None else _by_body(program, info)
+
+
+def _by_body(program: Program, info: FunctionInfo) -> dict[str, Held]:
+    imports = program.index.imports
+    if info.uses is None:
+        info.uses = uses_of(info.node, imports)
+    return roles_of(info, imports, info.uses)
+
+
+def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
+    found = _by_body(program, info)
+    assert info.uses is not None
+    for parameter in parameters_of(info.header):
+        name = parameter.name.value
+        held = found[name]
+        if parameter.annotation is None and (held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE)):
+            told = [_role_at(program, info, handed) for handed in info.uses.handed_on.get(name, ())]
+            found[name] = _by_callees(held, [one for one in told if one is not None])
+    return found
+
+
+def _by_callees(held: Held, told: list[Held]) -> Held:
+    """What the callees take for it what is ``held`` to be nothing in particular; the same where they differ."""
+    found = {_TOLD[one.role] for one in told if one.role in _TOLD}
+    if len(found) == 1:
+        return Held(found.pop(), HANDED_ON)
+    otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
+    return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
+
+
+def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:
+    """What the callee's own parameter holds."""
+    callee, bound = _callee(program, info, handed.callee)
+    if callee is None or callee is info or not callee.keeps_signature:
+        return None
+    holder = program.holder(callee)
+    parameter = next(_parameter(callee, handed, bound), None) if holder is not None else None
+    if holder is None or parameter is None:
+        return None
+    return roles(holder, callee).get(parameter.name.value)
+
+
+def _parameter(callee: FunctionInfo, handed: HandedOn, bound: bool) -> Iterator[cst.Param]:
+    parameters = parameters_of(callee.header)[bound:]
+    if handed.keyword:
+        yield from (one for one in parameters if one.name.value == handed.keyword)
+    else:
+        yield from parameters[handed.position : handed.position + 1]
+
+
+def _callee(program: Program, info: FunctionInfo, name: str) -> tuple[FunctionInfo | None, bool]:
+    """The definition that a dotted name calls, and whether its first parameter is bound."""
+    first, _, rest = name.partition(".")
+    if first == "self" and info.owner is not None:
+        method = info.owner.method(rest)
+        return method, method is not None and not method.is_static
+    value = program.global_value(first)
+    while rest and isinstance(value, ProjectModule):
+        part, _, rest = rest.partition(".")
+        value = program.member(value, part)
+    if isinstance(value, ClassValue):
+        method = value.info.method(rest or "__init__")
+        return method, not rest or (method is not None and method.is_classmethod)
+    return (value.info, False) if isinstance(value, Function) and not rest else (None, False)

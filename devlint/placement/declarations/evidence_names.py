@@ -1,0 +1,105 @@
+"""Names of parameters: what is called so is a tensor, a module or a plain value as a rule.
+
+A name speaks only where nothing else is known of the parameter: no annotation, no default, no telling use.
+
+Source: the annotated parameters of 28 releases (`tests/benchmarks/conventions.py`), without their annotations, as far
+as no use of them told anything. Nine of ten or more of those called so are what is said here, in most of the releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+_TENSORS = frozenset(
+    """
+    x y z u x1 x2 xs input input_tensor tensor hidden_states encoder_hidden_states attention_mask attn_mask
+    encoder_attention_mask padding_mask memory_mask pixel_values position_ids positions inputs_embeds latents
+    feat feats embedding emb logits probs log_probs pred preds y_pred y_true prediction predictions targets labels mask
+    image_embeddings input_lengths grad_output noise memory coords anchors cos sin X input_ids output queries condition
+    image img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v
+    """.split()
+)
+_TENSOR_STARTS = frozenset("rotary cos sin pixel".split())
+_TENSOR_ENDS = frozenset(
+    """
+    mask masks lens embeds embedding embeddings emb logits latents hidden residual residuals tensor probs bias pos pe
+    feats sample
+    """.split()
+)
+_COMPARED = frozenset("target targets weight label labels".split())
+_COMPARED_WITH = frozenset(
+    "pred preds y_pred y_hat input logits x output outputs prediction predictions scores".split()
+)
+
+_OF_ARRAYS_TOO = frozenset(
+    """
+    x y v tensor mask labels input targets noise coords logits image img imgs video sample output scores loss condition
+    """.split()
+)
+"""Names that arrays and texts have as well, where a file works with those."""
+
+_MODULES = frozenset("model module net network encoder decoder backbone pl_module discriminator denoiser".split())
+_MODULE_ENDS = frozenset("model module net network backbone".split())
+
+_PLAIN = frozenset(
+    """
+    name width height step epoch level rank channels heads resolution variant timeout strict training reduction
+    version url batch_idx scale_factor lr n_samples iteration strides dilation d_model data_module datamodule
+    """.split()
+)
+_PLAIN_STARTS = frozenset("num n non is has use return list dim ignore include".split())
+_PLAIN_ENDS = frozenset(
+    """
+    size channels dim dims name names heads dir len length ratio decay width height groups frames only threshold
+    seed workers level folder epoch
+    """.split()
+)
+
+_COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs".split())
+
+_KEEPERS_OF_STATE = frozenset(
+    "optimizer optimizers optim opt scheduler sched scaler progress posterior dataset".split()
+)
+"""They have a ``state_dict``, or learn, as Modules do."""
+
+
+def names_an_array(name: str) -> bool:
+    """Whether arrays, images and texts are called so as well, where a file works with those."""
+    return name in _OF_ARRAYS_TOO
+
+
+def names_a_tensor(name: str) -> bool:
+    return name in _TENSORS or _last(name) in _TENSOR_ENDS or ("_" in name and name.split("_")[0] in _TENSOR_STARTS)
+
+
+def is_compared(name: str, beside: Container[str]) -> bool:
+    """``target`` beside ``preds``: what a loss or a metric compares."""
+    return name in _COMPARED and any(other in beside for other in _COMPARED_WITH)
+
+
+def names_a_collection(name: str) -> bool:
+    """A batch, a dict of tensors, a context: something that holds tensors, or none of them."""
+    return name in _COLLECTIONS or not _COLLECTIONS.isdisjoint(name.split("_")[:1])
+
+
+def names_a_module(name: str) -> bool:
+    return name in _MODULES or _last(name) in _MODULE_ENDS
+
+
+def names_no_module(name: str) -> bool:
+    """An optimizer, a scheduler, a counter of steps."""
+    return name in _KEEPERS_OF_STATE or _last(name) in _KEEPERS_OF_STATE
+
+
+def names_a_plain_value(name: str) -> bool:
+    """A number, a text or a flag: ``num_heads``, ``hidden_size``, ``return_mask``."""
+    first, _, rest = name.partition("_")
+    return name in _PLAIN or (rest != "" and first in _PLAIN_STARTS) or _last(name) in _PLAIN_ENDS
+
+
+def _last(name: str) -> str:
+    """What a name of several words ends with, but for a letter or a number; empty for a single word."""
+    words = name.strip("_").split("_")
+    if len(words) > 2 and len(words[-1]) == 1:
+        words.pop()
+    return words[-1] if len(words) > 1 else ""
