@@ -4,9 +4,10 @@
 
 Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
 buffers and then meet, in `forward` or what it calls, values that move with the module. Where the tensor is only
-returned from `forward`, the finding is a warning, and where the constructor was handed the tensor or what it was
-computed of: such a tensor stays with whoever handed it in. So it is where nothing is known of what the tensor meets, or
-of where it is, but the same constructor registers another tensor as a buffer: it says that tensors of the class move.
+returned from `forward`, the finding is a warning. So it is where the constructor was handed what it computes the tensor
+of, with low confidence where it keeps the argument as it is: it stays with whoever handed it in. And so it is where
+nothing is known of what the tensor meets, or of where it is, but the same constructor registers another tensor as a
+buffer: it says that tensors of the class move.
 
 ## Why is this bad
 
@@ -107,6 +108,8 @@ class UnregisteredTensor(Rule):
     def __init__(self) -> None:
         self._tensors: set[int] = set()
         """Targets of assignments that store a tensor itself, and no container of tensors, by their identity."""
+        self._as_given: set[int] = set()
+        """Those that store what a name holds."""
         self._used: dict[int, PlainAttributeUsed | Called] = {}
         """By the store: where what it keeps is first computed with."""
         self._claimed: set[int] = set()
@@ -119,8 +122,12 @@ class UnregisteredTensor(Rule):
         """Classes that the file builds itself, of what is where the caller works."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
+        import libcst as cst
+
         if isinstance(event.value, Tensor):
             self._tensors.add(id(event.node))
+            if isinstance(event.value_node, cst.Name):
+                self._as_given.add(id(event.node))
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
@@ -157,7 +164,8 @@ class UnregisteredTensor(Rule):
                 severity=Severity.WARNING,
                 message=f"`{_attribute(step)}` is a plain attribute, so it stays where the constructor got it when the "
                 f"module moves, but {operand_and_placement(other)}",
-                confidence=Confidence.MEDIUM,
+                # Many objects that keep what they were given are built where they work, and never moved.
+                confidence=Confidence.LOW if id(step.node) in self._as_given else Confidence.MEDIUM,
                 trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
                 repair=self._buffer(step),
             )
@@ -279,14 +287,16 @@ def stored_step(value: Value, reader: Scope) -> Step | None:
 def _stays_behind(value: Tensor) -> bool:
     """On the CPU, where the constructor's argument was, or nobody knows where; on an accelerator it was put on purpose.
 
-    A number on the CPU may meet tensors anywhere.
+    A number on the CPU may meet tensors anywhere, and what is made of unknown data may be one.
     """
     for leaf in leaves(value.device):
         if isinstance(leaf, Known) and leaf != CPU:
             return False
         if isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.PARAMETER:
             return False
-    return value.dim is not Dim.ZERO
+    provenance = provenance_of(value)
+    given = provenance is not None and provenance.first.kind is StepKind.GIVEN
+    return value.dim is Dim.NONZERO or (given and value.dim is Dim.UNKNOWN)
 
 
 def _handed_in(value: Value) -> Step | None:
