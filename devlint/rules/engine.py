@@ -54,7 +54,11 @@ def lint_module(
 
     positions = Positions(parts or [Part(tree)], path, project.parts if project is not None else {})
     editor = Editor(text, positions, index.whole if index is not None else None)
-    findings = (_finding(rule, draft, positions, editor) for rule, draft in _resolve_precedence(drafts))
+    findings = (
+        _finding(rule, draft, positions, editor)
+        for rule, draft in _resolve_precedence(drafts)
+        if positions.holds(draft.node)
+    )
     return sorted(findings, key=lambda finding: finding.sort_key)
 
 

@@ -81,7 +81,7 @@ class NameUses:
 
 def name_uses(uses: Uses) -> NameUses:
     """The uses of a body, by what they show."""
-    graded = {name: tensor_grade(signs) for name, signs in uses.signs.items()}
+    graded = {name: _tensor_grade_beside_modules(name, signs) for name, signs in uses.signs.items()}
     tensors = frozenset(name for name, grade in graded.items() if grade is not None)
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
     items = {name: signs for name, signs in uses.signs.items() if "[" in name}
@@ -89,6 +89,13 @@ def name_uses(uses: Uses) -> NameUses:
     moved = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.MOVED) is not None)
     indexed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.DIMENSIONS) is not None)
     return NameUses(tensors, certain, tensors & items.keys(), placed, moved, indexed)
+
+
+def _tensor_grade_beside_modules(name: str, signs: Signs) -> Grade | None:
+    """A module has methods of a tensor's name (``model.float()``): by convention, what is called a model is none."""
+    grade = tensor_grade(signs)
+    doubted = grade_of(signs, Shows.MODULE) is not None or names.names_a_module(name)
+    return None if grade is Grade.CONVENTIONAL and doubted else grade
 
 
 def roles_of(info: FunctionInfo, imports: ImportTable, uses: Uses) -> dict[str, Held]:

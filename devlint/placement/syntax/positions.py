@@ -49,6 +49,10 @@ class Positions:
             raise NeedsLayout("the place of a node without one")
         return found
 
+    def holds(self, node: cst.CSTNode) -> bool:
+        """Whether the node is of this file: a device that a function of another file names was written there."""
+        return self._placed(node) is not None
+
     def place(self, node: cst.CSTNode, path: str | None = None) -> Place:
         """The node's region in the file at ``path``. Line 1 for a node that is in none of the file's parts."""
         if path is not None and path != self._path and path in self._others:
