@@ -13,8 +13,10 @@ from tests.fixture_expectations import FIXTURES, fixtures_of, lint_text
 
 REVEALED: dict[tuple[str, str], str] = {
     ("DEV101", "DEV308"): "the device parameter of the function is ignored still, and nothing else speaks of it now",
+    ("DEV104", "DEV302"): "what goes to the input's device now stands beside an accelerator that is named",
     ("DEV201", "DEV302"): "a transfer that is kept names the accelerator",
     ("DEV204", "DEV302"): "a transfer of the items names the accelerator",
+    ("DEV208", "DEV302"): "what goes to the other operand's device now stands beside an accelerator that is named",
     ("DEV301", "DEV302"): "without its index it is the current accelerator, whatever the caller is on",
     ("DEV301", "DEV310"): "without its index it is the current accelerator, behind a guard about the type",
     ("DEV306", "DEV301"): "what is chosen in the body has the index that it had",
