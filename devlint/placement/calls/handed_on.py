@@ -11,7 +11,7 @@ import libcst as cst
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE
 from devlint.placement.declarations.evidence_grades import HandedOn
-from devlint.placement.declarations.evidence_uses import uses_of
+from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule
 from devlint.placement.syntax.nodes import parameters_of
@@ -43,24 +43,17 @@ def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
     find = partial(_roles, program, info)
     found = find() if info.linkage is None else info.linkage.query(("roles", info.key), find, None)
     # It is handed on to itself, by way of others.
-    return found if found is not None else _by_body(program, info)
-
-
-def _by_body(program: Program, info: FunctionInfo) -> dict[str, Held]:
-    imports = program.index.imports
-    if info.uses is None:
-        info.uses = uses_of(info.node, imports)
-    return roles_of(info, imports, info.uses)
+    return found if found is not None else roles_of(info, program.index.imports)
 
 
 def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
-    found = _by_body(program, info)
-    assert info.uses is not None
+    imports = program.index.imports
+    found, handed_on = roles_of(info, imports), uses_in(info, imports).handed_on
     for parameter in parameters_of(info.header):
         name = parameter.name.value
         held = found[name]
         if parameter.annotation is None and (held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE)):
-            told = [_role_at(program, info, handed) for handed in info.uses.handed_on.get(name, ())]
+            told = [_role_at(program, info, handed) for handed in handed_on.get(name, ())]
             found[name] = _by_callees(held, [one for one in told if one is not None])
     return found
 

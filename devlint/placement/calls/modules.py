@@ -205,18 +205,15 @@ def _left_on_cpu(
     return handed_back(interp, node, substitute(value, bind_arguments(interp, forward, site, module), interp, node))
 
 
-def _first_parameter(method: FunctionInfo) -> list[cst.Param]:
-    return parameters_of(method.node)[1:2]
-
-
 def _first_input(module: Module, site: CallSite) -> list[Bound]:
     """The input to check: for a module of the project, only a single first tensor certainly meets the parameters."""
-    if module.info is not None and module.holds_state is None and module.info.method("forward") is not None:
-        # The class may have no parameters; the evaluation of its forward checks the tensor.
-        return []
     forward = module.info.method("forward") if module.info is not None else None
-    if forward is not None and any(is_brought_over(forward.node, p.name.value) for p in _first_parameter(forward)):
-        return []
+    if forward is not None:
+        if module.holds_state is None:
+            # The class may have no parameters; the evaluation of its forward checks the tensor.
+            return []
+        if any(is_brought_over(forward.node, first.name.value) for first in parameters_of(forward.node)[1:2]):
+            return []
     if library_models.takes_tensors(module.type_name):
         return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
     if module.assumed and not _is_float_tensor(site):

@@ -13,7 +13,7 @@ from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS
-from devlint.placement.declarations.evidence_uses import uses_of
+from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
@@ -96,10 +96,7 @@ def _takes_data(info: FunctionInfo) -> bool:
     """``initialize_from_data(x)``: data comes in when the object is built, and where it works."""
     if not info.name.lstrip("_").startswith("initialize"):
         return False
-    imports = _imports_of(info)
-    if info.uses is None:
-        info.uses = uses_of(info.node, imports)
-    roles = roles_of(info, imports, info.uses).values()
+    roles = roles_of(info, _imports_of(info)).values()
     return any(held.role in (Holds.TENSOR, Holds.LIKELY_TENSOR) for held in roles)
 
 
@@ -129,9 +126,7 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         key = f"{interp.scope.path}:{info.owner.qualname}"
         interp.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
     roles = handed_on.roles(interp.program, info)
-    if info.uses is None:
-        info.uses = uses_of(info.node, interp.index.imports)
-    interp.uses = name_uses(info.uses)
+    interp.uses = name_uses(uses_in(info, interp.index.imports))
     with_module = module_symbol(info.owner) if interp.scope.setting is Setting.FORWARD else None
     context = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD and info.is_static
     if context and info.name == "backward":

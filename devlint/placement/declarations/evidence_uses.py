@@ -10,6 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
+from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
@@ -52,6 +53,13 @@ class _Found:
             {name: frozenset(signs) for name, signs in self._signs.items()},
             {name: tuple(handed) for name, handed in self._handed_on.items()},
         )
+
+
+def uses_in(info: FunctionInfo, imports: ImportTable) -> Uses:
+    """What the body of a definition shows of the names in it, gathered once. ``imports`` are those of its file."""
+    if info.uses is None:
+        info.uses = uses_of(info.node, imports)
+    return info.uses
 
 
 def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:

@@ -24,6 +24,7 @@ from devlint.placement.declarations.evidence_grades import (
     grade_of,
     tensor_grade,
 )
+from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
 
@@ -98,8 +99,9 @@ def _tensor_grade_beside_modules(name: str, signs: Signs) -> Grade | None:
     return None if grade is Grade.CONVENTIONAL and doubted else grade
 
 
-def roles_of(info: FunctionInfo, imports: ImportTable, uses: Uses) -> dict[str, Held]:
-    """What each parameter of a function holds, by name; ``uses`` is what its body shows."""
+def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
+    """What each parameter of a function holds by its own body, by name. ``imports`` are those of its file."""
+    uses = uses_in(info, imports)
     documented = documented_types(info.node)
     constructs = info.name == "__init__"
     if constructs and info.owner is not None:

@@ -85,7 +85,7 @@ def _function(
     body += statements(scope, rng.randint(1, 4))
     body.append("return " + ", ".join(expression(scope, kind) for kind in gives))
     result = "" if not annotated or len(gives) > 1 else " -> torch.Tensor"
-    return _defined(f"def {name}({', '.join(written)}){result}:", ["", *body][1:]), Callable_(name, takes, gives)
+    return _defined(f"def {name}({', '.join(written)}){result}:", body), Callable_(name, takes, gives)
 
 
 def _helpers(draft: Draft) -> list[Callable_]:

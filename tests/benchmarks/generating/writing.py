@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from tests.benchmarks.generating import vocabulary as says
@@ -251,13 +251,18 @@ def _condition(scope: Scope) -> str:
     return _filled(scope, scope.rng.choice(says.CONDITIONS), 0)
 
 
-def _guarded(scope: Scope, nested: int) -> Iterator[str]:
+def _changed(scope: Scope, nested: int, head: Callable[[Scope], str]) -> Iterator[str]:
+    """A block under this head that gives something another value."""
     own = scope.assignable("M")
     if not own:
         return
     name, inside = scope.rng.choice(own), scope.inner()
-    yield f"if {_condition(scope)}:"
+    yield f"{head(scope)}:"
     yield from _indented([*statements(inside, 1, nested), f"{name} = {expression(inside, 'M')}"])
+
+
+def _guarded(scope: Scope, nested: int) -> Iterator[str]:
+    return _changed(scope, nested, lambda scope: f"if {_condition(scope)}")
 
 
 def _looped(scope: Scope, nested: int) -> Iterator[str]:
@@ -281,13 +286,7 @@ def _looped(scope: Scope, nested: int) -> Iterator[str]:
 
 
 def _repeated(scope: Scope, nested: int) -> Iterator[str]:
-    """A loop that changes what it had."""
-    own = scope.assignable("M")
-    if not own:
-        return
-    name, inside = scope.rng.choice(own), scope.inner()
-    yield f"for _ in range({scope.rng.choice((1, 2))}):"
-    yield from _indented([*statements(inside, 1, nested), f"{name} = {expression(inside, 'M')}"])
+    return _changed(scope, nested, lambda scope: f"for _ in range({scope.rng.choice((1, 2))})")
 
 
 def _within(scope: Scope, nested: int) -> Iterator[str]:

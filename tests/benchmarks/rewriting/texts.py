@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 
 def formatted(text: str) -> str:
@@ -15,9 +16,8 @@ def commented(text: str) -> str:
     lines = text.splitlines()
     first_of = {}
     for node in ast.walk(ast.parse(text)):
-        for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
-            if isinstance(body, list):
-                first_of |= {_first_line(one): one.col_offset for one in body if isinstance(one, ast.stmt)}
+        for body in blocks_of(node):
+            first_of |= {_first_line(one): one.col_offset for one in body}
     told: list[str] = []
     for number, line in enumerate(lines, 1):
         column = first_of.get(number)
@@ -25,6 +25,14 @@ def commented(text: str) -> str:
             told += ["", " " * 3 + "# said of what follows"]
         told.append(line)
     return "\n".join(told) + "\n"
+
+
+def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The statement lists of a node, which may be changed in place."""
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(node, name, None)
+        if isinstance(body, list):
+            yield body
 
 
 def _first_line(node: ast.stmt) -> int:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 
+from tests.benchmarks.rewriting.texts import blocks_of
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _TELLING = (
@@ -64,11 +66,15 @@ def with_dead_code(tree: ast.Module) -> ast.Module | None:
     """Something unused in every function, and a function that nobody calls."""
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     for function in functions:
-        at = 1 if ast.get_docstring(function) is not None else 0
+        at = _after_docstring(function)
         if len(function.body) > at:
             function.body.insert(at, ast.parse("_unused_number = 1 + 2").body[0])
     tree.body.append(ast.parse("def _never_called(first, second):\n    return [first, second, 1.5]").body[0])
     return tree if functions else None
+
+
+def _after_docstring(function: Function) -> int:
+    return 1 if ast.get_docstring(function) is not None else 0
 
 
 def renamed(tree: ast.Module) -> ast.Module | None:
@@ -132,7 +138,7 @@ def wrapped(tree: ast.Module) -> ast.Module | None:
     changed = False
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            at = 1 if ast.get_docstring(node) is not None else 0
+            at = _after_docstring(node)
             if node.body[at:] and not _has_yield(node):
                 node.body[at:] = [ast.If(ast.Constant(True), node.body[at:], [])]
                 changed = True
@@ -147,9 +153,7 @@ def named_steps(tree: ast.Module) -> ast.Module | None:
     """``return expression`` by way of a variable."""
     changed = False
     for node in ast.walk(tree):
-        for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
-            if not isinstance(body, list):
-                continue
+        for body in blocks_of(node):
             for at in range(len(body) - 1, -1, -1):
                 one = body[at]
                 if isinstance(one, ast.Return) and one.value is not None and not isinstance(one.value, ast.Name):
