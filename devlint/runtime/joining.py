@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from functools import cache
 
 from devlint.finding import Finding, Place
 from devlint.runtime.isolation import Run
@@ -210,4 +211,10 @@ def touches(place: Place, spot: Spot, more_lines: tuple[int, ...] = ()) -> bool:
 
 
 def _same_file(place: Place, spot: Spot) -> bool:
-    return os.path.realpath(spot.path) == place.path
+    return _real(spot.path) == place.path
+
+
+@cache
+def _real(path: str) -> str:
+    """Asked for every pair of a finding and an observation, of a few files."""
+    return os.path.realpath(path)

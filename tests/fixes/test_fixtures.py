@@ -19,6 +19,9 @@ from devlint.finding import Applicability, Confidence, Severity
 from tests.fixes.fixing import FixedText, fix_text
 from tests.fixture_expectations import FIXTURES, fixtures_of
 
+pytestmark = pytest.mark.no_cover
+"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
+
 FOLDERS: dict[str, list[Path]] = defaultdict(list)
 for fixture in fixtures_of("rules", "seeds", "idioms", "found", "lookalikes"):
     parts = fixture.relative_to(FIXTURES).parts

@@ -10,15 +10,15 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from devlint.semantics.record.row import Ended, Row, poisons
+from devlint.semantics.record.row import READY, Ended, Row, poisons
 
 
 def outcomes(rows: Sequence[Row], device: str, size: int, limit: float, start: float = 120) -> Iterator[Ended]:
     """The outcome of every row in order.
 
-    `size`: rows a process; `limit`: seconds without an outcome before it is killed; `start`: seconds more for
-    the first, which waits for Python and torch. A row at which the process dies is tried once more in a process of its
-    own before it is called crashed or hung.
+    `size`: rows a process; `limit`: seconds without an outcome before it is killed; `start`: seconds for
+    Python and torch, until the process is ready for the first. A row at which the process dies is tried once more
+    in a process of its own before it is called crashed or hung.
     """
     rest = list(rows)
     alone = False
@@ -66,7 +66,7 @@ class _Worker:
         self._process.wait()
 
     def outcomes(self, limit: float, start: float) -> Iterator[Ended]:
-        patience = limit + start
+        patience = start
         while True:
             try:
                 line = self._lines.get(timeout=patience)
@@ -76,9 +76,11 @@ class _Worker:
             if line is None:
                 self._process.wait()
                 return
+            patience = limit
+            if line == READY:
+                continue
             found = json.loads(line)
             yield Ended(**{**found, "devices": tuple(found.get("devices", ()))})
-            patience = limit
 
     def verdict(self, row: Row, limit: float) -> Ended:
         """What to say of the row at which this process ended."""

@@ -17,6 +17,9 @@ Outcome = Literal["ok", "error", "crashed", "hung", "skipped", "absent"]
 LONGEST = 300
 """Characters of an error's first line that are kept."""
 
+READY = "\n"
+"""The first line of a process that runs rows: torch is there, and the time of the first row begins."""
+
 
 @dataclass(frozen=True)
 class Row:

@@ -12,7 +12,7 @@ import torch
 
 from devlint.semantics.record.files import line_of
 from devlint.semantics.record.places import real_names
-from devlint.semantics.record.row import Ended, Row, end, poisons
+from devlint.semantics.record.row import READY, Ended, Row, end, poisons
 
 
 def main(device: str) -> None:
@@ -23,6 +23,8 @@ def main(device: str) -> None:
     if device == "meta":
         _bare_structured_metas()
     namespace = real_names(device, count)
+    outcomes.write(READY)
+    outcomes.flush()
     for line in sys.stdin:
         row = Row(**json.loads(line))
         ended = _skipped(row, device, count) or end(row, namespace, device)
