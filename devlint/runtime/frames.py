@@ -45,6 +45,15 @@ def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+def past_modes(frame: FrameType) -> FrameType:
+    """The frame whose call came here: torch's modes that stand in between, as `with torch.device(...)`, left out."""
+    while frame.f_code.co_name == "__torch_function__" and not is_user_code(frame.f_code.co_filename):
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return frame
+
+
 def here(depth: int = 1) -> RawSpot | None:
     """The innermost user frame, as cheaply as can be."""
     frame: FrameType | None = sys._getframe(depth)

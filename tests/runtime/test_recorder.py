@@ -52,6 +52,18 @@ def test_discarded_statement_is_seen_and_an_assigned_one_is_not() -> None:
     assert found.operands[0].name == "t"
 
 
+def test_modes_of_torch_between_a_discarded_transfer_and_the_recorder() -> None:
+    def step(session: Session) -> None:
+        t = torch.ones(3)
+        with torch.device("cpu"):
+            t.cuda()  # discarded in a context
+            t.cpu()  # and with nothing to do
+
+    lost, kept = record(step)
+    assert (lost.kind, lost.spots[0].line) == ("discarded-transfer", line_of("# discarded in a context"))
+    assert (kept.kind, kept.spots[0].line) == ("stayed", line_of("# and with nothing to do"))
+
+
 def test_a_moved_value_that_a_name_holds_and_nobody_reads() -> None:
     def step(session: Session) -> None:
         t = torch.ones(3)

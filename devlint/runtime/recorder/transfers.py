@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 
 import torch
 
-from devlint.runtime.frames import RawSpot, is_user_code, user_frames
+from devlint.runtime.frames import RawSpot, is_user_code, past_modes, user_frames
 from devlint.runtime.labels import CPU
 from devlint.runtime.observation import Seen
 from devlint.runtime.recorder.recorder import Recorder
@@ -71,7 +71,7 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
     if before == after and operation != "Tensor.pin_memory":
         return
     trace = trace_of(source) or Trace()
-    caller = sys._getframe(2)
+    caller = past_modes(sys._getframe(2))
     frame = next(user_frames(caller), None)
     raw: RawSpot | None = None if frame is None else (frame.f_code, frame.f_lasti)
     set_trace(result, Trace(trace.births, raw, raw, trace.repaired, trace.hosted or before != CPU))
@@ -103,7 +103,7 @@ def _how_it_dies(frame: FrameType) -> str:
 
 def stayed(recorder: Recorder, operation: str, tensor: Tensor) -> None:
     """A transfer had nothing to do: that nobody reads its result shows nowhere, and may on another device."""
-    frame = sys._getframe(2)
+    frame = past_modes(sys._getframe(2))
     if recorder.local.quiet or not is_user_code(frame.f_code.co_filename):
         return
     if died := _how_it_dies(frame):
