@@ -130,7 +130,7 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
         if value.about_device:
             guard = _guarded(interp, node, about_device=True)
             outcome = _cpu_outcome(node, operator)
-            return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(interp, node.left, outcome))
+            return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(interp, _asked(node.left), outcome))
     return _guarded(interp, node)
 
 
@@ -186,19 +186,25 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
     about = about_device or any(word in lowered for word in _ABOUT_DEVICES)
     kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
     cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
-    return Condition(guard=Guard(_versioned(interp, node, text), text, kind, subject), cpu_when=cpu_when)
+    told = node.value if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda" else None
+    narrowings = _on_the_cpu(interp, told, False)
+    return Condition(
+        guard=Guard(_versioned(interp, node, text), text, kind, subject), cpu_when=cpu_when, narrowings=narrowings
+    )
 
 
-def _on_the_cpu(interp: Interpreter, left: cst.BaseExpression, outcome: bool | None) -> tuple[Narrowing, ...]:
-    """``x.device == torch.device("cpu")``: where it holds, x is on the CPU."""
-    if outcome is None or not isinstance(left, cst.Attribute):
-        return ()
-    if left.attr.value != "device":
-        # ``x.device.type``
+def _asked(left: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x`` of ``x.device`` and of ``x.device.type``."""
+    if isinstance(left, cst.Attribute) and left.attr.value != "device":
         left = left.value
-    path = path_of(left.value) if isinstance(left, cst.Attribute) else None
-    value = interp.evaluate_quietly(left.value) if isinstance(left, cst.Attribute) and path is not None else None
-    if path is None or not isinstance(value, (Tensor, Opaque)):
+    return left.value if isinstance(left, cst.Attribute) else None
+
+
+def _on_the_cpu(interp: Interpreter, asked: cst.BaseExpression | None, outcome: bool | None) -> tuple[Narrowing, ...]:
+    """``x.device == torch.device("cpu")``, ``x.is_cuda``: where the outcome means the CPU, x is there."""
+    path = path_of(asked) if asked is not None and outcome is not None else None
+    value = interp.evaluate_quietly(asked) if asked is not None and path is not None else None
+    if path is None or outcome is None or not isinstance(value, (Tensor, Opaque)):
         return ()
     return (Narrowing(path, replace(value, device=CPU), outcome),)
 

@@ -17,13 +17,16 @@ import {main} as main
 
 
 def program(device):
-    for seed, run in enumerate(({runs},)):
-        torch.manual_seed(seed)
-        try:
-            run(device)
-        except Exception:
-            pass
+    for draw in range({draws}):
+        for number, run in enumerate(({runs},)):
+            torch.manual_seed(100 * draw + number)
+            try:
+                run(device)
+            except Exception:
+                pass
 """
+_DRAWS = 3
+"""Times that each is run, with other random values: what depends on them shall go both ways."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def of(units: tuple[Unit, ...], name: str) -> Batch:
     head = _HEAD + "".join(f"from {name}_apart import {word}\n" for word in imported)
     main, in_main = _joined(head, [one.lines for one in units])
     apart, in_apart = _joined(_HEAD, [one.apart for one in units])
-    driver = _DRIVER.format(main=f"{name}_main", runs=", ".join(run for one in units for run in one.runs))
+    driver = _DRIVER.format(main=f"{name}_main", draws=_DRAWS, runs=", ".join(run for one in units for run in one.runs))
     return Batch(main, apart, driver, (in_main, in_apart), units)
 
 
