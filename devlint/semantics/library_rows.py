@@ -25,6 +25,8 @@ OPTIONS: dict[str, frozenset[str]] = {
     "call": frozenset(),
     "calls": frozenset({"unless"}),
     "context": frozenset({"place", "device", "position"}),
+    "rows": frozenset(),
+    "batches": frozenset({"argument", "position"}),
 }
 """Every effect with the options it takes. What each one does is written once, in `placement.calls.library_effects`."""
 

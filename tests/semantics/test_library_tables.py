@@ -56,7 +56,7 @@ def test_unknown_key_of_a_row(tmp_path: Path) -> None:
 
 def test_unknown_effect(tmp_path: Path) -> None:
     said = refused(tmp_path, {"lib.f": {**SOURCE, "call": "teleports"}})
-    assert said.startswith('lib.json: lib.f: no effect "teleports"; there are beside, call, ')
+    assert said.startswith('lib.json: lib.f: no effect "teleports"; there are batches, beside, call, ')
 
 
 def test_unknown_effect_of_a_method(tmp_path: Path) -> None:

@@ -246,8 +246,6 @@ def call_by_prefix(interp: Interpreter, node: cst.Call, name: str, site: CallSit
         return found
     if name.startswith("math."):
         return Host(number=True)
-    if name.startswith("torch.utils.data."):
-        generators.note_sampling(interp, node, name, site)
     last = name.rsplit(".", 1)[-1]
     if name.startswith("torch.") and last[:1].islower() and semantics.is_device_probe(name):
         return Truth(None, about_device=True)

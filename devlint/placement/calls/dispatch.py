@@ -19,6 +19,7 @@ from devlint.placement.calls.modules import (
     meet_moved_model,
     wrap_parameter,
 )
+from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.calls.user_calls import call_function, call_self, construct
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.domain.abstract_values import (
@@ -48,6 +49,7 @@ from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import call_unknown_loss, perform
+from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind
 from devlint.placement.state.host_reads import ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted
@@ -131,6 +133,8 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
     special = library.FUNCTIONS.get(name)
     if special is not None:
         return special(interp, node, site)
+    if name.startswith("torch.utils.data."):
+        note_sampling(interp, node, name, site)
     told = library_dispatch.call(interp, node, name, site)
     if told is not None:
         return told
@@ -193,6 +197,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_unknown_loss(interp, node, site)
         case Opaque():
             meet_moved_model(interp, node, callee, site)
+            meet_unmoved_batch(interp, node, callee, site)
             return of_callable(interp, node, site)
         case _:
             return NOTHING

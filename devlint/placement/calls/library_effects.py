@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls import data_sets
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.higher_order import call_first
 from devlint.placement.calls.library_call import LibraryCall, given_back, one_value, place_of, told_place
@@ -218,6 +219,8 @@ EFFECTS: dict[str, Interpret] = {
     "call": _call,
     "calls": _calls,
     "context": _context,
+    "rows": data_sets.rows,
+    "batches": data_sets.batches,
 }
 
 _TENSOR = Tensor(UNKNOWN, Dim.NONZERO)

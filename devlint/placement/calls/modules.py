@@ -12,6 +12,7 @@ from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
+from devlint.placement.calls.unmoved_batches import MODULE_OPERATION, meet_unmoved_batch
 from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
@@ -37,7 +38,7 @@ from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import code_of, parameters_of
-from devlint.semantics import Clash, Dim, DType, ModuleInfo, Operation, Relation, Rule, library_models
+from devlint.semantics import Clash, Dim, DType, ModuleInfo, Relation, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -123,9 +124,6 @@ def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSit
 
 # -- calls --------------------------------------------------------------------------------------------------------
 
-MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash="mismatch_exact")
-"""What holds for every module call: its parameters and its first input must be on one device."""
-
 
 def call_module(
     interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
@@ -141,6 +139,7 @@ def call_module(
         # Layers keep the batch dimension; only a loss is reduced to 0-dim.
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
+    meet_unmoved_batch(interp, node, module, site)
     if module.info is None and not module.type_name and not module.assumed:
         meet_moved_model(interp, node, module, site)
     if _is_named_so(module):

@@ -23,6 +23,7 @@ COMPUTES = "computes"
 HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
+COLLATED = "collated"
 
 CONVENTIONS = MappingProxyType(
     {
@@ -40,6 +41,7 @@ CONVENTIONS = MappingProxyType(
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",
+        COLLATED: "taken to be on the CPU: a loader hands it out",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
     }
 )
@@ -72,3 +74,15 @@ _LOADERS = ("load", "data", "set", "iter", "train", "test", "valid", "queue", "s
 def names_a_loader(name: str) -> bool:
     """Whether a name says that its items are read one after the other, as a rule on the CPU."""
     return any(part in name.lower() for part in _LOADERS)
+
+
+_BRINGING = ("device", "cuda", "gpu", "prefetch", "prepared")
+
+
+def draws_from_a_loader(source: str) -> bool:
+    """Whether what is drawn from an expression comes from a loader, which collates numbers into tensors on the CPU.
+
+    It is known by its name, for its class is seldom in sight; one that brings its batches to a device is named for it.
+    """
+    lowered = source.lower()
+    return any(word in lowered for word in ("loader", "batches")) and not any(word in lowered for word in _BRINGING)

@@ -293,3 +293,8 @@ def _describe_symbol(symbol: Symbol) -> str:
             return f"`{symbol.name}`"
         case _:
             return f"the device of `{symbol.name}`"
+
+
+def batch_of(device: Device | None) -> Symbol | None:
+    """The batch that a value came with, where nobody has moved it."""
+    return device.symbol if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH else None

@@ -77,6 +77,7 @@ from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     code_of,
     describe_operand,
+    device_of,
     failing_code,
     failure_condition,
     operand_and_placement,
@@ -85,8 +86,9 @@ from devlint.drafts.wording import (
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.events import Fate
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, describe, relate
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch_of, describe, relate
 from devlint.placement.domain.provenance import Step, StepKind
+from devlint.placement.syntax.nodes import path_of
 from devlint.rules.current_device import goes_to_current
 from devlint.rules.naming.device_candidates import candidates_of, is_part_of
 from devlint.rules.rule import Rule
@@ -111,6 +113,8 @@ class DiscardedTransfer(Rule):
         self._begun: dict[Scope, Begun] = {}
         self._lost: dict[int, Draft] = {}
         """By the identity of the transfer's node: a clash may add where it hurts."""
+        self._of_any_item: dict[str, cst.CSTNode] = {}
+        """By the batch's key: a lost transfer of whatever item, `batch[k].to(device)`."""
         self._harmless: set[int] = set()
         """Of those, the ones whose original is then read by what brings it over itself."""
 
@@ -121,6 +125,9 @@ class DiscardedTransfer(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         confidence = _confidence(event)
         if confidence is not None:
+            batch = batch_of(getattr(event.receiver, "device", None))
+            if batch is not None and path_of(event.receiver_node) is None:
+                self._of_any_item[batch.key] = event.node
             self._lost[id(event.node)] = Draft(
                 node=event.node,
                 scope=event.scope,
@@ -143,10 +150,13 @@ class DiscardedTransfer(Rule):
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
             step = _discarded(mine.value)
-            if step is None:
+            batch = batch_of(device_of(mine.value))
+            node = step.node if step is not None else self._of_any_item.get(batch.key) if batch is not None else None
+            if node is None:
                 continue
-            known = self._lost.get(id(step.node))
-            draft = known if known is not None else _from_clash(step, mine)
+            draft = self._lost.get(id(node)) or (_from_clash(step, mine) if step is not None else None)
+            if draft is None:
+                continue
             consequence = f"; {operand_and_placement(theirs)}, so {failing_code(event)} fails"
             draft = replace(
                 draft,
@@ -155,7 +165,7 @@ class DiscardedTransfer(Rule):
                 confidence=max(draft.confidence, Confidence.MEDIUM),
                 trace=trace_of(event),
             )
-            self._lost.pop(id(step.node), None)
+            self._lost.pop(id(node), None)
             yield draft
             return
 

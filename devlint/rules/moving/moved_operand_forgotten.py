@@ -1,9 +1,10 @@
-"""Part of a batch is moved with the model, and another part of it is used unmoved.
+"""The model is moved, or part of a batch, and another part of the batch is used unmoved.
 
 ## What it does
 
 Finds loops over batches that move some of a batch's tensors to the model's device and hand another one to the same
-computation as it came: the labels, a mask, the lengths.
+computation as it came: the labels, a mask, the lengths. Also a model that was moved and that is called with what a
+loader hands out, as it came.
 
 ## Why is this bad
 
@@ -53,7 +54,8 @@ def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> floa
 - The other part is moved too: on another line, at its use, in a helper that moves the whole batch.
 - The results come back before they meet it: `criterion(model(images).cpu(), labels)`.
 - It is only used on the host: `labels.tolist()`, `len(labels)`, a CPU index.
-- Nothing of the batch is moved by hand: a trainer, an accelerator or `DataParallel` does it.
+- Nothing of the batch is moved by hand: a trainer, an accelerator, `DataParallel` or the model's own `forward` does it,
+  or the data set's tensors lie on the device.
 
 ## Fix safety
 
@@ -76,12 +78,27 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import InsertBefore, suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import trace_of
-from devlint.drafts.wording import code_of, describe_operand, device_of, failure, operand_and_placement, quoted
+from devlint.drafts.trace import provenance_of, trace_of
+from devlint.drafts.wording import (
+    code_of,
+    describe_operand,
+    device_expression_of,
+    device_of,
+    failure,
+    is_module,
+    operand_and_placement,
+    quoted,
+)
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.declarations.evidence_conventions import names_a_batch
+from devlint.placement.declarations.evidence_conventions import (
+    COLLATED,
+    CONVENTIONS,
+    draws_from_a_loader,
+    names_a_batch,
+)
 from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
+from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
@@ -93,6 +110,9 @@ if TYPE_CHECKING:
 
     from devlint.placement.domain.events import Begun, DeviceMismatch, MismatchOperand, Moved
     from devlint.placement.domain.scope import Scope
+
+_LONGEST = 60
+"""Characters of a loader's expression that a message shows."""
 
 
 class MovedOperandForgotten(Rule):
@@ -127,8 +147,11 @@ class MovedOperandForgotten(Rule):
             item = code_of(mine.node)
             draft = self._reported.get((key, item))
             if draft is None:
-                draft = _draft(event, mine, theirs, self._moves.get(key), batch)
-                repair = _repair(mine, self._moves.get(key), event.scope, self._definitions.node_of(event.scope))
+                sibling = self._moves.get(key)
+                draft = _draft(event, mine, theirs, sibling, batch)
+                target = _place_of_sibling(sibling) if sibling is not None else _place_of_model(theirs, event.scope)
+                near = sibling is None or sibling.scope == event.scope
+                repair = _repair(mine, target, self._definitions.node_of(event.scope) if near else None, near=near)
                 draft = self._reported[key, item] = replace(draft, repair=repair)
             yield replace(draft)
             return
@@ -162,18 +185,28 @@ def _draft(
         step = DraftStep(sibling.node, sibling.scope, words, describe(sibling.target))
         trace = (*trace[:-1], step, trace[-1])
         moved = f" as `{sibling.receiver_text}` was"
+    place = device_of(theirs.value)
+    there = operand_and_placement(theirs)
+    if sibling is None and place is not None and _move_of(theirs) is not None:
+        there = f"{describe_operand(theirs)} was moved to {describe(place)}"
+        trace = (replace(trace[0], message=f"{trace[0].message}; {CONVENTIONS[COLLATED]}"), *trace[1:])
     return Draft(
         node=mine.node,
         scope=event.scope,
-        message=f"{describe_operand(mine)} comes with the batch and is not moved{moved}, "
-        f"but {operand_and_placement(theirs)}; {failure(event, theirs)}",
-        confidence=_confidence(event, mine, batch),
+        message=f"{describe_operand(mine)} comes {_from(mine, batch)} and is not moved{moved}, "
+        f"but {there}; {failure(event, theirs)}",
+        confidence=min(_confidence(event, mine, batch), Confidence.HIGH if sibling is not None else Confidence.MEDIUM),
         trace=trace,
     )
 
 
+def _from(mine: MismatchOperand, batch: Symbol) -> str:
+    whole = code_of(mine.node) == batch.name and len(batch.source) < _LONGEST
+    return f"from `{batch.source}`" if whole and batch.source else "with the batch"
+
+
 def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> Confidence:
-    if event.scope.setting is Setting.HOST or (_may_be_a_number(event, mine) and not _is_loader(batch)):
+    if event.scope.setting is Setting.HOST or (_may_be_a_number(event, mine) and not draws_from_a_loader(batch.source)):
         return Confidence.LOW
     return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
 
@@ -184,21 +217,36 @@ def _may_be_a_number(event: DeviceMismatch, mine: MismatchOperand) -> bool:
     return event.operation.name.startswith("operator.") and isinstance(value, Opaque) and not value.tensorlike
 
 
-def _is_loader(batch: Symbol) -> bool:
-    """A loader collates numbers into tensors; it is known by its name, for its class is seldom in sight."""
-    return any(word in batch.source.lower() for word in ("loader", "batches"))
+def _move_of(model: MismatchOperand) -> Step | None:
+    """The transfer that brought a model where it is."""
+    provenance = provenance_of(model.value) if is_module(model) else None
+    return provenance.find(StepKind.MOVED) if provenance is not None else None
 
 
-def _repair(mine: MismatchOperand, sibling: Moved | None, scope: Scope, function: cst.FunctionDef | None) -> Repair:
-    """As its sibling was moved; never `.cuda()`, which takes the current device and not the sibling's."""
-    item = code_of(mine.node)
-    if sibling is None:
-        return Repair(Applicability.SUGGESTION, f"move {quoted(mine.node, 'it')} where the rest of its batch is moved")
+def _place_of_sibling(sibling: Moved) -> str:
     target = code_of(sibling.named.node) if sibling.named is not None and sibling.method == "to" else ""
+    return target or f"{sibling.receiver_text}.device"
+
+
+def _place_of_model(model: MismatchOperand, scope: Scope) -> str:
+    """As the model was moved, where that is written in the same function; else where its parameters are."""
+    import libcst as cst
+
+    step = _move_of(model)
+    if step is not None and step.scope == scope and isinstance(step.node, cst.Call) and len(step.node.args) == 1:
+        named = step.node.args[0].value
+        if isinstance(named, (cst.Name, cst.Attribute)):
+            return code_of(named)
+    return device_expression_of(model)
+
+
+def _repair(mine: MismatchOperand, target: str, function: cst.FunctionDef | None, *, near: bool) -> Repair:
+    """Moved there as well; never by `.cuda()`, which takes the current device and not the other's."""
+    item = code_of(mine.node)
     if not target:
-        target = f"{sibling.receiver_text}.device"
+        return Repair(Applicability.SUGGESTION, f"move {quoted(mine.node, 'it')} where the rest of its batch is moved")
     move = f"{item}.to({target})"
-    if sibling.scope != scope:
+    if not near:
         return Repair(Applicability.SUGGESTION, f"move it as well: `{move}`")
     if function is not None and _is_used_again(item, function, mine.node):
         line = f"{item} = {move}"
