@@ -199,7 +199,8 @@ def _dim_of_data(factory: Factory, call: CallSite) -> Dim:
         return Dim.NONZERO if legacy else Dim.ZERO
     if isinstance(value, Host):
         return Dim.NONZERO if legacy or value.numpy else Dim.ZERO if value.number else Dim.UNKNOWN
-    return Dim.UNKNOWN
+    # ``torch.FloatTensor(rewards)``: of a number it would make so many elements, of all else a copy with dimensions.
+    return Dim.NONZERO if legacy else Dim.UNKNOWN
 
 
 def _dim_of_source(factory: Factory, call: CallSite) -> Dim:

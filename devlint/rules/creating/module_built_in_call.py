@@ -68,6 +68,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from devlint import semantics
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import provenance_of, trace_of
@@ -145,7 +146,7 @@ class ModuleBuiltInCall(Rule):
     def _message(self, event: DeviceMismatch, mine: MismatchOperand, theirs: MismatchOperand, step: Step) -> str:
         built = quoted(step.node, f"a `{step.name}`")
         kept = (event.scope.qualname, code_of(mine.node)) in self._kept
-        untrained = "" if kept else ", with new weights at every call"
+        untrained = "" if kept or not _is_trained(step) else ", with new weights at every call"
         return (
             f"{built} is built here{untrained} and stays on the CPU, but {operand_and_placement(theirs)}; "
             f"{failure(event, theirs)}"
@@ -159,6 +160,12 @@ class ModuleBuiltInCall(Rule):
             return Confidence.HIGH
         elsewhere = event.scope.role in (Role.TEST, Role.SCRIPT, Role.NOTEBOOK) or event.callers_on_cpu
         return Confidence.LOW if elsewhere else Confidence.MEDIUM
+
+
+def _is_trained(step: Step) -> bool:
+    """Whether what was built has weights to be trained: a loss holds settings, and a library's metric counts."""
+    known = semantics.module(step.name)
+    return "." not in step.name or (known is not None and not known.loss)
 
 
 def _is_certain(place: object) -> bool:
