@@ -17,6 +17,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "module": frozenset({"state", "unless", "device", "differ"}),
     "placer": frozenset({"unless"}),
     "object": frozenset({"follows"}),
+    "chain": frozenset({"argument", "position"}),
     "placed": frozenset({"unless", "first", "gives", "argument", "position"}),
     "moved": frozenset({"device", "position", "argument", "default", "place", "unless"}),
     "device": frozenset(),

@@ -17,7 +17,7 @@ from devlint.placement.calls import data_sets
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.higher_order import call_first
 from devlint.placement.calls.library_call import LibraryCall, given_back, one_value, place_of, told_place
-from devlint.placement.calls.library_objects import met, object_of_class, placer, there
+from devlint.placement.calls.library_objects import chain, met, object_of_class, placer, there
 from devlint.placement.calls.modules import call_module
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -211,6 +211,7 @@ EFFECTS: dict[str, Interpret] = {
     "module": _module,
     "placer": placer,
     "object": object_of_class,
+    "chain": chain,
     "placed": _placed,
     "moved": _moved,
     "device": _device,

@@ -13,9 +13,11 @@ from devlint.placement.calls.library_call import LibraryCall, given_back, one_va
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
+    Container,
     DeviceName,
     Host,
     Instance,
+    Module,
     Opaque,
     Partial,
     Tensor,
@@ -69,6 +71,22 @@ def object_of_class(call: LibraryCall) -> Value:
     if len(parts) > 1:
         details += (("parts", Partial(NOTHING, parts)),)
     return Instance(name, device=placed.device, node=call.node, details=details)
+
+
+def chain(call: LibraryCall) -> Value:
+    """Steps that are run one after the other: as to places, the one of them that makes a tensor of what is none."""
+    argument = call.argument()
+    steps = argument.value if argument is not None else NOTHING
+    if not isinstance(steps, Container) or steps.rest is not None:
+        return NOTHING
+    known = [step for step in steps.items if isinstance(step, (Instance, Module))]
+    return next((step for step in known if _makes(step)), NOTHING) if len(known) == len(steps.items) else NOTHING
+
+
+def _makes(step: Instance | Module) -> bool:
+    row = library_models.row(step.type_name) if isinstance(step, Instance) else None
+    called = row.methods.get("__call__") if row is not None else None
+    return called is not None and called.name == "made"
 
 
 def _followed(call: LibraryCall, values: list[Value]) -> Tensor:
