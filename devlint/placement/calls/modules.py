@@ -238,7 +238,10 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
 
 
 def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
-    """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten."""
+    """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
+
+    So is the only thing that the model is called with, if it is a tensor of floats.
+    """
     moved = model.moved if isinstance(model, Opaque) else _moved(model)
     if not moved or model.device in (CPU, UNKNOWN):
         return
@@ -251,7 +254,7 @@ def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module
         for a in site.arguments
         if isinstance(a.value, Tensor) and a.value.device == CPU and a.value.dim is Dim.NONZERO and not _is_length(a)
     ]
-    if brought and left:
+    if left and (brought or _is_float_tensor(site)):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
         _meet_module(interp, node, as_module, node.func, left)
 

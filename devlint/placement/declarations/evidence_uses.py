@@ -121,6 +121,9 @@ def _attribute(node: cst.Attribute, found: _Found) -> None:
             found.note(holder.value, sign)
         if attribute in rows.SHAPES:
             found.note(holder.value, rows.SHAPED)
+    elif type(holder) is cst.Call and attribute in rows.MODULE_ONLY and (name := _called_by(holder)):
+        # ``net.to(device).eval()``
+        found.note(name, rows.ATTRIBUTES[attribute])
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])
