@@ -11,6 +11,7 @@ from devlint import semantics
 from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
 from devlint.placement.declarations.known_classes import ClassKind
@@ -279,7 +280,10 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
     if isinstance(value.device, Known) and value.device != CPU:
         return value
     device = SameAs(module_symbol(info))
-    step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}")
+    note = value.provenance.step.note if isinstance(value, Module) and value.provenance is not None else ""
+    # What is called, and nothing more is known of, may be a function as well.
+    note = note if note == CONVENTIONS[CALLED_BY_MODULE] else ""
+    step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}", note=note)
     return replace(value, device=device, provenance=Provenance(step))
 
 

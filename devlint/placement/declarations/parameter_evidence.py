@@ -24,6 +24,7 @@ from devlint.placement.declarations.evidence_grades import (
     grade_of,
     tensor_grade,
 )
+from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
@@ -106,12 +107,13 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
     constructs = info.name == "__init__"
     if constructs and info.owner is not None:
         documented = documented_types(info.owner.node) | documented
+    kept = kept_in(info, imports) if constructs and info.owner is not None else {}
     parameters = parameters_of(info.node)
     beside = {param.name.value for param in parameters}
-    return {
+    found = {
         name: _held(
             param,
-            uses.signs.get(name, frozenset()),
+            uses.signs.get(name, frozenset()) | kept.get(name, NOT_KEPT).signs,
             documented.get(name, ""),
             imports,
             None if constructs else beside,
@@ -119,6 +121,11 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
         for param in parameters
         for name in (param.name.value,)
     }
+    for name, attribute in kept.items():
+        if attribute.called and found[name].role in (Role.ANYTHING, Role.PLACED):
+            function = names.names_a_function(name)
+            found[name] = Held(Role.NO_TENSOR) if function else Held(Role.MODULE, conventions.CALLED_BY_MODULE)
+    return found
 
 
 def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable, beside: Container[str] | None) -> Held:
@@ -158,6 +165,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
             return Held(Role.LIKELY_TENSOR, convention_of(signs, Shows.TENSOR))
         if shaped and array is None and not told_otherwise and not doubted:
             return Held(Role.LIKELY_TENSOR, conventions.HAS_A_SHAPE)
+        no_tensor = no_tensor or grade_of(signs, Shows.SEVERAL) is not None
         if grade_of(signs, Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
             return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
         if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and not no_tensor:

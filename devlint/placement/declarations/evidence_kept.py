@@ -1,0 +1,70 @@
+"""What a class does with what its constructor was handed: `self.model = model`, and elsewhere `self.model.eval()`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_grades import Shows, Signs
+from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.imports import ImportTable
+from devlint.placement.syntax.nodes import parameters_of
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How the methods of a class use the attribute that keeps a parameter of its constructor."""
+
+    signs: Signs = frozenset()
+    """What shows that it is a module."""
+    called: bool = False
+    """The class is a Module, and calls it with arguments."""
+
+
+NOT_KEPT = Kept()
+
+
+def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kept]:
+    """By the name of each parameter that an attribute keeps, how the whole class uses that attribute."""
+    owner = constructor.owner
+    assert owner is not None
+    parameters = {parameter.name.value for parameter in parameters_of(constructor.header)}
+    attributes = [
+        (name, attribute)
+        for attribute, expressions in constructor.stored_expressions.items()
+        for expression in expressions
+        for name in _given(expression)
+        if name in parameters
+    ]
+    if not attributes:
+        return {}
+    found: dict[str, Kept] = {}
+    used = [(_self_of(method), uses_in(method, imports)) for method in owner.methods.values()]
+    for name, attribute in attributes:
+        signs = frozenset(
+            sign for me, uses in used for sign in uses.signs.get(f"{me}.{attribute}", ()) if sign.shows is Shows.MODULE
+        )
+        called = owner.is_module and any(attribute in uses.called for _, uses in used)
+        before = found.get(name, NOT_KEPT)
+        found[name] = Kept(before.signs | signs, before.called or called)
+    return found
+
+
+def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
+    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``."""
+    match expression:
+        case cst.Name():
+            yield expression.value
+        case cst.BooleanOperation():
+            yield from _given(expression.left)
+        case cst.IfExp():
+            yield from _given(expression.body)
+            yield from _given(expression.orelse)
+
+
+def _self_of(method: FunctionInfo) -> str:
+    first = method.header.params.params[:1]
+    return first[0].name.value if first else ""
