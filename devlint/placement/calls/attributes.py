@@ -15,6 +15,7 @@ from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
 from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
@@ -264,7 +265,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return value
     if isinstance(value, Container) and info.is_module:
         # Only the class itself can move the items of a container, together or one by one.
-        return NOTHING if fact.stores > 1 or info.defines("_apply", "to", "cuda") else value
+        return NOTHING if fact.stores > 1 or moves_itself(info, fact.name) else value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
@@ -289,7 +290,7 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
 
 def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
     """An attribute that only other methods than the constructor store, where each of them puts it on the CPU."""
-    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or info.defines("_apply", "to", "cuda"):
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or moves_itself(info, name):
         return None
     return first_on_cpu(interp, info, name)
 
@@ -300,8 +301,8 @@ def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Att
         return NOTHING
     if fact.stores > 1:
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
-        if not isinstance(later, Tensor) or info.defines("_apply", "to", "cuda"):
+        if not isinstance(later, Tensor) or moves_itself(info, fact.name):
             return NOTHING
         # Kept as a buffer it would still be overwritten: what is to mend is how it is made.
         return replace(later, dim=later.dim if later.dim is value.dim else Dim.UNKNOWN)
-    return replace(value, device=UNKNOWN) if info.defines("_apply", "to", "cuda") else value
+    return replace(value, device=UNKNOWN) if moves_itself(info, fact.name) else value

@@ -80,6 +80,8 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     found = {_TOLD[one.role] for one in told if one.role in _TOLD}
     if len(found) == 1:
         return Held(found.pop(), HANDED_ON)
+    if held.role is Role.ANYTHING and told and all(one.role is Role.NO_TENSOR for one in told):
+        return Held(Role.NO_TENSOR)
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 

@@ -58,7 +58,8 @@ _PLAIN_ENDS = frozenset(
 _COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs".split())
 
 _FUNCTIONS = frozenset(
-    "fn fun func function fns funcs transform transforms tokenizer callback hook cls class sampler schedule".split()
+    "fn fun func function fns funcs transform transforms tokenizer callback hook cls class sampler schedule rng "
+    "generator".split()
 )
 
 _KEEPERS_OF_STATE = frozenset(
@@ -91,7 +92,7 @@ def names_a_module(name: str) -> bool:
 
 
 def names_a_function(name: str) -> bool:
-    """A function, or what is called as one, and is no Module."""
+    """A function, a class, a generator: what is called or drawn from, may have a device, and is no Module."""
     return name in _FUNCTIONS or _last(name) in _FUNCTIONS or name.endswith("fn")
 
 

@@ -168,6 +168,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         no_tensor = no_tensor or grade_of(signs, Shows.SEVERAL) is not None
         if grade_of(signs, Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
             return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
+        no_tensor = no_tensor or names.names_a_function(name)
         if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and not no_tensor:
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
