@@ -31,8 +31,8 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
-_OTHERWISE = frozenset({Role.NO_TENSOR, Role.HOST, Role.NUMPY})
-_OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR})
+_OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
+_OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR, Role.SEVERAL})
 
 
 def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
@@ -80,8 +80,9 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     found = {_TOLD[one.role] for one in told if one.role in _TOLD}
     if len(found) == 1:
         return Held(found.pop(), HANDED_ON)
-    if held.role is Role.ANYTHING and told and all(one.role is Role.NO_TENSOR for one in told):
-        return Held(Role.NO_TENSOR)
+    roles_told = {one.role for one in told}
+    if held.role is Role.ANYTHING and roles_told in ({Role.NO_TENSOR}, {Role.SEVERAL}):
+        return Held(roles_told.pop())
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 

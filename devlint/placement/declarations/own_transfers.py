@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -16,9 +18,16 @@ def moves_itself(info: ClassInfo, name: str) -> bool:
     """Whether an override in the class, or above it, may move this attribute: it names it, or what it names is open.
 
     An override that moves other attributes by their names, and calls the inherited one, leaves it where it is
-    (fixture `moves_others_itself`).
+    (fixture `overridden_transfers`).
     """
     overrides = [method for one in info.order for way in _OVERRIDDEN if (method := one.methods.get(way)) is not None]
+    if not overrides:
+        return False
+    find = partial(_any_may_move, info, overrides, name)
+    return find() if info.linkage is None else info.linkage.query(("moves itself", info, name), find, True)
+
+
+def _any_may_move(info: ClassInfo, overrides: list[FunctionInfo], name: str) -> bool:
     return any(_may_move(info, method, name) for method in overrides)
 
 

@@ -46,6 +46,8 @@ class Role(Enum):
     HOST = "host"
     PLACED = "placed"
     """Its ``.device`` is read and nothing else is known: a tensor most often, a configuration sometimes."""
+    SEVERAL = "several"
+    """It is gone through item by item, and nothing is known of the items."""
     NO_TENSOR = "no tensor"
     """It is used as no tensor can be, and nothing else is known."""
     ANYTHING = "anything"
@@ -165,17 +167,20 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
             return Held(Role.LIKELY_TENSOR, convention_of(signs, Shows.TENSOR))
         if shaped and array is None and not told_otherwise and not doubted:
             return Held(Role.LIKELY_TENSOR, conventions.HAS_A_SHAPE)
-        no_tensor = no_tensor or grade_of(signs, Shows.SEVERAL) is not None
         if grade_of(signs, Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
             return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
-        no_tensor = no_tensor or names.names_a_function(name)
-        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and not no_tensor:
+        one = not no_tensor and grade_of(signs, Shows.SEVERAL) is None and not names.names_a_function(name)
+        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and one:
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(Role.HOST)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
+    if param.annotation is None and grade_of(signs, Shows.SEVERAL) is not None and not no_tensor:
+        # A tensor may be gone through as well: what is called as one is one.
+        if not (names.names_a_tensor(name) or names.names_a_plain_value(name) or names.names_a_module(name)):
+            return Held(Role.SEVERAL)
     if param.annotation is None and not (doubted and not no_tensor):
         return _named(name, number, no_tensor, imports, beside)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
