@@ -177,10 +177,11 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
-    if param.annotation is None and grade_of(signs, Shows.SEVERAL) is not None and not no_tensor:
-        # A tensor may be gone through as well: what is called as one is one.
-        if not (names.names_a_tensor(name) or names.names_a_plain_value(name) or names.names_a_module(name)):
-            return Held(Role.SEVERAL)
+    several = grade_of(signs, Shows.SEVERAL) is not None and not no_tensor
+    # A tensor may be gone through as well: what is called as one is one.
+    named = names.names_a_tensor(name) or names.names_a_plain_value(name) or names.names_a_module(name)
+    if param.annotation is None and several and not named:
+        return Held(Role.SEVERAL)
     if param.annotation is None and not (doubted and not no_tensor):
         return _named(name, number, no_tensor, imports, beside)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")

@@ -10,15 +10,20 @@ import libcst as cst
 from devlint.placement.domain.abstract_values import (
     NONE,
     NOTHING,
+    ClassValue,
     Constant,
     Container,
     DeviceName,
     Evidence,
+    Function,
     Host,
     Instance,
     Kind,
     Module,
+    OneOf,
     Opaque,
+    Partial,
+    Reference,
     Tensor,
     Truth,
     UnknownValue,
@@ -85,7 +90,18 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return _join_placed(guard, a, b)
     if isinstance(a, (Host, Constant)) and isinstance(b, (Host, Constant)) and NONE not in (a, b):
         return _join_plain(a, b)
+    if isinstance(a, _CALLABLES) and isinstance(b, _CALLABLES):
+        callees = tuple(dict.fromkeys((*_callees(a), *_callees(b))))
+        return OneOf(callees) if len(callees) <= _MOST_CALLEES else NOTHING
     return NOTHING
+
+
+_CALLABLES = (Reference, Function, ClassValue, Partial, OneOf)
+_MOST_CALLEES = 4
+
+
+def _callees(value: Value) -> tuple[Value, ...]:
+    return value.callees if isinstance(value, OneOf) else (value,)
 
 
 def _join_plain(a: Host | Constant, b: Host | Constant) -> Host:
