@@ -28,7 +28,12 @@ def moves_itself(info: ClassInfo, name: str) -> bool:
 
 
 def _any_may_move(info: ClassInfo, overrides: list[FunctionInfo], name: str) -> bool:
-    return any(_may_move(info, method, name) for method in overrides)
+    return any(not _goes_on(method) or _may_move(info, method, name) for method in overrides)
+
+
+def _goes_on(override: FunctionInfo) -> bool:
+    """Whether it calls the inherited one: an override that replaces it altogether is trusted."""
+    return any(isinstance(child, cst.Name) and child.value == "super" for child in descend(override.node.body))
 
 
 def _may_move(info: ClassInfo, override: FunctionInfo, name: str) -> bool:
