@@ -21,6 +21,8 @@ class Found:
         self._classes: dict[str, list[str]] = {}
         self.called: set[str] = set()
         """Attributes of the first parameter that are called."""
+        self.kept: list[tuple[str, str]] = []
+        """Parameters, each with an attribute of the first one that keeps it as it was given."""
         self.bound: set[str] = set()
         """Names that the body binds."""
         self.iterated: list[tuple[str, str]] = []
@@ -54,6 +56,7 @@ class Found:
             {name: tuple(handed) for name, handed in self._handed_on.items()},
             {name: tuple(classes) for name, classes in self._classes.items()},
             frozenset(self.called),
+            tuple(self.kept),
         )
 
 

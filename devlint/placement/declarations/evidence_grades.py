@@ -86,6 +86,8 @@ class Uses:
     where the caller gives none."""
     called: frozenset[str] = frozenset()
     """Attributes of the first parameter that are called with arguments."""
+    kept: tuple[tuple[str, str], ...] = ()
+    """Parameters, each with an attribute of the first one that keeps it as it was given."""
 
 
 def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:

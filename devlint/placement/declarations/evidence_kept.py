@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_grades import Shows, Signs
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
-from devlint.placement.syntax.nodes import parameters_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +28,7 @@ def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kep
     """By the name of each parameter that an attribute keeps, how the whole class uses that attribute."""
     owner = constructor.owner
     assert owner is not None
-    parameters = {parameter.name.value for parameter in parameters_of(constructor.header)}
-    attributes = [
-        (name, attribute)
-        for attribute, expressions in constructor.stored_expressions.items()
-        for expression in expressions
-        for name in _given(expression)
-        if name in parameters
-    ]
+    attributes = uses_in(constructor, imports).kept
     if not attributes:
         return {}
     found: dict[str, Kept] = {}
@@ -51,18 +41,6 @@ def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kep
         before = found.get(name, NOT_KEPT)
         found[name] = Kept(before.signs | signs, before.called or called)
     return found
-
-
-def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
-    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``."""
-    match expression:
-        case cst.Name():
-            yield expression.value
-        case cst.BooleanOperation():
-            yield from _given(expression.left)
-        case cst.IfExp():
-            yield from _given(expression.body)
-            yield from _given(expression.orelse)
 
 
 def _self_of(method: FunctionInfo) -> str:

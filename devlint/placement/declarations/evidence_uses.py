@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import libcst as cst
@@ -71,6 +71,9 @@ def _formatted(node: cst.FormattedStringExpression, found: Found) -> None:
 def _assigned(node: cst.Assign, found: Found) -> None:
     for target in node.targets:
         found.bound.update(names_of(target.target))
+        attribute = target.target
+        if type(attribute) is cst.Attribute and dotted(attribute.value) == found.first:
+            found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     value, name = node.value, ""
     if type(value) is cst.BooleanOperation and type(value.operator) is cst.Or:
         # `self.loss = loss or Loss()`
@@ -84,6 +87,18 @@ def _assigned(node: cst.Assign, found: Found) -> None:
         name = node.targets[0].target.value
     if type(value) is cst.Call and name in found.parameters:
         found.note_class(name, dotted(value.func))
+
+
+def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
+    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``."""
+    match expression:
+        case cst.Name():
+            yield expression.value
+        case cst.BooleanOperation():
+            yield from _given(expression.left)
+        case cst.IfExp():
+            yield from _given(expression.body)
+            yield from _given(expression.orelse)
 
 
 def _compared(node: cst.Comparison, found: Found) -> None:
