@@ -32,7 +32,12 @@ def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kep
     if not attributes:
         return {}
     found: dict[str, Kept] = {}
-    used = [(_self_of(method), uses_in(method, imports)) for method in owner.methods.values()]
+    names = {attribute for _, attribute in attributes}
+    used = [
+        (_self_of(method), uses_in(method, imports))
+        for method in owner.methods.values()
+        if not names.isdisjoint(method.own.mentioned)
+    ]
     for name, attribute in attributes:
         signs = frozenset(
             sign for me, uses in used for sign in uses.signs.get(f"{me}.{attribute}", ()) if sign.shows is Shows.MODULE
