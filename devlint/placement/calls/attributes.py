@@ -11,9 +11,11 @@ from devlint import semantics
 from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
 from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
@@ -263,7 +265,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return value
     if isinstance(value, Container) and info.is_module:
         # Only the class itself can move the items of a container, together or one by one.
-        return NOTHING if fact.stores > 1 or info.defines("_apply", "to", "cuda") else value
+        return NOTHING if fact.stores > 1 or moves_itself(info, fact.name) else value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
@@ -279,13 +281,16 @@ def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
     if isinstance(value.device, Known) and value.device != CPU:
         return value
     device = SameAs(module_symbol(info))
-    step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}")
+    note = value.provenance.step.note if isinstance(value, Module) and value.provenance is not None else ""
+    # What is called, and nothing more is known of, may be a function as well.
+    note = note if note == CONVENTIONS[CALLED_BY_MODULE] else ""
+    step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}", note=note)
     return replace(value, device=device, provenance=Provenance(step))
 
 
 def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
     """An attribute that only other methods than the constructor store, where each of them puts it on the CPU."""
-    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or info.defines("_apply", "to", "cuda"):
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or moves_itself(info, name):
         return None
     return first_on_cpu(interp, info, name)
 
@@ -296,8 +301,8 @@ def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Att
         return NOTHING
     if fact.stores > 1:
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
-        if not isinstance(later, Tensor) or info.defines("_apply", "to", "cuda"):
+        if not isinstance(later, Tensor) or moves_itself(info, fact.name):
             return NOTHING
         # Kept as a buffer it would still be overwritten: what is to mend is how it is made.
         return replace(later, dim=later.dim if later.dim is value.dim else Dim.UNKNOWN)
-    return replace(value, device=UNKNOWN) if info.defines("_apply", "to", "cuda") else value
+    return replace(value, device=UNKNOWN) if moves_itself(info, fact.name) else value

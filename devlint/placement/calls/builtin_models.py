@@ -18,6 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Host,
     Kind,
     Opaque,
+    Reference,
     Self,
     Tensor,
     Truth,
@@ -30,6 +31,9 @@ from devlint.placement.syntax.nodes import code_of, dotted
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
+
+ONE_OF_TORCH = "torch.<any>"
+"""What ``getattr(torch, name)`` gives where the name is not known."""
 
 Special = Callable[["Interpreter", cst.Call, CallSite], Value]
 
@@ -121,7 +125,9 @@ def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:
 
 
 def _getattr(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    return NOTHING
+    """``getattr(torch, window)``: one of torch's functions, which of them is not known."""
+    owner = site.positional[0].value if len(site.positional) == 2 else NOTHING
+    return Reference(ONE_OF_TORCH) if owner == Reference("torch") else NOTHING
 
 
 def truth(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

@@ -30,11 +30,12 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceNamed, Sink
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.operations import generators
+from devlint.placement.operations import factories, generators
 from devlint.placement.operations import packed_sequence as packed
 from devlint.placement.state import contexts, streams
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import code_of
+from devlint.semantics import Factory
 from devlint.semantics.library_models import is_functional, is_unplaced_context
 
 if TYPE_CHECKING:
@@ -186,7 +187,20 @@ def _load(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Opaque(device, interp.step(StepKind.MADE, node, device, "torch.load"))
 
 
+def _one_of_torch(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``getattr(torch, window)(400)``: what takes numbers alone makes a tensor."""
+    given = [argument.value for argument in site.arguments if argument.keyword is None]
+    numbers = bool(given) and all(isinstance(value, Host) or _is_whole_number(value) for value in given)
+    factory = semantics.function("torch.hann_window") if numbers and not site.unpacks else None
+    return factories.create(interp, node, factory, site) if isinstance(factory, Factory) else NOTHING
+
+
+def _is_whole_number(value: Value) -> bool:
+    return isinstance(value, Constant) and type(value.value) is int
+
+
 FUNCTIONS: dict[str, Special] = {
+    builtin_models.ONE_OF_TORCH: _one_of_torch,
     "torch.device": _device,
     "torch.cuda.is_available": _probe,
     "torch.accelerator.is_available": _probe,

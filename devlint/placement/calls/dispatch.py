@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -33,6 +34,7 @@ from devlint.placement.domain.abstract_values import (
     Host,
     Instance,
     Module,
+    OneOf,
     Opaque,
     Partial,
     ProjectModule,
@@ -47,6 +49,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Called, DeviceNamed, Sink
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import call_unknown_loss, perform
 from devlint.placement.operations.generators import note_sampling
@@ -189,12 +192,17 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_partial(interp, node, callee, site)
         case Reference():
             return _library_call(interp, node, callee.name, site)
+        case Opaque() | UnknownValue() | OneOf() if _is_named_as_loss(node.func):
+            return call_unknown_loss(interp, node, site)
+        case OneOf():
+            # Which of them is called is not known, so none of their mismatches is certain.
+            with interp.trial():
+                results = [call_value(interp, node, one, site) for one in callee.callees]
+            return reduce(partial(join_values, None), results)
         case Self():
             return call_self(interp, node, callee, "forward", site)
         case Instance():
             return library_dispatch.call_method(interp, node, callee, callee.type_name, "__call__", site) or NOTHING
-        case Opaque() | UnknownValue() if _is_named_as_loss(node.func):
-            return call_unknown_loss(interp, node, site)
         case Opaque():
             meet_moved_model(interp, node, callee, site)
             meet_unmoved_batch(interp, node, callee, site)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE
-from devlint.placement.declarations.evidence_grades import HandedOn
+from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE, OF_A_MODULE_CLASS
+from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
 from devlint.placement.declarations.evidence_uses import uses_in
-from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, roles_of
-from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule
+from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
+from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
-_OTHERWISE = frozenset({Role.NO_TENSOR, Role.HOST, Role.NUMPY})
-_OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR})
+_OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
+_OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR, Role.SEVERAL})
 
 
 def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
@@ -48,14 +48,31 @@ def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
 
 def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
     imports = program.index.imports
-    found, handed_on = roles_of(info, imports), uses_in(info, imports).handed_on
+    found, uses = roles_of(info, imports), uses_in(info, imports)
     for parameter in parameters_of(info.header):
         name = parameter.name.value
         held = found[name]
-        if parameter.annotation is None and (held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE)):
-            told = [_role_at(program, info, handed) for handed in handed_on.get(name, ())]
+        if parameter.annotation is not None:
+            continue
+        made = held.role is Role.HOST and isinstance(parameter.default, cst.Call)
+        if (made or held.role in _OPEN) and _are_modules(program, uses.classes.get(name, ())):
+            found[name] = Held(Role.MODULE, OF_A_MODULE_CLASS)
+        elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
+            told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             found[name] = _by_callees(held, [one for one in told if one is not None])
     return found
+
+
+def _are_modules(program: Program, classes: tuple[str, ...]) -> bool:
+    """Whether there are classes named, and each is a Module's."""
+    return bool(classes) and all(_is_module(program, name) for name in classes)
+
+
+def _is_module(program: Program, name: str) -> bool:
+    if module_class(name, program.index.imports):
+        return True
+    value = _named(program, name)
+    return isinstance(value, ClassValue) and value.info.is_module
 
 
 def _by_callees(held: Held, told: list[Held]) -> Held:
@@ -63,6 +80,9 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     found = {_TOLD[one.role] for one in told if one.role in _TOLD}
     if len(found) == 1:
         return Held(found.pop(), HANDED_ON)
+    roles_told = {one.role for one in told}
+    if held.role is Role.ANYTHING and roles_told in ({Role.NO_TENSOR}, {Role.SEVERAL}):
+        return Held(roles_told.pop())
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 
@@ -89,15 +109,32 @@ def _parameter(callee: FunctionInfo, handed: HandedOn, bound: bool) -> Iterator[
 
 def _callee(program: Program, info: FunctionInfo, name: str) -> tuple[FunctionInfo | None, bool]:
     """The definition that a dotted name calls, and whether its first parameter is bound."""
+    if name.startswith(INHERITED) and info.owner is not None:
+        inherited = name.removeprefix(INHERITED)
+        method = next((one.methods[inherited] for one in info.owner.order[1:] if inherited in one.methods), None)
+        return method, method is not None and not method.is_static
     first, _, rest = name.partition(".")
     if first == "self" and info.owner is not None:
         method = info.owner.method(rest)
         return method, method is not None and not method.is_static
-    value = program.global_value(first)
-    while rest and isinstance(value, ProjectModule):
-        part, _, rest = rest.partition(".")
-        value = program.member(value, part)
+    value, rest = _resolved(program, name)
     if isinstance(value, ClassValue):
         method = value.info.method(rest or "__init__")
         return method, not rest or (method is not None and method.is_classmethod)
     return (value.info, False) if isinstance(value, Function) and not rest else (None, False)
+
+
+def _named(program: Program, name: str) -> Value | None:
+    """What a dotted name stands for; None where not all of it is resolved."""
+    value, rest = _resolved(program, name)
+    return None if rest else value
+
+
+def _resolved(program: Program, name: str) -> tuple[Value, str]:
+    """What the longest part of a dotted name stands for that leads through modules of the project, and what is left."""
+    first, _, rest = name.partition(".")
+    value = program.global_value(first)
+    while rest and isinstance(value, ProjectModule):
+        part, _, rest = rest.partition(".")
+        value = program.member(value, part)
+    return value, rest

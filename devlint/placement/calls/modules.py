@@ -14,7 +14,7 @@ from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unmoved_batches import MODULE_OPERATION, meet_unmoved_batch
 from devlint.placement.declarations.brought_over import is_brought_over
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_MODULE
+from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -325,8 +325,11 @@ def _moved(value: Tensor | Opaque | Module) -> bool:
 
 
 def _is_named_so(module: Module) -> bool:
-    """Whether nothing but its name says that an argument is a module: as any callable, it works where its own are."""
-    return module.provenance is not None and module.provenance.step.note == CONVENTIONS[NAMED_MODULE]
+    """Whether a convention alone says that an argument is a module: as any callable, it works where its own are."""
+    return module.provenance is not None and module.provenance.step.note in _BY_CONVENTION
+
+
+_BY_CONVENTION = frozenset({CONVENTIONS[NAMED_MODULE], CONVENTIONS[CALLED_BY_MODULE]})
 
 
 def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:

@@ -183,6 +183,9 @@ def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol
         case Holds.TENSORS_BY_NAME:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Container((), (), Tensor(device, evidence=Evidence.LIKELY, provenance=provenance), "dict")
+        case Holds.SEVERAL if with_module is not None:
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            return Container((), None, Opaque(device, provenance, tensorlike=True), "list")
         case Holds.MODULE:
             own = SameAs(symbol)
             annotation = parameter.annotation

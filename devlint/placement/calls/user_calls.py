@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
@@ -114,7 +115,13 @@ def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:
     info = callee.info
     facts = list(interp.program.facts(info).attributes.values())
     kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]
-    if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts):
+    if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts) or _derives_state(info):
         return True
     unknown = info.parents or not info.complete or any(fact.kind == "other" for fact in facts)
     return None if unknown or None in [k for f, k in zip(facts, kept, strict=True) if f.kind == "module"] else False
+
+
+def _derives_state(info: ClassInfo) -> bool:
+    """Whether it derives from a module of ``torch.nn`` that has parameters or buffers: ``Norm(nn.LayerNorm)``."""
+    bases = (base for one in info.order for base in one.resolved_bases if isinstance(base, str))
+    return any((known := semantics.module(base)) is not None and known.holds_state is True for base in bases)

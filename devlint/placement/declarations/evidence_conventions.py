@@ -17,6 +17,8 @@ MOVES_WITH_A_SHAPE = "moves-with-a-shape"
 DOCUMENTED = "documented"
 ITEMS_ARE_TENSORS = "items-are-tensors"
 MODULE_RESULT = "module-result"
+CALLED_BY_MODULE = "called-by-module"
+OF_A_MODULE_CLASS = "of-a-module-class"
 CALLABLE_RESULT = "callable-result"
 HAS_A_SHAPE = "has-a-shape"
 COMPUTES = "computes"
@@ -42,6 +44,8 @@ CONVENTIONS = MappingProxyType(
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",
         COLLATED: "taken to be on the CPU: a loader hands it out",
+        CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
+        OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 
@@ -44,6 +44,8 @@ class Shows(Enum):
     """It has a shape: a tensor, an array or a table."""
     NO_TENSOR = "no tensor"
     """It is used as no tensor can be: called, or read under a text. It says nothing of a name that is bound anew."""
+    SEVERAL = "several"
+    """It is gone through item by item, or joined as a whole: several values, hardly ever one tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,16 @@ class Sign:
 Signs = frozenset[Sign]
 
 
+INHERITED = "super()."
+"""How the callee of a handed-on argument begins that is a method of the next class in the order."""
+
+
 @dataclass(frozen=True, slots=True)
 class HandedOn:
     """A name is, as it stands, an argument of a call of something that no table lists."""
 
     callee: str
-    """As the source writes it: ``self.encode``, ``losses.focal``."""
+    """As the source writes it: ``self.encode``, ``losses.focal``, ``super().__init__``."""
     position: int
     keyword: str = ""
     """For an argument that is passed by keyword."""
@@ -75,6 +81,13 @@ class Uses:
 
     signs: Mapping[str, Signs]
     handed_on: Mapping[str, tuple[HandedOn, ...]]
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of parameters: the classes, as the source names them, that it is asked to be of, or is replaced by an object of
+    where the caller gives none."""
+    called: frozenset[str] = frozenset()
+    """Attributes of the first parameter that are called with arguments."""
+    kept: tuple[tuple[str, str], ...] = ()
+    """Parameters, each with an attribute of the first one that keeps it as it was given."""
 
 
 def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:

@@ -57,6 +57,11 @@ _PLAIN_ENDS = frozenset(
 
 _COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs".split())
 
+_FUNCTIONS = frozenset(
+    "fn fun func function fns funcs transform transforms tokenizer callback hook cls class sampler schedule rng "
+    "generator".split()
+)
+
 _KEEPERS_OF_STATE = frozenset(
     "optimizer optimizers optim opt scheduler sched scaler progress posterior dataset".split()
 )
@@ -84,6 +89,11 @@ def names_a_collection(name: str) -> bool:
 
 def names_a_module(name: str) -> bool:
     return name in _MODULES or _last(name) in _MODULE_ENDS
+
+
+def names_a_function(name: str) -> bool:
+    """A function, a class, a generator: what is called or drawn from, may have a device, and is no Module."""
+    return name in _FUNCTIONS or _last(name) in _FUNCTIONS or name.endswith("fn")
 
 
 def names_no_module(name: str) -> bool:

@@ -24,6 +24,8 @@ ARRAY_LIKE = Sign(Shows.ARRAY_LIKE, Grade.CONVENTIONAL, conventions.HAS_A_SHAPE)
 DOUBTFUL = Sign(Shows.DOUBTFUL)
 SIZE = Sign(Shows.SIZE)
 NO_NUMBER = Sign(Shows.NO_NUMBER)
+SEVERAL = Sign(Shows.SEVERAL)
+MODULE = Sign(Shows.MODULE)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
 
@@ -61,7 +63,7 @@ MODULE_ONLY = frozenset(
 ATTRIBUTES = MappingProxyType(
     {
         **dict.fromkeys(TENSOR_ATTRIBUTES, TENSOR),
-        **dict.fromkeys(MODULE_ONLY, Sign(Shows.MODULE)),
+        **dict.fromkeys(MODULE_ONLY, MODULE),
         **dict.fromkeys(("astype", "tobytes"), ARRAY),
         "device": PLACED,
         **dict.fromkeys(("to", "cuda", "cpu"), MOVED),
@@ -121,6 +123,17 @@ DOUBTS = frozenset(
     """.split()
 )
 """Builtin functions that ask what a value is, or that plain values and containers are handed to."""
+
+GONE_THROUGH = frozenset({"enumerate", "zip", "list", "tuple", "sorted", "reversed", "iter", "map"})
+"""Builtin functions that go through what they are given item by item."""
+
+JOINING = frozenset(
+    """
+    torch.cat torch.concat torch.concatenate torch.stack torch.hstack torch.vstack torch.dstack torch.column_stack
+    torch.row_stack torch.nn.utils.rnn.pad_sequence torch.nn.utils.rnn.pack_sequence torch.nested.nested_tensor
+    """.split()
+)
+"""Functions whose first argument is a sequence of tensors."""
 
 CONVERSIONS = MappingProxyType(
     {

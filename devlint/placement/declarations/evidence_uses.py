@@ -2,57 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import libcst as cst
 
-from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
+from devlint.placement.declarations.evidence_calls import arguments
+from devlint.placement.declarations.evidence_found import Found, names_of
+from devlint.placement.declarations.evidence_grades import Sign, Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
-from devlint.semantics import Factory, Operation, library_models
-
-
-class _Found:
-    """The signs gathered so far."""
-
-    def __init__(self, imports: ImportTable, parameters: frozenset[str]) -> None:
-        self.imports = imports
-        self.parameters = parameters
-        self._signs: dict[str, set[Sign]] = {}
-        self._handed_on: dict[str, list[HandedOn]] = {}
-        self.bound: set[str] = set()
-        """Names that the body binds."""
-        self.iterated: list[tuple[str, str]] = []
-        """Pairs of names: one of an item, and that of what is iterated."""
-
-    def note(self, name: str, sign: Sign) -> None:
-        self._signs.setdefault(name, set()).add(sign)
-
-    def note_parameter(self, name: str, sign: Sign) -> None:
-        """Note what is told of parameters alone."""
-        if name in self.parameters:
-            self.note(name, sign)
-
-    def note_handed_on(self, name: str, handed: HandedOn) -> None:
-        self._handed_on.setdefault(name, []).append(handed)
-
-    def uses(self) -> Uses:
-        for item, whole in self.iterated:
-            signs = self._signs.get(item, set())
-            if rows.TENSOR in signs and rows.MOVED not in signs:
-                self.note(whole, rows.ITEMS)
-        for name in self.bound & self._signs.keys():
-            # Under the same name, it may be another value.
-            self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
-        return Uses(
-            {name: frozenset(signs) for name, signs in self._signs.items()},
-            {name: tuple(handed) for name, handed in self._handed_on.items()},
-        )
 
 
 def uses_in(info: FunctionInfo, imports: ImportTable) -> Uses:
@@ -64,7 +26,11 @@ def uses_in(info: FunctionInfo, imports: ImportTable) -> Uses:
 
 def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
     """The signs of each name and item that the body uses."""
-    found = _Found(imports, frozenset(parameter.name.value for parameter in parameters_of(node)))
+    parameters = parameters_of(node)
+    found = Found(imports, [parameter.name.value for parameter in parameters])
+    for parameter in parameters:
+        if type(parameter.default) is cst.Call:
+            found.note_class(parameter.name.value, dotted(parameter.default.func))
     for child in descend(node.body):
         gather = _GATHER.get(type(child))
         if gather is not None:
@@ -72,18 +38,20 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
     return found.uses()
 
 
-def _call(node: cst.Call, found: _Found) -> None:
+def _call(node: cst.Call, found: Found) -> None:
     if type(node.func) is cst.Attribute:
         sign = _sign_of_method(node, node.func)
         if sign is not None:
             found.note(_called_by(node.func.value), sign)
+        elif type(node.func.value) is cst.Name and node.func.value.value == found.first and node.args:
+            found.called.add(node.func.attr.value)
     elif type(node.func) is cst.Name:
         found.note_parameter(node.func.value, rows.NO_TENSOR)
         _doubts(node, node.func.value, found)
-    _arguments(node, found.imports, found)
+    arguments(node, found.imports, found)
 
 
-def _subscript(node: cst.Subscript, found: _Found) -> None:
+def _subscript(node: cst.Subscript, found: Found) -> None:
     _item(node, found)
     if type(node.value) is not cst.Name or node.value.value not in found.parameters:
         return
@@ -95,24 +63,63 @@ def _subscript(node: cst.Subscript, found: _Found) -> None:
         found.note(name, rows.ARRAY_LIKE)
 
 
-def _formatted(node: cst.FormattedStringExpression, found: _Found) -> None:
+def _formatted(node: cst.FormattedStringExpression, found: Found) -> None:
     if type(node.expression) is cst.Name:
         found.note_parameter(node.expression.value, rows.DOUBTFUL)
 
 
-def _bound(node: cst.AssignTarget, found: _Found) -> None:
-    found.bound.update(_names_of(node.target))
+def _assigned(node: cst.Assign, found: Found) -> None:
+    for target in node.targets:
+        found.bound.update(names_of(target.target))
+        attribute = target.target
+        if type(attribute) is cst.Attribute and dotted(attribute.value) == found.first:
+            found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
+    value, name = node.value, ""
+    if type(value) is cst.BooleanOperation and type(value.operator) is cst.Or:
+        # `self.loss = loss or Loss()`
+        name, value = dotted(value.left) or "", value.right
+    elif type(value) is cst.IfExp:
+        # `loss if loss is not None else Loss()`, in either order
+        kept, made = (value.body, value.orelse) if type(value.body) is cst.Name else (value.orelse, value.body)
+        name, value = dotted(kept) or "", made
+    elif type(node.targets[0].target) is cst.Name:
+        # `if loss is None: loss = Loss()`
+        name = node.targets[0].target.value
+    if type(value) is cst.Call and name in found.parameters:
+        found.note_class(name, dotted(value.func))
 
 
-def _loop(node: cst.For | cst.CompFor, found: _Found) -> None:
-    found.bound.update(_names_of(node.target))
+def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
+    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``."""
+    match expression:
+        case cst.Name():
+            yield expression.value
+        case cst.BooleanOperation():
+            yield from _given(expression.left)
+        case cst.IfExp():
+            yield from _given(expression.body)
+            yield from _given(expression.orelse)
+
+
+def _compared(node: cst.Comparison, found: Found) -> None:
+    """``task == "query"``: equal to a text, or one of some, is no tensor."""
+    if type(node.left) is not cst.Name or node.left.value not in found.parameters:
+        return
+    other = node.comparisons[0].comparator
+    if _is_text(other) or (isinstance(other, cst.Set) and any(_is_text(one.value) for one in other.elements)):
+        found.note(node.left.value, rows.NO_TENSOR)
+
+
+def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
+    found.bound.update(names_of(node.target))
     if type(node.iter) is cst.Name and node.iter.value in found.parameters:
         found.note(node.iter.value, rows.DOUBTFUL)
+        found.note(node.iter.value, rows.SEVERAL)
         if type(node.target) is cst.Name:
             found.iterated.append((node.target.value, node.iter.value))
 
 
-def _attribute(node: cst.Attribute, found: _Found) -> None:
+def _attribute(node: cst.Attribute, found: Found) -> None:
     holder, attribute = node.value, node.attr.value
     if type(holder) is cst.Name:
         sign = rows.of_attribute(attribute)
@@ -121,15 +128,16 @@ def _attribute(node: cst.Attribute, found: _Found) -> None:
             found.note(holder.value, sign)
         if attribute in rows.SHAPES:
             found.note(holder.value, rows.SHAPED)
-    elif type(holder) is cst.Call and attribute in rows.MODULE_ONLY and (name := _called_by(holder)):
+    elif type(holder) in (cst.Attribute, cst.Call) and attribute in rows.MODULE_ONLY:
         # ``net.to(device).eval()``
-        found.note(name, rows.ATTRIBUTES[attribute])
+        if name := _called_by(holder):
+            found.note(name, rows.MODULE)
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])
 
 
-def _item(node: cst.Subscript, found: _Found) -> None:
+def _item(node: cst.Subscript, found: Found) -> None:
     """``x[0]``, ``x[:, 1]``, ``x.shape[-1]``: of a tensor without a dimension there is no item and no such size."""
     holder = node.value
     if type(holder) is cst.Attribute and holder.attr.value == "shape":
@@ -183,10 +191,17 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
             return None
 
 
-def _doubts(call: cst.Call, function: str, found: _Found) -> None:
-    for argument in call.args if function in rows.DOUBTS else ():
-        for name in _names_of(argument.value):
+def _doubts(call: cst.Call, function: str, found: Found) -> None:
+    goes_through = function in rows.GONE_THROUGH
+    for argument in call.args if goes_through or function in rows.DOUBTS else ():
+        for name in names_of(argument.value):
             found.note_parameter(name, rows.DOUBTFUL)
+            if goes_through:
+                found.note_parameter(name, rows.SEVERAL)
+    if function == "isinstance" and len(call.args) == 2 and type(call.args[0].value) is cst.Name:
+        asked = call.args[1].value
+        for one in [element.value for element in asked.elements] if isinstance(asked, cst.Tuple) else [asked]:
+            found.note_class(call.args[0].value.value, dotted(one) or "?")
 
 
 def _is_axis(part: cst.BaseSlice) -> bool:
@@ -216,7 +231,7 @@ def _is_text(node: cst.BaseExpression) -> bool:
     return isinstance(node, (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString))
 
 
-def _asserted(node: cst.Assert, found: _Found) -> None:
+def _asserted(node: cst.Assert, found: Found) -> None:
     """``assert isinstance(x, torch.Tensor)``."""
     test = node.test
     if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
@@ -226,95 +241,13 @@ def _asserted(node: cst.Assert, found: _Found) -> None:
         found.note(tested.value, rows.TENSOR)
 
 
-def _arguments(call: cst.Call, imports: ImportTable, found: _Found) -> None:
-    """What the names handed to a function are, by its parameters."""
-    name = imports.qualified(dotted(call.func))
-    first = call.args[0].value if call.args else None
-    if name in rows.CONVERSIONS:
-        if isinstance(first, cst.Name):
-            # What is converted to a tensor was none; a later use under the same name is the result's.
-            found.note(first.value, rows.CONVERSIONS[name])
-        return
-    if name.startswith("numpy."):
-        if isinstance(first, cst.Name):
-            found.note(first.value, rows.NUMPY_READS)
-        return
-    if name in rows.SIZED:
-        _sized(call, found)
-    operation = semantics.function(name)
-    if operation is None:
-        _handed_on(call, found)
-    if isinstance(operation, Factory):
-        _sizes(call, found)
-        if name.endswith("_like") and isinstance(first, cst.Name):
-            found.note(first.value, rows.TENSOR)
-    if not isinstance(operation, Operation) or library_models.takes_images(name):
-        return
-    by_name = {parameter.name: parameter for parameter in operation.parameters}
-    for position, argument in enumerate(call.args):
-        if argument.star:
-            break
-        parameter = None
-        if argument.keyword is not None:
-            parameter = by_name.get(argument.keyword.value)
-        elif position < len(operation.parameters):
-            parameter = operation.parameters[position]
-        if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
-            # Where a 0-dim tensor may stand, so may a number.
-            continue
-        leading = parameter is operation.parameters[0]
-        if leading or parameter.kind == "tensors" or parameter.name in rows.ALWAYS_TENSORS:
-            # Beyond the first, many tensor parameters take numbers as well.
-            for one in _names_of(argument.value):
-                found.note(one, rows.TENSOR)
-
-
-def _sized(call: cst.Call, found: _Found) -> None:
-    for argument in call.args:
-        if argument.keyword is None and not argument.star:
-            for name in _names_of(argument.value):
-                found.note_parameter(name, rows.SIZE)
-
-
-def _handed_on(call: cst.Call, found: _Found) -> None:
-    """Names that are, as they stand, arguments of what no table lists."""
-    callee = dotted(call.func)
-    if not callee:
-        return
-    for position, argument in enumerate(call.args):
-        if argument.star:
-            return
-        if isinstance(argument.value, cst.Name) and argument.value.value in found.parameters:
-            keyword = argument.keyword.value if argument.keyword is not None else ""
-            found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
-
-
-def _sizes(call: cst.Call, found: _Found) -> None:
-    """``torch.zeros(x.shape[0])``: what is made in the size of a name is made to stand beside it."""
-    for argument in call.args:
-        if argument.star:
-            continue
-        parts = argument.value.elements if isinstance(argument.value, (cst.Tuple, cst.List)) else ()
-        for part in [argument.value, *(element.value for element in parts)]:
-            shape = part.value if isinstance(part, cst.Subscript) else part
-            if isinstance(shape, cst.Attribute) and shape.attr.value == "shape" and isinstance(shape.value, cst.Name):
-                found.note(shape.value.value, rows.by_convention(conventions.SIZES_A_CREATION))
-
-
-def _names_of(node: cst.BaseExpression) -> list[str]:
-    if isinstance(node, cst.Name):
-        return [node.value]
-    if isinstance(node, (cst.List, cst.Tuple)):
-        return [element.value.value for element in node.elements if isinstance(element.value, cst.Name)]
-    return []
-
-
-_GATHER: dict[type[cst.CSTNode], Callable[[Any, _Found], None]] = {
+_GATHER: dict[type[cst.CSTNode], Callable[[Any, Found], None]] = {
     cst.Attribute: _attribute,
     cst.Call: _call,
     cst.Subscript: _subscript,
     cst.FormattedStringExpression: _formatted,
-    cst.AssignTarget: _bound,
+    cst.Assign: _assigned,
+    cst.Comparison: _compared,
     cst.For: _loop,
     cst.CompFor: _loop,
     cst.Assert: _asserted,

@@ -24,6 +24,7 @@ from devlint.placement.declarations.evidence_grades import (
     grade_of,
     tensor_grade,
 )
+from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
@@ -45,6 +46,8 @@ class Role(Enum):
     HOST = "host"
     PLACED = "placed"
     """Its ``.device`` is read and nothing else is known: a tensor most often, a configuration sometimes."""
+    SEVERAL = "several"
+    """It is gone through item by item, and nothing is known of the items."""
     NO_TENSOR = "no tensor"
     """It is used as no tensor can be, and nothing else is known."""
     ANYTHING = "anything"
@@ -106,12 +109,13 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
     constructs = info.name == "__init__"
     if constructs and info.owner is not None:
         documented = documented_types(info.owner.node) | documented
+    kept = kept_in(info, imports) if constructs and info.owner is not None else {}
     parameters = parameters_of(info.node)
     beside = {param.name.value for param in parameters}
-    return {
+    found = {
         name: _held(
             param,
-            uses.signs.get(name, frozenset()),
+            uses.signs.get(name, frozenset()) | kept.get(name, NOT_KEPT).signs,
             documented.get(name, ""),
             imports,
             None if constructs else beside,
@@ -119,6 +123,11 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
         for param in parameters
         for name in (param.name.value,)
     }
+    for name, attribute in kept.items():
+        if attribute.called and found[name].role in (Role.ANYTHING, Role.PLACED):
+            function = names.names_a_function(name)
+            found[name] = Held(Role.NO_TENSOR) if function else Held(Role.MODULE, conventions.CALLED_BY_MODULE)
+    return found
 
 
 def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable, beside: Container[str] | None) -> Held:
@@ -160,13 +169,19 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
             return Held(Role.LIKELY_TENSOR, conventions.HAS_A_SHAPE)
         if grade_of(signs, Shows.ITEMS) is not None and not (told_otherwise or conventions.names_a_loader(name)):
             return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
-        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and not no_tensor:
+        one = not no_tensor and grade_of(signs, Shows.SEVERAL) is None and not names.names_a_function(name)
+        if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and one:
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(Role.HOST)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
+    several = grade_of(signs, Shows.SEVERAL) is not None and not no_tensor
+    # A tensor may be gone through as well: what is called as one is one.
+    named = names.names_a_tensor(name) or names.names_a_plain_value(name) or names.names_a_module(name)
+    if param.annotation is None and several and not named:
+        return Held(Role.SEVERAL)
     if param.annotation is None and not (doubted and not no_tensor):
         return _named(name, number, no_tensor, imports, beside)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")

@@ -209,6 +209,13 @@ class ClassValue:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of several functions or classes: ``weight_norm if plain else spectral_norm``."""
+
+    callees: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Truth:
     """A truth value about devices. ``known`` is its value in the analysed configuration."""
 
@@ -244,6 +251,7 @@ Value = (
     | Function
     | Partial
     | ClassValue
+    | OneOf
     | Truth
     | Self
     | UnknownValue

@@ -7,18 +7,24 @@ from functools import partial, reduce
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     NONE,
     NOTHING,
+    ClassValue,
     Constant,
     Container,
     DeviceName,
     Evidence,
+    Function,
     Host,
     Instance,
     Kind,
     Module,
+    OneOf,
     Opaque,
+    Partial,
+    Reference,
     Tensor,
     Truth,
     UnknownValue,
@@ -85,7 +91,24 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return _join_placed(guard, a, b)
     if isinstance(a, (Host, Constant)) and isinstance(b, (Host, Constant)) and NONE not in (a, b):
         return _join_plain(a, b)
+    if _is_called(a) and _is_called(b):
+        callees = tuple(dict.fromkeys((*_callees(a), *_callees(b))))
+        return OneOf(callees) if len(callees) <= _MOST_CALLEES else NOTHING
     return NOTHING
+
+
+_MOST_CALLEES = 4
+
+
+def _is_called(value: Value) -> bool:
+    """A function or a class; of names outside of the project those that the tables tell of, and no dtype."""
+    if isinstance(value, Reference):
+        return value.name.startswith("torch.nn.") or semantics.function(value.name) is not None
+    return isinstance(value, (Function, ClassValue, Partial, OneOf))
+
+
+def _callees(value: Value) -> tuple[Value, ...]:
+    return value.callees if isinstance(value, OneOf) else (value,)
 
 
 def _join_plain(a: Host | Constant, b: Host | Constant) -> Host:

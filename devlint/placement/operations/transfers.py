@@ -195,7 +195,7 @@ def _moved_tensor(
         # A blocking copy ends after every copy that was queued before it.
         interp.state.streams = interp.state.streams.copies_arrived()
     way, leader = receiver.provenance, _leader(target)
-    if leader is not None and receiver.device == CPU:
+    if leader is not None and (receiver.device == CPU or leader.step.kind is StepKind.STORED):
         step_kind, way = StepKind.COMPUTED, leader
     return replace(
         receiver,
@@ -210,9 +210,13 @@ def _moved_tensor(
 
 
 def _leader(target: Target) -> Provenance | None:
-    """The way of the tensor on the CPU whose ``.device`` is named: what is brought there is there because of it."""
+    """The way of the tensor on the CPU that is named, or its ``.device``: what is brought there is there because of it.
+
+    ``t.type_as(self.table)``: where the table is kept as a plain attribute, that is the cause.
+    """
     named = target.named.value if target.named is not None else None
-    return named.provenance if isinstance(named, DeviceName) and named.of_tensor and named.device == CPU else None
+    names_one = isinstance(named, Tensor) or (isinstance(named, DeviceName) and named.of_tensor)
+    return named.provenance if isinstance(named, (Tensor, DeviceName)) and names_one and target.device == CPU else None
 
 
 def is_asynchronous(call: CallSite) -> bool:

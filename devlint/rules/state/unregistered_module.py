@@ -193,6 +193,9 @@ def _likely_kept(container: Container) -> bool:
 
 
 def _holds_state_as_a_rule(module: Module) -> bool:
+    if module.type_name == "torch.nn.Module":
+        # A bare `nn.Module()` is made to be given submodules.
+        return True
     if module.holds_state is not None or module.assumed:
         return False
     if module.info is None:

@@ -78,6 +78,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
@@ -222,7 +223,7 @@ class UnregisteredTensor(Rule):
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         """Beside a buffer of the same constructor, which says that tensors of this class move with the module."""
         facts = event.facts
-        if not facts.info.is_module or facts.info.defines("_apply", "to", "cuda"):
+        if not facts.info.is_module:
             return
         buffers = {fact.scope: fact for fact in facts.attributes.values() if fact.kind == "buffer"}
         for fact in facts.attributes.values():
@@ -231,7 +232,7 @@ class UnregisteredTensor(Rule):
                 continue
             if id(fact.node) in self._claimed or id(fact.node) in self._told:
                 continue
-            if fact.scope.class_name != facts.info.qualname:
+            if fact.scope.class_name != facts.info.qualname or moves_itself(facts.info, fact.name):
                 continue  # a base class tells of its own
             if not isinstance(fact.value, Tensor) or not _stays_behind(fact.value):
                 continue

@@ -326,3 +326,52 @@ def test_the_batch_of_a_lightning_step_sits_with_the_module() -> None:
             y = batch
     """
     assert device(program) == "the module's device"
+
+
+def kept(body: str, elsewhere: str = "pass", base: str = "nn.Module") -> Value:
+    """What the parameter ``x`` of a constructor holds, whose class has another method as well."""
+    return stored(
+        f"class Owner({base}):\n    def __init__(self, x=None):\n        y = x\n        {body}\n"
+        f"    def forward(self, batch):\n        {elsewhere}\n",
+        "y",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "elsewhere"),
+    [
+        ("self.net = x; self.net.eval()", "pass"),
+        ("self.net = x", "self.net.train()"),
+        ("self.net = x", "return list(self.net.parameters())"),
+        ("self.net = x", "return self.net(batch)"),
+        ("self.net = x or nn.Linear(3, 3)", "pass"),
+        ("self.net = x if x is not None else nn.Linear(3, 3)", "pass"),
+        ("self.net = nn.Linear(3, 3) if x is None else x", "pass"),
+    ],
+)
+def test_what_a_class_does_with_what_it_keeps_tells_of_a_module(body: str, elsewhere: str) -> None:
+    assert isinstance(kept(body, elsewhere), Module)
+
+
+@pytest.mark.parametrize(
+    ("body", "elsewhere", "base"),
+    [
+        ("self.net = x", "return self.net.weight", "nn.Module"),
+        ("self.net = x", "return self.net(batch)", "object"),
+        ("self.net = x.copy()", "return self.net(batch)", "nn.Module"),
+        ("self.net = x", "return self.net()", "nn.Module"),
+        ("self.net = x or list()", "pass", "nn.Module"),
+    ],
+)
+def test_what_may_be_anything_is_no_module(body: str, elsewhere: str, base: str) -> None:
+    assert not isinstance(kept(body, elsewhere, base), Module)
+
+
+def test_a_test_for_modules_alone_tells_of_one() -> None:
+    assert isinstance(held("x", "assert not isinstance(x, (nn.Conv2d, nn.Linear)) or x.bias is None"), Module)
+    assert not isinstance(held("x", "assert not isinstance(x, (nn.Conv2d, int)) or x.bias is None"), Module)
+
+
+def test_what_is_joined_as_a_whole_is_a_list_of_tensors() -> None:
+    assert isinstance(held("x", "torch.cat(x)"), Container)
+    assert isinstance(held("x, z", "torch.cat([x, z])"), Tensor)

@@ -1,0 +1,99 @@
+"""What the arguments of a call show of the names handed to it, by what is called."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from devlint import semantics
+from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_rows as rows
+from devlint.placement.declarations.evidence_found import Found, names_of
+from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
+from devlint.placement.declarations.imports import ImportTable
+from devlint.placement.syntax.nodes import dotted
+from devlint.semantics import Factory, Operation, library_models
+
+
+def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
+    """What the names handed to a function are, by its parameters."""
+    name = imports.qualified(dotted(call.func))
+    first = call.args[0].value if call.args else None
+    if name in rows.CONVERSIONS:
+        if isinstance(first, cst.Name):
+            # What is converted to a tensor was none; a later use under the same name is the result's.
+            found.note(first.value, rows.CONVERSIONS[name])
+        return
+    if name.startswith("numpy."):
+        if isinstance(first, cst.Name):
+            found.note(first.value, rows.NUMPY_READS)
+        return
+    if name in rows.SIZED:
+        _sized(call, found)
+    operation = semantics.function(name)
+    if operation is None:
+        _handed_on(call, found)
+    if isinstance(operation, Factory):
+        _sizes(call, found)
+        if name.endswith("_like") and isinstance(first, cst.Name):
+            found.note(first.value, rows.TENSOR)
+    if not isinstance(operation, Operation) or library_models.takes_images(name):
+        return
+    by_name = {parameter.name: parameter for parameter in operation.parameters}
+    for position, argument in enumerate(call.args):
+        if argument.star:
+            break
+        parameter = None
+        if argument.keyword is not None:
+            parameter = by_name.get(argument.keyword.value)
+        elif position < len(operation.parameters):
+            parameter = operation.parameters[position]
+        if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
+            # Where a 0-dim tensor may stand, so may a number.
+            continue
+        leading = parameter is operation.parameters[0]
+        if leading and name in rows.JOINING and isinstance(argument.value, cst.Name):
+            found.note_parameter(argument.value.value, rows.SEVERAL)
+            found.note_parameter(argument.value.value, rows.ITEMS)
+        elif leading or parameter.kind == "tensors" or parameter.name in rows.ALWAYS_TENSORS:
+            # Beyond the first, many tensor parameters take numbers as well.
+            for one in names_of(argument.value):
+                found.note(one, rows.TENSOR)
+
+
+def _sized(call: cst.Call, found: Found) -> None:
+    for argument in call.args:
+        if argument.keyword is None and not argument.star:
+            for name in names_of(argument.value):
+                found.note_parameter(name, rows.SIZE)
+
+
+def _handed_on(call: cst.Call, found: Found) -> None:
+    """Names that are, as they stand, arguments of what no table lists."""
+    callee = dotted(call.func) or _inherited(call.func)
+    if not callee:
+        return
+    for position, argument in enumerate(call.args):
+        if argument.star:
+            return
+        if isinstance(argument.value, cst.Name) and argument.value.value in found.parameters:
+            keyword = argument.keyword.value if argument.keyword is not None else ""
+            found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
+
+
+def _inherited(function: cst.BaseExpression) -> str:
+    """``super().__init__``; empty for anything else."""
+    if type(function) is cst.Attribute and type(function.value) is cst.Call and dotted(function.value.func) == "super":
+        return f"{INHERITED}{function.attr.value}"
+    return ""
+
+
+def _sizes(call: cst.Call, found: Found) -> None:
+    """``torch.zeros(x.shape[0])``: what is made in the size of a name is made to stand beside it."""
+    for argument in call.args:
+        if argument.star:
+            continue
+        parts = argument.value.elements if isinstance(argument.value, (cst.Tuple, cst.List)) else ()
+        for part in [argument.value, *(element.value for element in parts)]:
+            shape = part.value if isinstance(part, cst.Subscript) else part
+            if isinstance(shape, cst.Attribute) and shape.attr.value == "shape" and isinstance(shape.value, cst.Name):
+                found.note(shape.value.value, rows.by_convention(conventions.SIZES_A_CREATION))

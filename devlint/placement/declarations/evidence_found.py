@@ -1,0 +1,68 @@
+"""What is gathered while a body is read: the signs of each name, and what it is handed to."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from devlint.placement.declarations import evidence_rows as rows
+from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
+from devlint.placement.declarations.imports import ImportTable
+
+
+class Found:
+    """The signs gathered so far."""
+
+    def __init__(self, imports: ImportTable, parameters: list[str]) -> None:
+        self.imports = imports
+        self.first = parameters[0] if parameters else ""
+        self.parameters = frozenset(parameters)
+        self._signs: dict[str, set[Sign]] = {}
+        self._handed_on: dict[str, list[HandedOn]] = {}
+        self._classes: dict[str, list[str]] = {}
+        self.called: set[str] = set()
+        """Attributes of the first parameter that are called."""
+        self.kept: list[tuple[str, str]] = []
+        """Parameters, each with an attribute of the first one that keeps it as it was given."""
+        self.bound: set[str] = set()
+        """Names that the body binds."""
+        self.iterated: list[tuple[str, str]] = []
+        """Pairs of names: one of an item, and that of what is iterated."""
+
+    def note(self, name: str, sign: Sign) -> None:
+        self._signs.setdefault(name, set()).add(sign)
+
+    def note_parameter(self, name: str, sign: Sign) -> None:
+        """Note what is told of parameters alone."""
+        if name in self.parameters:
+            self.note(name, sign)
+
+    def note_handed_on(self, name: str, handed: HandedOn) -> None:
+        self._handed_on.setdefault(name, []).append(handed)
+
+    def note_class(self, name: str, class_name: str | None) -> None:
+        if name in self.parameters and class_name:
+            self._classes.setdefault(name, []).append(class_name)
+
+    def uses(self) -> Uses:
+        for item, whole in self.iterated:
+            signs = self._signs.get(item, set())
+            if rows.TENSOR in signs and rows.MOVED not in signs:
+                self.note(whole, rows.ITEMS)
+        for name in self.bound & self._signs.keys():
+            # Under the same name, it may be another value.
+            self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
+        return Uses(
+            {name: frozenset(signs) for name, signs in self._signs.items()},
+            {name: tuple(handed) for name, handed in self._handed_on.items()},
+            {name: tuple(classes) for name, classes in self._classes.items()},
+            frozenset(self.called),
+            tuple(self.kept),
+        )
+
+
+def names_of(node: cst.BaseExpression) -> list[str]:
+    if isinstance(node, cst.Name):
+        return [node.value]
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return [element.value.value for element in node.elements if isinstance(element.value, cst.Name)]
+    return []

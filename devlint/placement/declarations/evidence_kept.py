@@ -1,0 +1,53 @@
+"""What a class does with what its constructor was handed: `self.model = model`, and elsewhere `self.model.eval()`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.evidence_grades import Shows, Signs
+from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.imports import ImportTable
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How the methods of a class use the attribute that keeps a parameter of its constructor."""
+
+    signs: Signs = frozenset()
+    """What shows that it is a module."""
+    called: bool = False
+    """The class is a Module, and calls it with arguments."""
+
+
+NOT_KEPT = Kept()
+
+
+def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kept]:
+    """By the name of each parameter that an attribute keeps, how the whole class uses that attribute."""
+    owner = constructor.owner
+    assert owner is not None
+    attributes = uses_in(constructor, imports).kept
+    if not attributes:
+        return {}
+    found: dict[str, Kept] = {}
+    names = {attribute for _, attribute in attributes}
+    used = [
+        (_self_of(method), uses_in(method, imports))
+        for method in owner.methods.values()
+        if not names.isdisjoint(method.own.mentioned)
+    ]
+    for name, attribute in attributes:
+        signs = frozenset(
+            sign for me, uses in used for sign in uses.signs.get(f"{me}.{attribute}", ()) if sign.shows is Shows.MODULE
+        )
+        called = owner.is_module and any(attribute in uses.called for _, uses in used)
+        before = found.get(name, NOT_KEPT)
+        found[name] = Kept(before.signs | signs, before.called or called)
+    return found
+
+
+def _self_of(method: FunctionInfo) -> str:
+    first = method.header.params.params[:1]
+    return first[0].name.value if first else ""

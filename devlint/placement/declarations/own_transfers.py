@@ -1,0 +1,65 @@
+"""What a class moves itself, when it overrides `_apply`, `to` or `cuda`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.syntax.nodes import descend, string_value
+
+_OVERRIDDEN = ("_apply", "to", "cuda")
+_BY_NAME = frozenset({"getattr", "setattr", "vars", "__dict__", "__setattr__", "__getattribute__", "tree_map"})
+"""Ways to reach attributes that are not named."""
+
+
+def moves_itself(info: ClassInfo, name: str) -> bool:
+    """Whether an override in the class, or above it, may move this attribute: it names it, or what it names is open.
+
+    An override that moves other attributes by their names, and calls the inherited one, leaves it where it is
+    (fixture `overridden_transfers`).
+    """
+    overrides = [method for one in info.order for way in _OVERRIDDEN if (method := one.methods.get(way)) is not None]
+    if not overrides:
+        return False
+    find = partial(_any_may_move, info, overrides, name)
+    return find() if info.linkage is None else info.linkage.query(("moves itself", info, name), find, True)
+
+
+def _any_may_move(info: ClassInfo, overrides: list[FunctionInfo], name: str) -> bool:
+    return any(not _goes_on(method) or _may_move(info, method, name) for method in overrides)
+
+
+def _goes_on(override: FunctionInfo) -> bool:
+    """Whether it calls the inherited one: an override that replaces it altogether is trusted."""
+    return any(isinstance(child, cst.Name) and child.value == "super" for child in descend(override.node.body))
+
+
+def _may_move(info: ClassInfo, override: FunctionInfo, name: str) -> bool:
+    reached: set[str] = set()
+    pending = [override]
+    walked: list[FunctionInfo] = []
+    while pending:
+        method = pending.pop()
+        walked.append(method)
+        for child in descend(method.node.body):
+            if isinstance(child, cst.Name) and child.value in _BY_NAME:
+                return True
+            if isinstance(child, cst.Attribute) and isinstance(child.value, cst.Name):
+                reached.add(child.attr.value)
+                called = info.method(child.attr.value)
+                if called is not None and called not in walked and called not in pending:
+                    pending.append(called)
+    return name in reached or _is_kept_by_name(info, name)
+
+
+def _is_kept_by_name(info: ClassInfo, name: str) -> bool:
+    """Whether some method hands the attribute's name on as a text: `self.register_memory("v", 0.0)`."""
+    return any(
+        isinstance(child, cst.SimpleString) and string_value(child.value) == name
+        for one in info.order
+        for method in one.methods.values()
+        if name in method.own.mentioned or method.name == "__init__"
+        for child in descend(method.node.body)
+    )
