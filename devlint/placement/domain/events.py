@@ -48,6 +48,13 @@ class ParameterIgnored(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RequestDropped(Event):
+    """``asked or "cuda" if torch.cuda.is_available() else "cpu"``: where the test fails, ``asked`` has no effect."""
+
+    asked: cst.BaseExpression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Defaulted(Event):
     """A default argument names a device; it is evaluated once, with the definition."""
 
