@@ -213,6 +213,8 @@ class Called(Event):
     """The conditions under which the event happens."""
     on_cpu: bool = False
     """Reachable only where nothing is on an accelerator."""
+    left_out: str = ""
+    """A parameter that is not given and that the callee hands to ``torch.load`` as ``map_location``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -125,9 +125,10 @@ def note_dropped_request(interp: Interpreter, node: cst.IfExp) -> None:
     Parentheses would say that this is meant. A bare tree has none: there the rule looks again.
     """
     body = node.body
-    if isinstance(body, cst.BooleanOperation) and isinstance(body.operator, cst.Or):
-        if _spells_device(body.right) and _spells_device(node.orelse):
-            interp.emit(RequestDropped(node, interp.scope, body.left))
+    if not isinstance(body, cst.BooleanOperation) or not isinstance(body.operator, cst.Or):
+        return
+    if _spells_device(body.right) and _spells_device(node.orelse):
+        interp.emit(RequestDropped(node, interp.scope, body.left))
 
 
 def _spells_device(node: cst.BaseExpression) -> bool:

@@ -93,7 +93,8 @@ class UnusedDeviceParameter(Rule):
         import libcst as cst
 
         choice = event.node
-        assert isinstance(choice, cst.IfExp) and isinstance(choice.body, cst.BooleanOperation)
+        assert isinstance(choice, cst.IfExp)
+        assert isinstance(choice.body, cst.BooleanOperation)
         if not is_bare(choice) and choice.body.lpar:
             return
         asked, fallback = quoted(event.asked, "the device"), code_of(choice.body.right)
