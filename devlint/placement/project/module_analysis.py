@@ -224,8 +224,8 @@ class ModuleAnalysis:
         other = self._other_holder(info)
         if other is not None:
             return other.summary(info)
-        if info.owner is not None and self.in_progress(info.owner):
-            return None
+        if info.owner is not None and info.own.mentioned and self.in_progress(info.owner):
+            return None  # what it reads of ``self`` is not known yet
         interp = self._evaluated(info)
         return None if interp is None else interp.result()
 

@@ -89,7 +89,7 @@ inputs are on the accelerator.
 
 A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an
 argument of a function that is not `forward`, the confidence is medium. It is low where the function stands inside
-another one, where the creation is at module level, and where the file hands a helper of its own CPU tensors only. It
+another one that does not return it, where the creation is at module level, and where the file hands a helper of its own CPU tensors only. It
 is low as well where a notebook hands what it made to a module that it does not move.
 Which methods are called in place of `forward` is known by their names only.
 """
@@ -114,7 +114,7 @@ from devlint.drafts.wording import (
     quoted,
 )
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Kind, Opaque, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import Function, Kind, Opaque, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
@@ -148,6 +148,10 @@ class CreationWithoutDevice(Rule):
         self._handed_out = HandedOut(self._definitions)
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
+        self._nested: list[tuple[str, Draft]] = []
+        """Clashes in nested definitions, as they are where others call them."""
+        self._handed_back: set[str] = set()
+        """Definitions that another one returns: whoever gets one calls it with tensors of their own."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
 
@@ -205,6 +209,9 @@ class CreationWithoutDevice(Rule):
                     suffixed(mine.node, f".to({where})") if where and mine.node is not event.node else (),
                 )
                 draft = replace(draft, node=mine.node, scope=event.scope, trace=(*branches, *draft.trace), repair=move)
+            if step.scope.is_nested and draft.confidence is Confidence.LOW:
+                likely = _confidence(replace(event, placed_by_callers=True), step, theirs)
+                self._nested.append((step.scope.qualname, replace(draft, confidence=likely)))
             if draft.confidence is Confidence.MEDIUM:
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
@@ -224,12 +231,15 @@ class CreationWithoutDevice(Rule):
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
+        if isinstance(event.value, Function):
+            self._handed_back.add(event.value.info.qualname)
         self._handed_out.returned(event)
         return ()
 
     def finish(self) -> Iterable[Draft]:
         """What is known only after the whole file."""
         yield from self._handed_out.finish()
+        yield from (draft for definition, draft in self._nested if definition in self._handed_back)
         for definition, arguments, draft in self._undecided:
             read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
             if arguments.isdisjoint(read_on_host):
@@ -266,7 +276,7 @@ def _given(value: Value) -> frozenset[str]:
 
 
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
-    if step.scope.setting in (Setting.HOST, Setting.CONSTRUCTION):
+    if step.scope.setting is Setting.HOST or event.scope.setting is Setting.CONSTRUCTION:
         # While an object is built nothing of it has been moved yet.
         return Confidence.LOW
     anchors = set()

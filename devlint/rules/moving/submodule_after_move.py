@@ -240,9 +240,8 @@ class SubmoduleAfterMove(Rule):
                 used = (part.used,) if part.used is not None else ()
                 yield _draft(part, "so it stays on the CPU", (*_before(part), draft_step(part.made), *used))
 
-
     def _is_premature(self, part: _Added) -> bool:
-        """Whether a constructor moves `self` before there is anything to move: the move is what is in the wrong place."""
+        """Whether a constructor moves `self` before there is anything to move: the move is in the wrong place."""
         scope = part.event.scope
         constructs = scope.class_name is not None and scope.qualname == f"{scope.class_name}.__init__"
         return constructs and part.owner == "self" and scope.qualname not in self._built
