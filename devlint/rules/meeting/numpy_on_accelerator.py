@@ -6,9 +6,8 @@ Finds `.numpy()`, `np.f(t)`, `array[t]`, and calls of matplotlib, scikit-learn o
 accelerator, or that is where the caller put it while the same function shows that this may be an accelerator: a sibling
 goes through `.cpu()` first, it is an input of `forward` that indexes an array, a method of a Module makes a tensor of
 numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
-does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of a tensor that the
-function moved to a device by name, that a module computed in its own method, or that is taken from a graph
-(`.detach()`, `.data`).
+does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of a tensor that the function moved to a
+device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`).
 
 ## Why is this bad
 
