@@ -22,7 +22,16 @@ def where_methods_put_it(info: ClassInfo, name: str, module: Module) -> Module:
         return module
     if not any(_moves(method, name) for one in info.order for method in one.methods.values()):
         return module
-    return replace(module, device=SameAs(Symbol(Anchor.EXPRESSION, f"self.{name}", f"{info.qualname}:{name}@held")))
+    return replace(module, device=SameAs(Symbol(Anchor.EXPRESSION, f"self.{name}", f"{info.qualname}:{name}{_HELD}")))
+
+
+def is_put_by_methods(value: object) -> bool:
+    """Whether a module is where some method puts it: in another order of calls it may still be on the CPU."""
+    device = value.device if isinstance(value, Module) else UNKNOWN
+    return isinstance(device, SameAs) and device.symbol.key.endswith(_HELD)
+
+
+_HELD = "@held"
 
 
 def _moves(method: FunctionInfo, name: str) -> bool:
