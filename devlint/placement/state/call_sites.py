@@ -81,8 +81,13 @@ class ArgumentLog:
             return replace(event, callers_on_cpu=True)
         if scope.is_nested and direct and any(self._each_call(value, _is_placed) for value in sides):
             return replace(event, placed_by_callers=True)
-        if any(self._each_call(value, _is_placed_nowhere) and self._some_call(value, _stays_on_cpu) for value in sides):
-            # All call sites are known, some pass a CPU tensor, and none an argument that is known to be elsewhere.
+        in_class = scope.class_name is not None
+        if any(
+            self._each_call(value, _is_placed_nowhere) and (not in_class or self._some_call(value, _stays_on_cpu))
+            for value in sides
+        ):
+            # All call sites are known, and none passes an argument that could be elsewhere. What a class hands to a
+            # method of its own comes of its state and of its callers: there an unknown value says nothing of the CPU.
             in_sight = direct or (scope.class_name is None and self._only_used_here(name))
             return replace(event, callers_on_cpu=in_sight)
         return event
