@@ -84,9 +84,11 @@ def test_a_private_function_of_whose_arguments_no_call_tells_is_doubted() -> Non
 
 def test_a_method_of_whose_arguments_no_call_tells_is_not_doubted_unless_a_call_gives_a_cpu_tensor() -> None:
     program = """
+    import somewhere
+
     class Curve:
-        def area(self, source):
-            return self._scaled(source.fetch())
+        def area(self):
+            return self._scaled(somewhere.fetch())
 
         def _scaled(self, t: torch.Tensor):
             return t * torch.ones(3)
