@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
 from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_accelerator, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Device,
+    Known,
+    SameAs,
+    is_accelerator,
+    is_device_by_name,
+    leaves,
+)
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 
 if TYPE_CHECKING:
@@ -143,7 +153,9 @@ def device_expression_of(operand: MismatchOperand) -> str:
     """An expression for the operand's device, valid where the operand is in scope; empty if there is none."""
     code = code_of(operand.node)
     if is_module(operand):
-        return f"next({'self' if code.startswith('self.') else code}.parameters()).device"
+        # What an object that is no Module holds has a place of its own; the parts of a Module share that of `self`.
+        own = is_device_by_name(device_of(operand.value) or UNKNOWN)
+        return f"next({'self' if code.startswith('self.') and not own else code}.parameters()).device"
     if all(part.isidentifier() for part in code.split(".")):
         return f"{code}.device"
     device = device_of(operand.value)

@@ -74,6 +74,9 @@ class Definitions:
         if root is None:
             return DeviceExpression(target, Applicability.SUGGESTION)  # a device written out
         if root[1] == "self":
+            begun = self._begun.get(step.scope)
+            if target.startswith("next(self.parameters") and not (begun and begun.owner and begun.owner.is_module):
+                return None
             return DeviceExpression(target, Applicability.SUGGESTION) if step.scope.class_name is not None else None
         if root[1] == target and not step.scope.qualname:
             # Whether it is bound by then is left to the reader.

@@ -54,6 +54,8 @@ class Commits:
                 files = Path(scratch) / commit
                 _write(repository, blobs, files)
                 files.rename(target)
+        # As in a clone: a file of `src/` and one beside it find each other by the root of the repository.
+        (target / ".git").mkdir(exist_ok=True)
         return target
 
     def repository(self, repo: str) -> Path:

@@ -10,6 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import substitute
+from devlint.placement.declarations.class_body import named_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
@@ -40,7 +41,8 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu
+from devlint.placement.state.held_modules import where_methods_put_it
+from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.semantics import Dim, library_models
 
@@ -241,6 +243,16 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
         return _stored_later(interp, info, name) or NOTHING
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
+    return _of_class_body(interp, info, name)
+
+
+def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
+    """``self.net_class``, which a class body sets to another class."""
+    for one in info.order:
+        named = named_value(one.node, name)
+        if named is not None:
+            found = (interp.program.holder(one) or interp.program).global_value(named)
+            return found if isinstance(found, (ClassValue, Reference)) else NOTHING
     return NOTHING
 
 
@@ -258,8 +270,8 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
     if interp.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
         return replace(value, device=UNKNOWN)
     info = owner.info
-    if isinstance(value, Module) and info.is_module:
-        return _following(value, info, fact)
+    if isinstance(value, Module):
+        return _following(value, info, fact) if info.is_module else where_methods_put_it(info, fact.name, value)
     if isinstance(value, Container) and isinstance(value.rest, Tensor) and value.rest.kind is Kind.BUFFER:
         # A metric's list state, which its `_apply` moves.
         return value
@@ -299,7 +311,7 @@ def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Att
     """A plain tensor on self stays where it was put, unless the class moves it itself."""
     if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
         return NOTHING
-    if fact.stores > 1:
+    if fact.stores > 1 and not (is_bare_on_cpu(value) and is_only_updated(info, fact.name)):
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
         if not isinstance(later, Tensor) or moves_itself(info, fact.name):
             return NOTHING

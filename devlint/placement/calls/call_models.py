@@ -14,6 +14,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import builtin_models, library_dispatch
 from devlint.placement.calls import higher_order as indirect
+from devlint.placement.calls.load_places import note_load
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -179,6 +180,7 @@ def _same(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _load(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    note_load(interp, site)
     location = site.argument("map_location", 1)
     if location is None or (isinstance(location.value, Constant) and location.value.value is None):
         # The file determines the device of each tensor; later uses show what the file contains.

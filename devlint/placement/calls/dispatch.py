@@ -87,7 +87,8 @@ def call(interp: Interpreter, node: cst.Call) -> Value:
 def _tell(
     interp: Interpreter, node: cst.Call, name: str, site: CallSite, receiver: Value | None, result: Value
 ) -> None:
-    interp.emit(Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world))
+    left_out = interp.take_left_out(node)
+    interp.emit(Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out))
 
 
 def arguments(interp: Interpreter, node: cst.Call) -> CallSite:

@@ -33,6 +33,7 @@ from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -58,9 +59,10 @@ def call_with_values(
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
     inner = _evaluate(interp, program, info, definition, site, receiver, modules)
+    doubtful = is_put_by_methods(receiver)
     for event in inner.events:
         if isinstance(event, DeviceMismatch) and _is_about(event, handed):
-            interp.emit(replace(event, caller=interp.scope))
+            interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
     return _settled(inner, inner.result())
 
 

@@ -9,6 +9,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import library_dispatch
+from devlint.placement.calls.attributes import attribute_of
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import computes, of_inherited_forward
@@ -151,7 +152,8 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         method = receiver.info.method(name)
         if method is not None:
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
-        return NOTHING
+        part = attribute_of(interp, receiver, name, function)
+        return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
     if receiver.assumed:
         return NOTHING
     if not computes(name):

@@ -280,7 +280,11 @@ def _meet_module(
     own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=module.provenance)
     if not _placed_on_purpose(module):
         return
+    told = module.info is not None and module.info.method("forward") is not None
     for b in bound:
+        if isinstance(b.value, Container) and b.value.keys is not None and told:
+            # Of a dict of inputs its `forward` may move some, and use others on the host: its body tells.
+            continue
         if isinstance(b.value, Container):
             items = [Bound(b.role, item, b.node, strict=True) for item in b.value.items]
         else:

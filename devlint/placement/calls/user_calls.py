@@ -9,6 +9,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.inlining import call_with_values
+from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
@@ -46,6 +47,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     summary = interp.program.summary(info)
     if summary is None:
         return NOTHING
+    note_call(interp, node, info, site)
     seen = call_with_values(interp, node, info, site, function.receiver)
     result = returned(interp, node, info, summary, substitution) if seen is None else handed_back(interp, node, seen)
     _note_moved(interp, site, result)

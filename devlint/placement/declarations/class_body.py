@@ -24,6 +24,16 @@ def names_blocks(node: cst.ClassDef) -> bool | None:
     return None
 
 
+def named_value(node: cst.ClassDef, name: str) -> str | None:
+    """The name that the body gives an attribute as its value, ``Net`` of ``net_class = Net``; None for other values."""
+    for statement in body_of(node.body):
+        if isinstance(statement, (cst.Assign, cst.AnnAssign)) and isinstance(statement.value, cst.Name):
+            targets = [t.target for t in statement.targets] if isinstance(statement, cst.Assign) else [statement.target]
+            if any(isinstance(target, cst.Name) and target.value == name for target in targets):
+                return statement.value.value
+    return None
+
+
 def annotated_fields(node: cst.ClassDef) -> list[tuple[str, str]]:
     """Names annotated in a class body, with their annotations' source, in order."""
     return [

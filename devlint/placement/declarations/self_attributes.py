@@ -27,13 +27,20 @@ def own_names(node: FunctionNode) -> OwnNames:
 def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression | None, ...]]:
     """What a method assigns to each attribute of ``self``, statement by statement.
 
-    None where no expression of its own is assigned: an unpacked value, an augmented assignment.
+    None where no expression of its own is assigned: an unpacked value. For ``self.x += y`` it is ``self.x``.
     """
     first = node.params.params[:1]
     found: dict[str, tuple[cst.BaseExpression | None, ...]] = {}
     for name, value in _stored(node, first[0].name.value) if first else ():
         found[name] = (*found.get(name, ()), value)
     return found
+
+
+def updates(node: cst.BaseExpression | None, name: str) -> bool:
+    """Whether an expression that is stored as ``self.name`` computes on what is there: it stays where that is."""
+    if isinstance(node, cst.BinaryOperation):
+        return updates(node.left, name) or updates(node.right, name)
+    return isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.attr.value == name
 
 
 def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpression | None]]:
@@ -45,7 +52,7 @@ def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpressi
         elif isinstance(child, cst.AnnAssign):
             targets, assigned = [child.target], child.value
         elif isinstance(child, cst.AugAssign):
-            targets = [child.target]
+            targets, assigned = [child.target], child.target
         for target in targets:
             unpacks = isinstance(target, (cst.Tuple, cst.List))
             for one in target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]:

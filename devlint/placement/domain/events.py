@@ -48,6 +48,13 @@ class ParameterIgnored(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RequestDropped(Event):
+    """``asked or "cuda" if torch.cuda.is_available() else "cpu"``: where the test fails, ``asked`` has no effect."""
+
+    asked: cst.BaseExpression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Defaulted(Event):
     """A default argument names a device; it is evaluated once, with the definition."""
 
@@ -206,6 +213,8 @@ class Called(Event):
     """The conditions under which the event happens."""
     on_cpu: bool = False
     """Reachable only where nothing is on an accelerator."""
+    left_out: str = ""
+    """A parameter that is not given and that the callee hands to ``torch.load`` as ``map_location``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

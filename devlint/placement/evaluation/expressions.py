@@ -35,6 +35,7 @@ from devlint.placement.evaluation.branching import branch
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
 from devlint.placement.state import conditions
+from devlint.placement.state.devices import note_dropped_request
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of, literal
 from devlint.placement.syntax.operators import BINARY
@@ -228,6 +229,8 @@ def boolean(interp: Interpreter, node: cst.BooleanOperation) -> Value:
 
 def conditional(interp: Interpreter, node: cst.IfExp) -> Value:
     condition = conditions.test(interp, node.test)
+    if condition.cpu_when is not None or condition.known is not None:
+        note_dropped_request(interp, node)
     results: dict[bool, Value] = {}
 
     def arm(outcome: bool, expression: cst.BaseExpression) -> None:

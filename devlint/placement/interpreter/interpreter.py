@@ -85,6 +85,9 @@ class Interpreter:
         self._loops: list[Loop] = []
         self._muted = 0
         self._fates: dict[int, str] = {}
+        self._left_out: dict[int, str] = {}
+        self.load_places: set[str] = set()
+        """Parameters of the definition that a ``torch.load`` takes as its ``map_location``."""
         self._global_names: set[str] = set()
         self._first_iteration_clashes: set[int] = set()
 
@@ -178,6 +181,13 @@ class Interpreter:
     def take_fate(self, node: cst.CSTNode) -> str:
         """How the result of a call is used; USED unless the enclosing statement recorded otherwise."""
         return self._fates.pop(id(node), Fate.USED)
+
+    def note_left_out(self, node: cst.CSTNode, parameter: str) -> None:
+        """Record a parameter that a call leaves out, by which the callee would load to where the caller says."""
+        self._left_out[id(node)] = parameter
+
+    def take_left_out(self, node: cst.CSTNode) -> str:
+        return self._left_out.pop(id(node), "")
 
     def declare_global(self, names: Iterable[str]) -> None:
         """Record names that are declared ``global`` or ``nonlocal``."""

@@ -69,6 +69,9 @@ class Program(Protocol):
     def stores_of(self, info: FunctionInfo) -> ObjectStores | None:
         """What the walk of a definition stores on objects; None while it runs, or too deep."""
 
+    def load_places_of(self, info: FunctionInfo) -> frozenset[str]:
+        """The parameters that a definition hands to ``torch.load`` as ``map_location``; empty while it runs."""
+
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
         """Whether what a function stores on an object is present on every new object of the class."""
 

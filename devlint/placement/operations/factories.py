@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.state.devices import resolve_device
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, DType, Elements, Factory, Shape
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def create(
         provenance = interp.step(StepKind.MADE, node, device, factory.name, None, factory, bare)
     value = Tensor(
         device,
-        _dim(factory, call),
+        _dim(interp, factory, call),
         _elements(factory, call),
         _dtype(factory, call),
         evidence=Evidence.CERTAIN,
@@ -168,9 +170,10 @@ def _is_true(argument: Argument | None) -> bool:
     return argument is not None and isinstance(argument.value, Constant) and argument.value.value is True
 
 
-def _dim(factory: Factory, call: CallSite) -> Dim:
+def _dim(interp: Interpreter, factory: Factory, call: CallSite) -> Dim:
     if factory.name in _FROM_DATA:
-        return _dim_of_data(factory, call)
+        found = _dim_of_data(factory, call)
+        return Dim.NONZERO if found is Dim.UNKNOWN and _is_sequence(interp, call) else found
     if factory.shape is Shape.ZERO:
         return Dim.ZERO
     if factory.shape is Shape.NONZERO:
@@ -201,6 +204,18 @@ def _dim_of_data(factory: Factory, call: CallSite) -> Dim:
         return Dim.NONZERO if legacy or value.numpy else Dim.ZERO if value.number else Dim.UNKNOWN
     # ``torch.FloatTensor(rewards)``: of a number it would make so many elements, of all else a copy with dimensions.
     return Dim.NONZERO if legacy else Dim.UNKNOWN
+
+
+_SEQUENCE = re.compile(r"(?:Optional\[)?(?:\w+\.)?(?:[Ll]ist|[Tt]uple|Sequence)(?:\[[^|]*\])?(?: ?\| ?None)?\]?")
+
+
+def _is_sequence(interp: Interpreter, call: CallSite) -> bool:
+    """``torch.tensor(sizes)`` of an argument that its annotation says to be a list of anything."""
+    node = call.positional[0].node if call.positional else None
+    if interp.info is None or not isinstance(node, cst.Name) or interp.state.versions.get(node.value, 0):
+        return False
+    stated = (p.annotation for p in parameters_of(interp.info.header) if p.name.value == node.value)
+    return any(s is not None and _SEQUENCE.fullmatch(code_of(s.annotation)) is not None for s in stated)
 
 
 def _dim_of_source(factory: Factory, call: CallSite) -> Dim:

@@ -224,8 +224,8 @@ class ModuleAnalysis:
         other = self._other_holder(info)
         if other is not None:
             return other.summary(info)
-        if info.owner is not None and self.in_progress(info.owner):
-            return None
+        if info.owner is not None and info.own.mentioned and self.in_progress(info.owner):
+            return None  # what it reads of ``self`` is not known yet
         interp = self._evaluated(info)
         return None if interp is None else interp.result()
 
@@ -321,12 +321,14 @@ class ModuleAnalysis:
         return (interp, *(part for method in info.builders if (part := self._evaluated(method)) is not None))
 
     def stores_of(self, info: FunctionInfo) -> ObjectStores | None:
-        """What the walk of a definition stores on objects; None while it runs, or too deep."""
         interp = self._evaluated(info)
         return None if interp is None else interp.object_stores
 
+    def load_places_of(self, info: FunctionInfo) -> frozenset[str]:
+        interp = self._evaluated(info)
+        return frozenset() if interp is None else frozenset(interp.load_places)
+
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
-        """Whether what a function stores on an object is present on every new object of the class."""
         if self._other_holder(info) is not None:
             return False
         constructs = function is not None and function.name == "__init__"
@@ -339,7 +341,6 @@ class ModuleAnalysis:
         return any((info, name) in one.object_stores.buffers for one in self._constructing(info))
 
     def note_buffer(self, info: ClassInfo, name: str) -> None:
-        """Record a registered buffer, with a value or None: later assignments to the name replace the buffer."""
         if not self._queried:
             self._buffers.add((info, name))
 

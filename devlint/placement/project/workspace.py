@@ -183,6 +183,9 @@ class Workspace:
             if module is None or (self._files.is_package(module) and count < len(parts) - 1):
                 continue
             found = self._member_path(module, parts[count:])
+            if found == Reference(name) and locate(name) is not None:
+                # `from package import submodule` in the package's own `__init__`: the import leads back to itself.
+                break
             if found is not None:
                 return found
         whole = locate(name)

@@ -81,8 +81,13 @@ class ArgumentLog:
             return replace(event, callers_on_cpu=True)
         if scope.is_nested and direct and any(self._each_call(value, _is_placed) for value in sides):
             return replace(event, placed_by_callers=True)
-        if any(self._each_call(value, _is_placed_nowhere) for value in sides):
-            # All call sites are known, and none passes an argument that could be elsewhere.
+        in_class = scope.class_name is not None
+        if any(
+            self._each_call(value, _is_placed_nowhere) and (not in_class or self._some_call(value, _stays_on_cpu))
+            for value in sides
+        ):
+            # All call sites are known, and none passes an argument that could be elsewhere. What a class hands to a
+            # method of its own comes of its state and of its callers: there an unknown value says nothing of the CPU.
             in_sight = direct or (scope.class_name is None and self._only_used_here(name))
             return replace(event, callers_on_cpu=in_sight)
         return event
@@ -140,6 +145,10 @@ class ArgumentLog:
             return False
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
+
+    def _some_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
+        """Whether some call site in the file passes such an argument for a parameter that this value follows."""
+        return any(gives(given) for symbol in _symbols(value) for given in self._arguments.get(symbol.key, []))
 
 
 MOVED = "moved"

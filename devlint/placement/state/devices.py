@@ -19,9 +19,9 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.device_names import name_of_constant
-from devlint.placement.domain.events import DeviceNamed, Sink
+from devlint.placement.domain.events import DeviceNamed, RequestDropped, Sink
 from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, Known, SameAs, Symbol
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, literal
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -117,3 +117,22 @@ def is_dtype(value: Value, node: cst.BaseExpression) -> bool:
         return value.name.startswith("torch.")
     text = code_of(node)
     return isinstance(value, (UnknownValue, Opaque, Host)) and "type" in text.rsplit(".", 1)[-1].lower()
+
+
+def note_dropped_request(interp: Interpreter, node: cst.IfExp) -> None:
+    """Emit an event where ``if`` takes the whole of ``device or "cuda"``, since ``or`` binds tighter.
+
+    Parentheses would say that this is meant. A bare tree has none: there the rule looks again.
+    """
+    body = node.body
+    if not isinstance(body, cst.BooleanOperation) or not isinstance(body.operator, cst.Or):
+        return
+    if _spells_device(body.right) and _spells_device(node.orelse):
+        interp.emit(RequestDropped(node, interp.scope, body.left))
+
+
+def _spells_device(node: cst.BaseExpression) -> bool:
+    """Whether it is a literal that names a device, or ``torch.device`` of one."""
+    if isinstance(node, cst.Call) and code_of(node.func) in ("torch.device", "device") and len(node.args) == 1:
+        node = node.args[0].value
+    return isinstance(node, cst.SimpleString) and name_of_constant(Constant(literal(node))) is not None

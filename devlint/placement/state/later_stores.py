@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.self_attributes import updates
 from devlint.placement.domain.abstract_values import NONE, Instance, Kind, Tensor, Value
 from devlint.placement.domain.lattice import CPU
 
@@ -19,20 +20,25 @@ def later_stores(interp: Interpreter, info: ClassInfo, name: str) -> tuple[Value
     """What other methods store under an attribute of ``self``; None where one of it is surely no tensor made there.
 
     What the methods assign is looked at first: to evaluate the methods of a large class costs more than all the rest.
+    A sum that goes on (``self.total += x``) stays where it is and is left out.
     """
     methods = [(one, method) for one in info.order for method in one.assigned_outside_init.get(name, ())]
     if not all(_may_be_made_here(method, name) for _, method in methods):
         return None
     found: list[Value] = []
     for one, method in methods:
+        expressions = method.stored_expressions.get(name, ())
+        goes_on = [updates(expression, name) for expression in expressions]
+        if all(goes_on):
+            continue
         program = interp.program.holder(one) or interp.program
         stores = interp.object_stores if method is interp.info else program.stores_of(method)
         if stores is None:
             return None
         values = stores.later.get((method.qualname, name), {})
-        if len(values) != len(method.stored_expressions.get(name, ())):
+        if len(values) != len(expressions):
             return None
-        found += values.values()
+        found += (value for value, again in zip(values.values(), goes_on, strict=True) if not again)
     return tuple(found)
 
 
@@ -40,7 +46,8 @@ def _may_be_made_here(method: FunctionInfo, name: str) -> bool:
     """Whether each value that a method stores may be a tensor that it makes, with torch or a function, or None."""
     imports = method.linkage.imports if method.linkage is not None else {}
     return all(
-        value is not None and _makes_a_value(value, imports) for value in method.stored_expressions.get(name, ())
+        value is not None and (updates(value, name) or _makes_a_value(value, imports))
+        for value in method.stored_expressions.get(name, ())
     )
 
 
@@ -67,6 +74,16 @@ def first_on_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | Non
     """The first of the later stores where every one is of the CPU's, or of None; else None."""
     values = [value for value in later_stores(interp, info, name) or () if value != NONE]
     return values[0] if values and all(map(is_bare_on_cpu, values)) else None
+
+
+def is_only_updated(info: ClassInfo, name: str) -> bool:
+    """Whether other methods than the constructor only go on with what an attribute holds: ``self.total += x``."""
+    return all(
+        updates(expression, name)
+        for one in info.order
+        for method in one.assigned_outside_init.get(name, ())
+        for expression in method.stored_expressions.get(name, (None,))
+    )
 
 
 def is_bare_on_cpu(value: Value) -> bool:

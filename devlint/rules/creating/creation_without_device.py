@@ -89,8 +89,8 @@ inputs are on the accelerator.
 
 A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an
 argument of a function that is not `forward`, the confidence is medium. It is low where the function stands inside
-another one, where the creation is at module level, and where the file hands a helper of its own CPU tensors only. It
-is low as well where a notebook hands what it made to a module that it does not move.
+another one that does not return it, where the creation is at module level, and where the file hands a helper of its own
+CPU tensors only. It is low as well where a notebook hands what it made to a module that it does not move.
 Which methods are called in place of `forward` is known by their names only.
 """
 
@@ -114,7 +114,7 @@ from devlint.drafts.wording import (
     quoted,
 )
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Kind, Opaque, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import Function, Kind, Opaque, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
@@ -148,6 +148,10 @@ class CreationWithoutDevice(Rule):
         self._handed_out = HandedOut(self._definitions)
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
+        self._nested: list[tuple[str, Draft]] = []
+        """Clashes in nested definitions, as they are where others call them."""
+        self._handed_back: set[str] = set()
+        """Definitions that another one returns: whoever gets one calls it with tensors of their own."""
         self._on_host: dict[str, set[str]] = {}
         """By definition: the arguments that it hands, or what came of them, to numpy as they are."""
 
@@ -205,6 +209,9 @@ class CreationWithoutDevice(Rule):
                     suffixed(mine.node, f".to({where})") if where and mine.node is not event.node else (),
                 )
                 draft = replace(draft, node=mine.node, scope=event.scope, trace=(*branches, *draft.trace), repair=move)
+            if step.scope.is_nested and draft.confidence is Confidence.LOW:
+                likely = _confidence(replace(event, placed_by_callers=True), step, theirs)
+                self._nested.append((step.scope.qualname, replace(draft, confidence=likely)))
             if draft.confidence is Confidence.MEDIUM:
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
@@ -219,17 +226,21 @@ class CreationWithoutDevice(Rule):
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
         if event.reader == ".numpy()":
-            self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value))
+            # What a module computes that an object moves says nothing of the host: there it fails as well.
+            self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value, by_name=False))
         self._handed_out.host_read(event)
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
+        if isinstance(event.value, Function):
+            self._handed_back.add(event.value.info.qualname)
         self._handed_out.returned(event)
         return ()
 
     def finish(self) -> Iterable[Draft]:
         """What is known only after the whole file."""
         yield from self._handed_out.finish()
+        yield from (draft for definition, draft in self._nested if definition in self._handed_back)
         for definition, arguments, draft in self._undecided:
             read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
             if arguments.isdisjoint(read_on_host):
@@ -259,15 +270,15 @@ def _elsewhere(device: Device | None) -> bool:
     return any(isinstance(leaf, SameAs) or (isinstance(leaf, Known) and not leaf.on_cpu) for leaf in leaves(device))
 
 
-def _given(value: Value) -> frozenset[str]:
-    """What the caller decides about the value's place."""
+def _given(value: Value, by_name: bool = True) -> frozenset[str]:
+    """What the caller decides about the value's place; ``by_name``: also by devices that are named."""
     device = device_of(value) if isinstance(value, (Tensor, Opaque)) else None
-    return frozenset(leaf.symbol.key for leaf in leaves(device or CPU) if isinstance(leaf, SameAs))
+    symbols = [leaf.symbol for leaf in leaves(device or CPU) if isinstance(leaf, SameAs)]
+    return frozenset(symbol.key for symbol in symbols if by_name or symbol.anchor is not Anchor.EXPRESSION)
 
 
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
-    if step.scope.setting in (Setting.HOST, Setting.CONSTRUCTION):
-        # While an object is built nothing of it has been moved yet.
+    if step.scope.setting is Setting.HOST or _while_it_is_built(event, step, theirs):
         return Confidence.LOW
     anchors = set()
     for leaf in leaves(device_of(theirs.value) or CPU):
@@ -291,6 +302,14 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # A helper that this file only ever hands CPU tensors (fixture `contracts`).
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> bool:
+    """Whether what meets was made or handed in when the object was built: nothing of it has been moved yet."""
+    if event.scope.setting is Setting.CONSTRUCTION:
+        return True
+    owners = {key.split(":", 1)[0] for key in _given(theirs.value)}
+    return step.scope.setting is Setting.CONSTRUCTION and step.scope.qualname in owners
 
 
 def _definition(scope: Scope) -> str:

@@ -4,10 +4,10 @@
 
 Finds `.numpy()`, `np.f(t)`, `array[t]`, and calls of matplotlib, scikit-learn or PIL with a tensor that is on an
 accelerator, or that is where the caller put it while the same function shows that this may be an accelerator: a sibling
-goes through `.cpu()` first, it is an input of `forward` that indexes an array, or a method of a Module makes a tensor
-of numpy's result again, for the module's callers. Without a sibling, `.numpy()` is a warning of a tensor that the
-function moved to a device by name, that a module computed in its own method, or that is taken from a graph
-(`.detach()`, `.data`).
+goes through `.cpu()` first, it is an input of `forward` that indexes an array, a method of a Module makes a tensor of
+numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
+does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of a tensor that the function moved to a
+device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`).
 
 ## Why is this bad
 
@@ -71,8 +71,9 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of, code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Evidence, Host, Tensor
+from devlint.placement.domain.abstract_values import DeviceName, Evidence, Function, Host, Tensor
 from devlint.placement.domain.lattice import (
+    CPU,
     UNKNOWN,
     Anchor,
     Choice,
@@ -91,7 +92,7 @@ from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Created, HostRead, Moved
+    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved
 
 
 METHOD = ".numpy()"
@@ -114,6 +115,8 @@ class NumpyOnAccelerator(Rule):
         """By definition: a transfer to the CPU of a tensor that the caller placed."""
         self._of_module: set[str] = set()
         """Methods of a Module that are called once it is where it works."""
+        self._run_there: dict[str, Called] = {}
+        """By definition: a call that hands it on together with a device."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
@@ -121,6 +124,14 @@ class NumpyOnAccelerator(Rule):
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
         if working and event.owner is not None and event.owner.is_module:
             self._of_module.add(event.scope.qualname)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        values = [argument.value for argument in event.call.arguments]
+        if any(isinstance(value, DeviceName) and value.device != CPU and not value.is_type for value in values):
+            for value in values:
+                if isinstance(value, Function):
+                    self._run_there.setdefault(value.info.qualname, event)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -159,6 +170,11 @@ class NumpyOnAccelerator(Rule):
             back = next((back for back in reentries if back.scope == scope), None)
             if back is not None:
                 step = DraftStep(back.node, back.scope, "made a tensor again here", "cpu")
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
+                continue
+            handed_on = self._run_there.get(scope.qualname)
+            if handed_on is not None and _is_tensor(event) and scope.setting is not Setting.HOST:
+                step = DraftStep(handed_on.node, handed_on.scope, "the function is handed on with a device here")
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)

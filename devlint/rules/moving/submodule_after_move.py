@@ -2,7 +2,8 @@
 
 ## What it does
 
-Finds layers, parameters and buffers that are added to a module after its `.to(device)` in the same function.
+Finds layers, parameters and buffers that are added to a module after its `.to(device)` in the same function. A
+constructor that moves `self` before it adds anything is one finding, at the move.
 
 ## Why is this bad
 
@@ -65,7 +66,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
-from devlint.drafts.wording import code_of, failing_code, operand_and_placement
+from devlint.drafts.wording import code_of, failing_code, operand_and_placement, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Kind, Module, Opaque, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Decided, exclude
@@ -112,6 +113,8 @@ class SubmoduleAfterMove(Rule):
         self._transfers: dict[int, Moved] = {}
         self._calls: dict[int, Called] = {}
         self._begun: dict[Scope, Begun] = {}
+        self._built: set[str] = set()
+        """Constructors that have given `self` a part with state before they move it."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._begun[event.scope] = event
@@ -148,6 +151,8 @@ class SubmoduleAfterMove(Rule):
             self._forget(scope, target)
         owner = target.rsplit(".", 1)[0]
         if event.attribute is not None and owner != target:
+            if not known and isinstance(event.owner, Self) and _may_hold_state(event.value):
+                self._built.add(scope)
             self._add(event, owner, target, event.value, event.arms)
         return ()
 
@@ -219,15 +224,52 @@ class SubmoduleAfterMove(Rule):
                     if step is not None and part.made.node is step.node:
                         part.used = DraftStep(event.node, event.scope, "they meet here")
                         part.handed_on = False
+                        if self._is_premature(part):
+                            yield _premature(parts)
+                            return
                         consequence = f"{operand_and_placement(mine)}; {failing_code(event)} fails"
                         yield _draft(part, consequence, (*_before(part), *trace_of(event)))
                         return
 
     def finish(self) -> Iterable[Draft]:
-        for parts in self._added.values():
+        for added in self._added.values():
+            parts = [part for part in added if not self._is_premature(part)]
+            if len(parts) < len(added):
+                yield _premature([part for part in added if part not in parts])
             for part in parts:
                 used = (part.used,) if part.used is not None else ()
                 yield _draft(part, "so it stays on the CPU", (*_before(part), draft_step(part.made), *used))
+
+    def _is_premature(self, part: _Added) -> bool:
+        """Whether a constructor moves `self` before there is anything to move: the move is in the wrong place."""
+        scope = part.event.scope
+        constructs = scope.class_name is not None and scope.qualname == f"{scope.class_name}.__init__"
+        return constructs and part.owner == "self" and scope.qualname not in self._built
+
+
+def _may_hold_state(value: Value) -> bool:
+    if isinstance(value, Module):
+        return not value.stateless
+    return isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)
+
+
+def _premature(parts: list[_Added]) -> Draft:
+    """One finding for all parts: they come after one move, and one repair serves them."""
+    first, move = parts[0], parts[0].move
+    used = next((part.used for part in parts if part.used is not None), None)
+    more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+    stays = "stays" if len(parts) == 1 else "stay"
+    made = tuple(draft_step(part.made) for part in parts[:3])
+    return Draft(
+        node=move.node,
+        scope=move.scope,
+        severity=None if used is not None else Severity.WARNING,
+        message=f"{quoted(move.call.node, '`self`')} comes before there is anything to move: "
+        f"{_name(first)}{more} {stays} on the CPU",
+        confidence=Confidence.HIGH if used is not None else Confidence.MEDIUM,
+        trace=(*_before(first), *made, *((used,) if used is not None else ())),
+        repair=Repair(Applicability.SUGGESTION, "move `self` at the end of the constructor"),
+    )
 
 
 def _made(value: Value) -> Step | None:

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds parameters named `device` (or annotated as one) that the body never reads, or assigns anew before it reads them,
-in functions that make or move tensors.
+in functions that make or move tensors. So it finds `device or "cuda" if torch.cuda.is_available() else "cpu"`, which
+Python reads as `(device or "cuda") if ... else "cpu"`: without CUDA the device that was asked for has no effect.
 
 ## Why is this bad
 
@@ -39,10 +40,12 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
 - The documentation or a comment says that the parameter is ignored or deprecated.
 - A tensor made without the device already clashes there: that is DEV101, which is repaired with the parameter.
 - A function that makes and moves nothing itself: there the confidence is low, as it is in tests.
+- Parentheses around `(device or "cuda")` say that without CUDA all is to be on the CPU.
 
 ## Fix safety
 
-There is no fix: what the device was meant for is not written anywhere.
+There is no fix: what the device was meant for is not written anywhere. A choice that drops it gets parentheses as a
+suggestion: on a machine without CUDA the program begins to use the device it was given.
 
 ## How a run confirms it
 
@@ -58,14 +61,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.draft import Draft, DraftStep
-from devlint.drafts.wording import bare_creation, code_of
-from devlint.finding import Confidence, Severity
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import bare_creation, code_of, quoted
+from devlint.finding import Applicability, Confidence, Severity
 from devlint.rules.rule import Rule
+from devlint.source.bare.nodes import is_bare
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Created, DeviceMismatch, Moved, ParameterIgnored
+    from devlint.placement.domain.events import Created, DeviceMismatch, Moved, ParameterIgnored, RequestDropped
 
 
 class UnusedDeviceParameter(Rule):
@@ -83,6 +88,28 @@ class UnusedDeviceParameter(Rule):
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
         self._ignored.append(event)
         return ()
+
+    def request_dropped(self, event: RequestDropped) -> Iterable[Draft]:
+        import libcst as cst
+
+        choice = event.node
+        assert isinstance(choice, cst.IfExp)
+        assert isinstance(choice.body, cst.BooleanOperation)
+        if not is_bare(choice) and choice.body.lpar:
+            return
+        asked, fallback = quoted(event.asked, "the device"), code_of(choice.body.right)
+        test, otherwise = code_of(choice.test), code_of(choice.orelse)
+        yield Draft(
+            node=choice,
+            scope=event.scope,
+            message=f"without `{test}` this is `{otherwise}` whatever {asked} says: `or` binds tighter than `if`",
+            confidence=Confidence.LOW if event.scope.role is Role.TEST else Confidence.MEDIUM,
+            repair=Repair(
+                Applicability.SUGGESTION,
+                "put the choice of a default in parentheses",
+                (Replace(choice, f"{code_of(event.asked)} or ({fallback} if {test} else {otherwise})"),),
+            ),
+        )
 
     def created(self, event: Created) -> Iterable[Draft]:
         # A sibling's device decides for `zeros_like` and `x.new_zeros` (fixture `decided_elsewhere`).

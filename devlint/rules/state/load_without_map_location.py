@@ -2,7 +2,8 @@
 
 ## What it does
 
-Finds `torch.load` and `torch.jit.load` without `map_location`.
+Finds `torch.load` and `torch.jit.load` without `map_location`, and calls of a function of the project that hands them
+a parameter of its own as `map_location`, where the call leaves that parameter at its default of `None`.
 
 ## Why is this bad
 
@@ -38,6 +39,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
   `weights_only=True` alone says nothing about devices.
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
   the function that gets it mentions states, checkpoints, weights or models. There the confidence is low.
+- A function that hands its parameter on has no default to be blamed for: each call decides, and is reported where it
+  does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
   the function says that it returns an array: the confidence is low.
 
@@ -153,15 +156,17 @@ class LoadWithoutMapLocation(Rule):
                 plain = bool(event.call.arguments) and _holds_no_tensor(event.call.arguments[0].value)
                 self._plain[event.scope.class_name] = plain and self._plain.get(event.scope.class_name, True)
             return ()
-        if not _loads(event.name) or event.call.unpacks or event.call.argument("map_location", 1) is not None:
+        loads = _loads(event.name) and not event.call.unpacks and event.call.argument("map_location", 1) is None
+        if not loads and not event.left_out:
             return ()
         if event.scope.qualname in self._saved:
             return ()
         what = quoted(event.call.node, f"`{event.name}`")
+        how = f" leaves `{event.left_out}` out and" if event.left_out else ""
         draft = Draft(
             node=event.node,
             scope=event.scope,
-            message=f"{what} puts every tensor back on the device it was saved from; "
+            message=f"{what}{how} puts every tensor back on the device it was saved from; "
             "it fails where that device does not exist",
             confidence=_confidence(event),
             repair=self._repair(event),
@@ -170,6 +175,11 @@ class LoadWithoutMapLocation(Rule):
         return ()
 
     def _repair(self, event: Called) -> Repair:
+        if event.left_out:
+            chosen = self._definitions.device(event.scope, event.node)
+            target = chosen.code if chosen is not None else '"cpu"'
+            changes = with_argument(event.node, event.left_out, target)
+            return Repair(Applicability.SUGGESTION, f"say where to: `{event.left_out}={target}`", changes)
         target = "map_location" if self._definitions.has_argument(event.scope, "map_location", event.node) else '"cpu"'
         applicability = Applicability.UNSAFE
         if event.name.endswith("jit.load"):
@@ -213,7 +223,9 @@ _STATE = re.compile("state|checkpoint|ckpt|weight|model|snapshot")
 
 
 def _names_state(event: Called) -> bool:
-    """A compiled module, or a file that is called a checkpoint."""
+    """A compiled module, or a file that is called a checkpoint; of a function that loads, its name may say so."""
+    if event.left_out:
+        return _sounds_like_state(code_of(event.call.node))
     source = event.call.argument("f", 0)
     return event.name.endswith("jit.load") or (source is not None and _sounds_like_state(code_of(source.node)))
 

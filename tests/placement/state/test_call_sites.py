@@ -80,3 +80,25 @@ def test_a_private_function_of_whose_arguments_no_call_tells_is_doubted() -> Non
     """
     )
     assert [clash.callers_on_cpu for clash in events_of(DeviceMismatch, dedent(told))] == [False]
+
+
+def test_a_method_of_whose_arguments_no_call_tells_is_not_doubted_unless_a_call_gives_a_cpu_tensor() -> None:
+    program = """
+    import somewhere
+
+    class Curve:
+        def area(self):
+            return self._scaled(somewhere.fetch())
+
+        def _scaled(self, t: torch.Tensor):
+            return t * torch.ones(3)
+    """
+    assert [clash.callers_on_cpu for clash in events_of(DeviceMismatch, dedent(program))] == [False]
+    on_the_cpu = (
+        program
+        + """
+        def of_ones(self):
+            return self._scaled(torch.ones(3))
+    """
+    )
+    assert [clash.callers_on_cpu for clash in events_of(DeviceMismatch, dedent(on_the_cpu))] == [True]

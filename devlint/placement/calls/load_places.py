@@ -1,0 +1,51 @@
+"""Parameters that a definition hands to ``torch.load`` as ``map_location``, itself or through what it calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.syntax.nodes import parameters_of
+
+if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import FunctionInfo
+    from devlint.placement.domain.abstract_values import Argument
+    from devlint.placement.domain.call_site import CallSite
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def note_load(interp: Interpreter, site: CallSite) -> None:
+    """Record the parameter of the current definition that ``torch.load`` is given as ``map_location``, if it is one."""
+    given = site.argument("map_location", 1)
+    if given is not None:
+        _note(interp, given)
+
+
+def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite) -> None:
+    """Record what a call of the project says of the places that its callee loads to."""
+    program = interp.program.holder(info)
+    places = program.load_places_of(info) if program is not None else frozenset()
+    if not places or site.unpacks:
+        return
+    parameters = parameters_of(info.header)
+    is_method = info.owner is not None and not info.is_static
+    for position, parameter in enumerate(parameters[1:] if is_method else parameters):
+        name = parameter.name.value
+        if name not in places:
+            continue
+        given = site.argument(name, position)
+        if given is not None:
+            _note(interp, given)
+        elif isinstance(parameter.default, cst.Name) and parameter.default.value == "None":
+            interp.note_left_out(node, name)
+
+
+def _note(interp: Interpreter, given: Argument) -> None:
+    """The argument is a parameter that still has the caller's value: a body that chooses another one is no culprit."""
+    if interp.info is None or not isinstance(given.node, cst.Name):
+        return
+    name = given.node.value
+    untouched = interp.state.versions.get(name, 0) == 0
+    if untouched and any(parameter.name.value == name for parameter in parameters_of(interp.info.header)):
+        interp.load_places.add(name)
