@@ -26,8 +26,8 @@ TABLE = FIXTURES / "found" / "README.md"
 HEAD = """\
 # Bugs in released packages
 
-Each program here has the shape of code that stands in a release on PyPI, with the bug that devlint found there. A run on
-a simulated accelerator confirms it, and says nothing more after the repair that its docstring proposes:
+Each program here has the shape of code that stands in a release on PyPI, with the bug that devlint found there. A run
+on a simulated accelerator confirms it, and says nothing more after the repair that its docstring proposes:
 
 ```sh
 cd fixtures

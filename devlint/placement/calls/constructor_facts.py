@@ -80,7 +80,12 @@ def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, no
     if interp.program.builds(interp.info, owner.info):
         stored = interp.object_stores.stored.setdefault(owner.info, {})
         before = stored.get(name)
-        if before is not None and isinstance(before[0], Tensor) and not is_registered(before[0]) and is_registered(value):
+        if (
+            before is not None
+            and isinstance(before[0], Tensor)
+            and not is_registered(before[0])
+            and is_registered(value)
+        ):
             interp.object_stores.plain[owner.info, name] = before[1:]
         stored[name] = (value, node, interp.scope)
     elif interp.info is not None:

@@ -127,9 +127,10 @@ def _tell_of_plain_attributes(
     interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]
 ) -> None:
     steps = [b.value.provenance.step if isinstance(b.value, Tensor) and b.value.provenance else None for b in operands]
-    # What was brought to the attribute's own device, as in `self.table[index.to(self.table.device)]`, needs no move of it.
-    brought = {device_of_value(b.value) for b, s in zip(operands, steps, strict=True) if s and s.kind is StepKind.MOVED}
-    for b, step in zip(operands, steps, strict=True):
+    pairs = list(zip(operands, steps, strict=True))
+    # Beside what was brought to its own device, as in `self.table[index.to(self.table.device)]`, it may stay.
+    brought = {device_of_value(b.value) for b, step in pairs if step is not None and step.kind is StepKind.MOVED}
+    for b, step in pairs:
         if step is None or (brought and device_of_value(b.value) in brought - {UNKNOWN}):
             continue
         if step.kind is StepKind.STORED and step.scope != interp.scope:
