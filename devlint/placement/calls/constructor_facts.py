@@ -41,6 +41,8 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             ):
                 final = value
             if info.is_module:
+                if isinstance(final, Tensor) and not is_registered(final):
+                    node, scope = interp.object_stores.plain.get((info, name), (node, scope))
                 final = kept(final, name, node, scope)
             stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
@@ -77,7 +79,16 @@ def _self_name(interp: Interpreter) -> str:
 def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, node: cst.CSTNode) -> None:
     """An attribute stored on an object, by its constructor or a part of it, or by another method later."""
     if interp.program.builds(interp.info, owner.info):
-        interp.object_stores.stored.setdefault(owner.info, {})[name] = (value, node, interp.scope)
+        stored = interp.object_stores.stored.setdefault(owner.info, {})
+        before = stored.get(name)
+        if (
+            before is not None
+            and isinstance(before[0], Tensor)
+            and not is_registered(before[0])
+            and is_registered(value)
+        ):
+            interp.object_stores.plain[owner.info, name] = before[1:]
+        stored[name] = (value, node, interp.scope)
     elif interp.info is not None:
         interp.object_stores.later.setdefault((interp.info.qualname, name), {})[id(node)] = value
 

@@ -54,6 +54,8 @@ class ObjectStores:
 
     stored: dict[ClassInfo, dict[str, tuple[Value, cst.CSTNode, Scope]]] = field(default_factory=dict)
     """Attributes that every object of the class begins with: value, node and scope of the last store."""
+    plain: dict[tuple[ClassInfo, str], tuple[cst.CSTNode, Scope]] = field(default_factory=dict)
+    """Where an attribute keeps a plain tensor that another arm, further down, registers."""
     later: dict[tuple[str, str], dict[int, Value]] = field(default_factory=dict)
     """By method and attribute: what is stored after the construction, by the identity of the target."""
     buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
@@ -65,6 +67,7 @@ class ObjectStores:
             self.stored.setdefault(info, {}).update(stored)
         for key, values in other.later.items():
             self.later.setdefault(key, {}).update(values)
+        self.plain.update(other.plain)
         self.buffers |= other.buffers
         self.dynamic |= other.dynamic
 

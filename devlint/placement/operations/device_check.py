@@ -126,9 +126,14 @@ def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bo
 def _tell_of_plain_attributes(
     interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]
 ) -> None:
-    for b in operands:
-        step = b.value.provenance.step if isinstance(b.value, Tensor) and b.value.provenance is not None else None
-        if step is not None and step.kind is StepKind.STORED and step.scope != interp.scope:
+    steps = [b.value.provenance.step if isinstance(b.value, Tensor) and b.value.provenance else None for b in operands]
+    pairs = list(zip(operands, steps, strict=True))
+    # Beside what was brought to its own device, as in `self.table[index.to(self.table.device)]`, it may stay.
+    brought = {device_of_value(b.value) for b, step in pairs if step is not None and step.kind is StepKind.MOVED}
+    for b, step in pairs:
+        if step is None or (brought and device_of_value(b.value) in brought - {UNKNOWN}):
+            continue
+        if step.kind is StepKind.STORED and step.scope != interp.scope:
             operand = MismatchOperand(b.role, b.value, b.node)
             interp.emit(PlainAttributeUsed(node, interp.scope, operation, operand, step.node))
 

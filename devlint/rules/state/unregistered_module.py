@@ -75,7 +75,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import WrapStored
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.drafts.trace import trace_of
+from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import code_of, describe_operand, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
@@ -187,6 +187,15 @@ def _kept(container: Container) -> str:
     return ""
 
 
+def _made(container: Value) -> Iterator[DraftStep]:
+    """Where the first thing with state in it is made: where the container is empty at first, that is another line."""
+    for value in _inside(container) if isinstance(container, Container) else ():
+        provenance = value.provenance if isinstance(value, (Module, Tensor)) else None
+        if _is_state(value) and provenance is not None and provenance.first.kind is StepKind.MADE:
+            yield draft_step(provenance.first)
+            return
+
+
 def _likely_kept(container: Container) -> bool:
     """Whether a module lies in it that holds state as a rule: layers in a row, or what a module is handed."""
     return any(isinstance(value, Module) and _holds_state_as_a_rule(value) for value in _inside(container))
@@ -247,7 +256,7 @@ def _draft(
 ) -> Draft:
     holder = {"modules": "Module", "parameters": "Parameter"}[kept] + ("Dict" if keyed else "List")
     names = ", ".join(f"`{name}`" for name in sorted(readers))
-    trace = [DraftStep(fact.node, fact.scope, "kept in a plain container here", "cpu")]
+    trace = [*_made(fact.value), DraftStep(fact.node, fact.scope, "kept in a plain container here", "cpu")]
     if filled is not None:
         trace.append(DraftStep(filled.node, filled.scope, "a module is put into it here"))
     spelled = f"{_spelling_of_nn(info)}{holder}"

@@ -79,7 +79,7 @@ from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.own_transfers import moves_itself
-from devlint.placement.domain.abstract_values import Container, Kind, Module, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Container, DeviceName, Kind, Module, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
@@ -214,7 +214,9 @@ class UnregisteredTensor(Rule):
             self._built_beside |= {built.qualname} if placed else set()
         if event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.name not in _READ_ANYWHERE:
             for argument in event.call.arguments:
-                provenance = provenance_of(argument.value)
+                # `index.to(self.table.device)` brings the index there; nothing is computed with the table.
+                named = isinstance(argument.value, DeviceName)
+                provenance = None if named else provenance_of(argument.value)
                 step = provenance.step if provenance is not None else None
                 if step is not None and step.kind is StepKind.STORED and not event.name.startswith("torch."):
                     self._used.setdefault(id(step.node), event)

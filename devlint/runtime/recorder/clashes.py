@@ -65,9 +65,20 @@ def record_meeting(recorder: Recorder, seized: Seized, message: str) -> None:
     meeting, clash = seized.meeting, seized.meeting.clash
     kind = kind_of(message) or "clash"
     pairs = list(zip(meeting.roles, meeting.values, strict=True))
-    chosen = range(len(pairs)) if clash is None else [i for i in (clash.operand, clash.other) if i is not None]
+    chosen = list(range(len(pairs))) if clash is None else [i for i in (clash.operand, clash.other) if i is not None]
+    chosen += [i for i in range(len(pairs)) if i not in chosen and _clashes_alone(recorder, meeting, i)]
     operands = [pairs[i] for i in chosen if isinstance(pairs[i][1], Tensor)]
     recorder.emit(kind, operands, meeting.operation.name, message, judged=seized.judged)
+
+
+def _clashes_alone(recorder: Recorder, meeting: Meeting, number: int) -> bool:
+    """Whether an operand is away from the device, and would clash if it alone were."""
+    device, value = meeting.devices[number], meeting.values[number]
+    if device == recorder.device:
+        return False
+    named = list(zip(meeting.roles, meeting.values, strict=True))
+    alone = judge_named(meeting.operation, named, lambda other: device if other is value else recorder.device)
+    return alone.clash is not None
 
 
 def repaired(recorder: Recorder, seized: Seized | None, kind: str, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
