@@ -41,7 +41,7 @@ from devlint.placement.domain.lattice import (
     is_device_choice,
     leaves,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.operations.contracts import on_the_host_by_contract
 from devlint.placement.operations.model_parallel import may_be_split, note_split
@@ -123,6 +123,12 @@ def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bo
     return any(follow) and any(not f and d not in (CPU, UNKNOWN) for f, d in zip(follow, devices, strict=True))
 
 
+def _was_led_by(value: Value, step: Step) -> bool:
+    """Whether a value is where it is because it was brought to what this step made or stored."""
+    provenance = value.provenance if isinstance(value, Tensor) else None
+    return provenance is not None and any(passed.node is step.node for passed in provenance)
+
+
 def _tell_of_plain_attributes(
     interp: Interpreter, node: cst.CSTNode, operation: Operation, operands: Sequence[Bound]
 ) -> None:
@@ -132,6 +138,8 @@ def _tell_of_plain_attributes(
     brought = {device_of_value(b.value) for b, step in pairs if step is not None and step.kind is StepKind.MOVED}
     for b, step in pairs:
         if step is None or (brought and device_of_value(b.value) in brought - {UNKNOWN}):
+            continue
+        if any(_was_led_by(other.value, step) for other in operands if other is not b):
             continue
         if step.kind is StepKind.STORED and step.scope != interp.scope:
             operand = MismatchOperand(b.role, b.value, b.node)
