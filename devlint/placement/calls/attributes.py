@@ -277,7 +277,8 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return value
     if isinstance(value, Container) and info.is_module:
         # Only the class itself can move the items of a container, together or one by one.
-        return NOTHING if fact.stores > 1 or moves_itself(info, fact.name) else value
+        stored_anew = fact.stores > 1 and not is_only_updated(info, fact.name)
+        return NOTHING if stored_anew or moves_itself(info, fact.name) else value
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)

@@ -27,7 +27,8 @@ def own_names(node: FunctionNode) -> OwnNames:
 def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression | None, ...]]:
     """What a method assigns to each attribute of ``self``, statement by statement.
 
-    None where no expression of its own is assigned: an unpacked value. For ``self.x += y`` it is ``self.x``.
+    None where no expression of its own is assigned: an unpacked value. Where it goes on with what is there, as in
+    ``self.x += y`` and ``out, self.x = self.rnn(y, self.x)``, it is ``self.x``.
     """
     first = node.params.params[:1]
     found: dict[str, tuple[cst.BaseExpression | None, ...]] = {}
@@ -36,10 +37,28 @@ def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression
     return found
 
 
+_STAYS = frozenset({"detach", "detach_", "clone", "contiguous", "float", "half", "double"})
+_MOVES = frozenset({"to", "move", "moved", "cuda", "cpu", "gpu", "device", "place", "put", "send"})
+
+
 def updates(node: cst.BaseExpression | None, name: str) -> bool:
-    """Whether an expression that is stored as ``self.name`` computes on what is there: it stays where that is."""
+    """Whether an expression that is stored as ``self.name`` goes on with what is there: it stays where that is.
+
+    ``self.total + x``; ``self.hidden.detach()``; ``self.rnn(x, self.hidden)``, of which the first call meets what was
+    there at first.
+    """
     if isinstance(node, cst.BinaryOperation):
         return updates(node.left, name) or updates(node.right, name)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        called = node.func.attr.value
+        if called in _STAYS:
+            return updates(node.func.value, name)
+        of_self = isinstance(node.func.value, cst.Name) and not _MOVES & set(called.lower().split("_"))
+        return of_self and any(_is_attribute(argument.value, name) for argument in node.args)
+    return _is_attribute(node, name)
+
+
+def _is_attribute(node: cst.CSTNode | None, name: str) -> bool:
     return isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.attr.value == name
 
 
@@ -58,7 +77,8 @@ def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpressi
             for one in target.elements if isinstance(target, (cst.Tuple, cst.List)) else [target]:
                 value = one.value if isinstance(one, cst.BaseElement) else one
                 if isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == me:
-                    yield value.attr.value, None if unpacks else assigned
+                    goes_on = unpacks and isinstance(assigned, cst.Call) and updates(assigned, value.attr.value)
+                    yield value.attr.value, value if goes_on else None if unpacks else assigned
 
 
 def _registered(node: FunctionNode) -> Iterator[str]:
