@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import (
         Begun,
         Called,
+        Created,
         DeviceMismatch,
         HostRead,
         MismatchOperand,
@@ -158,6 +159,10 @@ class CreationWithoutDevice(Rule):
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
         self._definitions.note_ignored(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._handed_out.created(event)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:

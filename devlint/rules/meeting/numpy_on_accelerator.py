@@ -80,6 +80,7 @@ from devlint.placement.domain.lattice import (
     Known,
     SameAs,
     describe,
+    guards_of,
     is_accelerator,
     is_device_by_name,
     leaves,
@@ -144,6 +145,8 @@ class NumpyOnAccelerator(Rule):
         if is_accelerator(device):
             yield _draft(event, Severity.ERROR, Confidence.HIGH, f"is on {describe(device)}")
         elif isinstance(device, Choice) and any(_accelerator(leaf) for leaf in leaves(device)):
+            if _follows_the_tensors_own_test(device):
+                return
             yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
         elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
             self._undecided.append(event)
@@ -174,7 +177,7 @@ class NumpyOnAccelerator(Rule):
                 if _is_taken_from_a_graph(event):
                     yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
                     continue
-            if not told_by_sibling:
+            if not told_by_sibling or (sibling is not None and _is_moved_itself(event, sibling)):
                 continue
             if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
@@ -268,6 +271,25 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
                 node = value
             case _:
                 return False
+
+
+def _follows_the_tensors_own_test(device: Choice) -> bool:
+    """`x.cpu() if x.is_cuda and origin == "cpu" else x`: a tensor's own place was asked, and is no free choice.
+
+    What the question was joined with may be what sent it there in the first place (fixture `there_and_back`).
+    """
+    guards = (guard.text for guard in guards_of(device))
+    return any(".is_cuda" in text and (" and " in text or " or " in text) for text in guards)
+
+
+def _is_moved_itself(event: HostRead, sibling: Moved) -> bool:
+    """`if x.pointer is not None: x = x.cpu()`: one arm of the value is the very copy that was brought to the CPU.
+
+    Whoever asked knows in which case there is something to bring.
+    """
+    provenance = event.value.provenance
+    chosen = isinstance(event.value.device, Choice) and provenance is not None
+    return chosen and provenance is not None and any(step.node is sibling.node for step in provenance)
 
 
 def _accelerator(device: Device) -> bool:
