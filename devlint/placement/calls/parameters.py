@@ -78,6 +78,8 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.CONSTRUCTION
     if (owner.is_module and name == "forward") or is_step_of_forward(owner, info):
         return Setting.HOST if _is_given_images(info) else Setting.FORWARD
+    if name == "__call__" and owner.kind is ClassKind.PLAIN and _prepares_images(info):
+        return Setting.HOST
     placed, on_host = library_models.hooks(_bases(owner), owner.kind is ClassKind.LIGHTNING)
     if name in placed or name in on_host:
         return Setting.FORWARD if name in placed else Setting.HOST
@@ -90,6 +92,14 @@ def _imports_of(info: FunctionInfo) -> ImportTable:
         return ImportTable()
     info.linkage.depends_on(IMPORTS)
     return info.linkage.imports
+
+
+def _prepares_images(info: FunctionInfo) -> bool:
+    """A transform as a plain class: one image comes in, and the file imports a library for images on the host."""
+    parameters = parameters_of(info.header)[1:]
+    if len(parameters) != 1 or not parameters[0].name.value.startswith(("img", "image", "pic", "sample")):
+        return False
+    return any(library_models.images_on_host(name) for name in _imports_of(info).values())
 
 
 def _takes_data(info: FunctionInfo) -> bool:

@@ -143,7 +143,7 @@ class NumpyOnAccelerator(Rule):
             return
         device = event.value.device
         if is_accelerator(device):
-            yield _draft(event, Severity.ERROR, Confidence.HIGH, f"is on {describe(device)}")
+            yield _draft(event, Severity.ERROR, _confidence_in_tensor(event), f"is on {describe(device)}")
         elif isinstance(device, Choice) and any(_accelerator(leaf) for leaf in leaves(device)):
             if _follows_the_tensors_own_test(device):
                 return
@@ -271,6 +271,13 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
                 node = value
             case _:
                 return False
+
+
+def _confidence_in_tensor(event: HostRead) -> Confidence:
+    """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
+    value = event.value
+    told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD
+    return Confidence.HIGH if told else Confidence.LOW
 
 
 def _follows_the_tensors_own_test(device: Choice) -> bool:
