@@ -64,6 +64,7 @@ decides without looking.
 - It is 0-dim (`torch.tensor(0.5)`) and stands where PyTorch reads a CPU scalar: out-of-place element-wise arithmetic.
 - It is an index into `[]`: CPU indices are legal for tensors anywhere.
 - Only its shape or its Python values are used.
+- A method of a module sends it through its own layers and reads only the shape of the result. The confidence is low.
 - A device context (`with torch.device(d):`) or a default device is in force.
 - Its neighbours are CPU-only too: numpy, scipy, PIL, data loading. In a Dataset, a transform or a collate function the
   confidence is low.
@@ -120,6 +121,7 @@ from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.handed_out import HandedOut
+from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 from devlint.source.role import Role
@@ -210,6 +212,8 @@ class CreationWithoutDevice(Rule):
                     suffixed(mine.node, f".to({where})") if where and mine.node is not event.node else (),
                 )
                 draft = replace(draft, node=mine.node, scope=event.scope, trace=(*branches, *draft.trace), repair=move)
+            if _may_probe(step.scope) and is_shape_probe(self._definitions.node_of(step.scope), step.node):
+                draft = replace(draft, confidence=Confidence.LOW)
             if draft.confidence is Confidence.MEDIUM:
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
@@ -296,6 +300,11 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # A helper that this file only ever hands CPU tensors (fixture `contracts`).
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _may_probe(scope: Scope) -> bool:
+    """A module that asks itself for a shape does so while it is built, with a public method as well."""
+    return scope.class_name is not None and scope.setting is Setting.METHOD
 
 
 def _definition(scope: Scope) -> str:

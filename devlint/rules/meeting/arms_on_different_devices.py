@@ -137,7 +137,9 @@ class ArmsOnDifferentDevices(Rule):
         return ()
 
     def read_anywhere(self, event: ReadAnywhere) -> Iterable[Draft]:
-        self._indices.update(id(step.node) for step in (*(provenance_of(event.value) or ()), *other_creations(event.value)))
+        self._indices.update(
+            id(step.node) for step in (*(provenance_of(event.value) or ()), *other_creations(event.value))
+        )
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
