@@ -287,6 +287,9 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
         return Confidence.LOW
+    if step.scope.role is Role.TEST and "." in (step.scope.class_name or ""):
+        # A Module that a test makes for itself, inside of a function: it is where the test leaves it.
+        return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
         return Confidence.MEDIUM if event.assumed else Confidence.HIGH
     if step.scope.role in (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK):
