@@ -191,6 +191,9 @@ class HandedOut:
 
         Where the caller's tensor became that array by ``.numpy()`` alone, an accelerator never got this far.
         """
+        if scope.qualname.rsplit(".", 1)[-1].startswith("_"):
+            # A step of an inherited `forward`, which may take it for an index or read it on the host.
+            return Confidence.LOW
         takes_arrays_alone = step.factory is not None and not step.factory.takes_device
         reads_host_data = takes_arrays_alone or id(step.node) in self._of_arrays
         return Confidence.LOW if reads_host_data and scope.qualname not in self._inputs_to_cpu else Confidence.MEDIUM
