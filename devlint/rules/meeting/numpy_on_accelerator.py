@@ -7,7 +7,8 @@ accelerator, or that is where the caller put it while the same function shows th
 goes through `.cpu()` first, it is an input of `forward` that indexes an array, or a method of a Module makes a tensor
 of numpy's result again, for the module's callers. Without a sibling, `.numpy()` is a warning of a tensor that the
 function moved to a device by name, that a module computed in its own method, or that is taken from a graph
-(`.detach()`, `.data`).
+(`.detach()`, `.data`), and of an argument of a public function of a library, where another function of its file brings
+an argument of its own to the CPU, or where the function takes a device as well.
 
 ## Why is this bad
 
@@ -88,6 +89,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
+from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -113,12 +115,14 @@ class NumpyOnAccelerator(Rule):
         self._undecided: list[HostRead] = []
         self._moved_to_cpu: dict[str, Moved] = {}
         """By definition: a transfer to the CPU of a tensor that the caller placed."""
+        self._expected_elsewhere = ExpectedElsewhere()
         self._of_module: set[str] = set()
         """Methods of a Module that are called once it is where it works."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        self._expected_elsewhere.begun(event)
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
         if working and event.owner is not None and event.owner.is_module:
             self._of_module.add(event.scope.qualname)
@@ -136,6 +140,7 @@ class NumpyOnAccelerator(Rule):
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
                 self._moved_to_cpu.setdefault(event.scope.qualname, event)
+                self._expected_elsewhere.brought_to_cpu(event)
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
@@ -178,6 +183,17 @@ class NumpyOnAccelerator(Rule):
                     yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
                     continue
             if not told_by_sibling or (sibling is not None and _is_moved_itself(event, sibling)):
+                continue
+            witness = self._expected_elsewhere.witness(event) if sibling is None else None
+            if witness is not None:
+                words = f"another function brings {quoted(witness.receiver_node, 'its argument')} to the CPU here"
+                step = DraftStep(witness.node, witness.scope, words, "cpu", passes_on=False)
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
+                continue
+            named_device = self._expected_elsewhere.device_parameter(event)
+            if sibling is None and named_device is not None:
+                where = f"is where the caller put it, and `{named_device}` says that this may be an accelerator"
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, where)
                 continue
             if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
