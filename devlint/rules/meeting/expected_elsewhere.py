@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import DeviceName
-from devlint.placement.domain.lattice import Anchor, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.source.role import Role
 
@@ -30,6 +30,8 @@ class ExpectedElsewhere:
     """By definition: the parameter that names a device."""
     _brought: dict[str, Moved] = field(default_factory=dict)
     """By public definition: a transfer of an argument to the CPU."""
+    _for_numpy: set[str] = field(default_factory=set)
+    """Definitions that hand numpy what is on the CPU."""
 
     def begun(self, event: Begun) -> None:
         self._definitions[event.scope.qualname] = event.node
@@ -41,19 +43,25 @@ class ExpectedElsewhere:
         if _is_public(event.scope) and _follows_argument(event.receiver):
             self._brought.setdefault(event.scope.qualname, event)
 
+    def read_on_host(self, event: HostRead) -> None:
+        if event.value.device == CPU:
+            self._for_numpy.add(event.scope.qualname)
+
     def device_parameter(self, event: HostRead) -> str | None:
-        """The parameter by which the function that reads its argument is told the device to work on."""
-        library = event.scope.role is Role.LIBRARY
-        return self._devices.get(event.scope.qualname) if library and _follows_argument(event.value) else None
+        """The parameter by which the public function that reads its argument is told the device to work on."""
+        told = _is_public(event.scope) and _follows_argument(event.value) and not event.arms
+        return self._devices.get(event.scope.qualname) if told else None
 
     def witness(self, event: HostRead) -> Moved | None:
-        """Another function of the file that brings its own argument over, and does not call this one with the copy."""
+        """Another function of the file that brings an argument over for numpy, and does not hand this one the copy."""
         scope = event.scope
-        if not _is_public(scope) or not _follows_argument(event.value):
+        if not _is_public(scope) or not _follows_argument(event.value) or event.arms:
+            # A condition may tell what came from the host: `if kind is np.ndarray` (fixture `curves`).
             return None
         name = scope.qualname.rpartition(".")[2]
         others = (moved for qualname, moved in self._brought.items() if qualname != scope.qualname)
-        return next((moved for moved in others if not self._mentions(moved.scope, name)), None)
+        for_numpy = (moved for moved in others if moved.scope.qualname in self._for_numpy)
+        return next((moved for moved in for_numpy if not self._mentions(moved.scope, name)), None)
 
     def _mentions(self, scope: Scope, name: str) -> bool:
         import libcst as cst

@@ -146,6 +146,7 @@ class NumpyOnAccelerator(Rule):
     def host_read(self, event: HostRead) -> Iterable[Draft]:
         if not event.wants_cpu:
             return
+        self._expected_elsewhere.read_on_host(event)
         device = event.value.device
         if is_accelerator(device):
             yield _draft(event, Severity.ERROR, _confidence_in_tensor(event), f"is on {describe(device)}")
