@@ -8,7 +8,7 @@ goes through `.cpu()` first, it is an input of `forward` that indexes an array, 
 of numpy's result again, for the module's callers. Without a sibling, `.numpy()` is a warning of a tensor that the
 function moved to a device by name, that a module computed in its own method, or that is taken from a graph
 (`.detach()`, `.data`), and of an argument of a public function of a library, where another function of its file brings
-an argument of its own to the CPU, or where the function takes a device as well.
+its argument of this name to the CPU.
 
 ## Why is this bad
 
@@ -190,11 +190,6 @@ class NumpyOnAccelerator(Rule):
                 words = f"another function brings {quoted(witness.receiver_node, 'its argument')} to the CPU here"
                 step = DraftStep(witness.node, witness.scope, words, "cpu", passes_on=False)
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
-                continue
-            named_device = self._expected_elsewhere.device_parameter(event)
-            if sibling is None and named_device is not None:
-                where = f"is where the caller put it, and `{named_device}` says that this may be an accelerator"
-                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, where)
                 continue
             if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
