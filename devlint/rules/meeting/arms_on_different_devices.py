@@ -45,6 +45,8 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 - A branch for the CPU, or a condition that tests for the device.
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
+- `torch.empty(1)` in the place of an argument that is not there.
+- What takes the value accepts it on the CPU, as the targets of `ctc_loss`: the confidence is low.
 
 ## Fix safety
 

@@ -49,6 +49,7 @@ class Scale(nn.Module):
 - It is wrapped again: `nn.Parameter(nn.Parameter(t).to(device))`.
 - Only the dtype changes.
 - It is a copy of a parameter that is registered elsewhere: `self.cache = model.weight.to(device)`.
+- It is made with `requires_grad=False` in a class that is no Module: nothing would have registered it.
 
 ## Fix safety
 

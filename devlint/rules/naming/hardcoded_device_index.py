@@ -45,6 +45,7 @@ decide.
 - `"cuda:0" if torch.cuda.is_available() else "cpu"`, and other uses of an index behind a test for it: low as well. The
   device exists; it may only not be the one the caller uses.
 - A command-line default: low. The user can say another one.
+- The main block of a file that takes no arguments, a demonstration: low.
 
 ## Fix safety
 
