@@ -70,7 +70,7 @@ def _setting(info: FunctionInfo) -> Setting:
     if "collate" in name or name in ("worker_init_fn", "__getitem__", "seed_worker"):
         return Setting.HOST
     if owner is None:
-        return Setting.FUNCTION
+        return Setting.HOST if _changes_both(info) else Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
@@ -96,8 +96,19 @@ def _imports_of(info: FunctionInfo) -> ImportTable:
 
 def _prepares_images(info: FunctionInfo) -> bool:
     """A transform as a plain class: one image comes in, and the file imports a library for images on the host."""
-    parameters = parameters_of(info.header)[1:]
-    if len(parameters) != 1 or not parameters[0].name.value.startswith(("img", "image", "pic", "sample")):
+    names = [parameter.name.value for parameter in parameters_of(info.header)[1:]]
+    if not names or names[1:] not in ([], ["target"]) or not names[0].startswith(_IMAGES):
+        return False
+    return any(library_models.images_on_host(name) for name in _imports_of(info).values())
+
+
+_IMAGES = ("img", "image", "pic", "sample")
+
+
+def _changes_both(info: FunctionInfo) -> bool:
+    """``hflip(image, target)``: one step of such a transform, for an image and the boxes that are drawn on it."""
+    names = [parameter.name.value for parameter in parameters_of(info.header)[:2]]
+    if len(names) < 2 or names[1] != "target" or names[0] not in ("image", "img"):
         return False
     return any(library_models.images_on_host(name) for name in _imports_of(info).values())
 
