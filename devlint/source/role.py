@@ -37,7 +37,9 @@ def role_of(path: PurePath, text: str) -> Role:
     stem = path.stem.lower()
     if path.suffix == ".ipynb":
         return Role.NOTEBOOK
-    if directories & _TEST_DIRECTORIES or _TEST_FILE.match(stem):
+    # `test_models/utils.py` at the root of the tests; in a package it may be anything (`botorch/test_functions`).
+    among_tests = len(path.parts) > 1 and path.parts[0].lower().startswith("test_")
+    if directories & _TEST_DIRECTORIES or among_tests or _TEST_FILE.match(stem):
         return Role.TEST
     if directories & _BENCHMARK_DIRECTORIES or _BENCHMARK_FILE.match(stem):
         return Role.BENCHMARK

@@ -145,7 +145,11 @@ class Tally:
 
     @classmethod
     def of(cls, labels: Iterable[Label]) -> Tally:
-        counts = Counter(label.label for label in labels)
+        return cls.of_verdicts(label.label for label in labels)
+
+    @classmethod
+    def of_verdicts(cls, verdicts: Iterable[str]) -> Tally:
+        counts = Counter(verdicts)
         return cls(counts["true"], counts["false"], counts["unclear"])
 
     @property

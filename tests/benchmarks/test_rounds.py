@@ -9,7 +9,8 @@ import pytest
 from places import read_bugs, read_lookalikes
 from real_bugs import BUGS
 
-ROUNDS = sorted(path for path in (Path(__file__).parents[2] / "fixtures" / "rounds").iterdir() if path.is_dir())
+FOLDER = Path(__file__).parents[2] / "fixtures" / "rounds"
+ROUNDS = sorted(path for path in FOLDER.iterdir() if path.is_dir() and path.name.isdecimal())
 
 
 @pytest.mark.parametrize("folder", ROUNDS, ids=lambda path: path.name)

@@ -30,6 +30,8 @@ GUARD = "import torch\n\nif __name__ == '__main__':\n    main()\n"
         ("test_net.py", "", Role.TEST),
         ("pkg/test_time_augmentation.py", "", Role.LIBRARY),
         ("tests/test_time_augmentation.py", "", Role.TEST),
+        ("test_models/heads/utils.py", "", Role.TEST),
+        ("pkg/test_functions/base.py", "", Role.LIBRARY),
         ("benchmarks/run.py", GUARD, Role.BENCHMARK),
         ("bench_net.py", "", Role.BENCHMARK),
         ("tests/benchmarks/run.py", "", Role.TEST),

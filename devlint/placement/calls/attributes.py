@@ -174,6 +174,9 @@ def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribut
         return Host()
     if name in TENSOR_ONLY:
         return NOTHING
+    if name in ("weight", "bias") and not owner.tensorlike and isinstance(node.value, cst.Call):
+        # Of a submodule that an accessor gives: ``net.get_input_embeddings().weight``.
+        return _state_of_library(interp, owner.device, name, node)
     if name in library_models.anywhere().tensor_attributes:
         return Opaque(owner.device, owner.provenance, tensorlike=True)
     return Opaque(owner.device, owner.provenance, owner.tensorlike and name in ("T", "data", "grad", "mT"))

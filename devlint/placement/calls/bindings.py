@@ -99,6 +99,16 @@ def _assign_attribute(
     if name == "data" and base is not None and isinstance(owner, Tensor) and isinstance(value, (Tensor, Opaque)):
         # ``t.data = t.data.to(device)`` moves ``t`` itself.
         interp.state.store(base, replace(owner, device=value.device, provenance=value.provenance))
+    if name == "data":
+        _replace_state(interp, target.value, value)
+
+
+def _replace_state(interp: Interpreter, parameter: cst.BaseExpression, value: Value) -> None:
+    """``cell.weight.data = other.weight.data``: the module is no longer where it was made."""
+    path = path_of(parameter.value) if isinstance(parameter, cst.Attribute) else None
+    module = interp.state.values.get(path) if path is not None else None
+    if path is not None and isinstance(module, Module) and getattr(value, "device", UNKNOWN) != module.device:
+        interp.state.values[path] = replace(module, device=UNKNOWN)
 
 
 def _assign_item(

@@ -80,4 +80,10 @@ _COMPUTING = ("forward", "loss", "encode", "decode", "embed", "score", "log_prob
 
 def computes(method: str) -> bool:
     """Whether a method of a Module of unknown class is named after a computation of its parameters."""
+    if method.startswith("get_") and method.endswith(_PARTS):
+        return False
     return any(part in method for part in _COMPUTING) and not method.endswith(("_fn", "_name", "_type", "_size"))
+
+
+_PARTS = ("embeddings", "encoder", "decoder")
+"""Endings of accessors that give a submodule: ``get_input_embeddings()`` of transformers/modeling_utils.py."""

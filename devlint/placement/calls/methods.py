@@ -59,7 +59,9 @@ if TYPE_CHECKING:
 def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
     if name == "numpy" or name == "__array__":
-        host_read(interp, node, ".numpy()", receiver, wants_cpu=True, expression=function.value, view=True)
+        forced = site.keyword("force")
+        copies = forced is not None and isinstance(forced.value, Constant) and forced.value.value is True
+        host_read(interp, node, ".numpy()", receiver, wants_cpu=not copies, expression=function.value, view=not copies)
         return Host(numpy=True, provenance=receiver.provenance, copied_at=receiver.copied_at)
     if name in ("size", "dim", "numel", "nelement", "stride", "get_device", "element_size", "is_floating_point"):
         return Host(number=True)

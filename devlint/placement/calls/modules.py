@@ -21,6 +21,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     Evidence,
+    Host,
     Kind,
     Module,
     Opaque,
@@ -340,6 +341,8 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
     if isinstance(module.device, Known) and module.device != CPU:
         return module.device
     devices = [operands.device_of_value(value) for value in inputs if isinstance(value, (Tensor, Opaque))]
+    if not devices and module.info is None and any(isinstance(value, Host) and value.numpy for value in inputs):
+        return UNKNOWN  # What takes arrays is no Module of torch, whatever its name says.
     placed = [d for d in devices if d != CPU and not isinstance(d, Unknown)]
     if isinstance(module.device, SameAs) and not placed:
         return module.device

@@ -70,7 +70,7 @@ def _setting(info: FunctionInfo) -> Setting:
     if "collate" in name or name in ("worker_init_fn", "__getitem__", "seed_worker"):
         return Setting.HOST
     if owner is None:
-        return Setting.FUNCTION
+        return Setting.HOST if _changes_both(info) else Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
@@ -78,6 +78,8 @@ def _setting(info: FunctionInfo) -> Setting:
         return Setting.CONSTRUCTION
     if (owner.is_module and name == "forward") or is_step_of_forward(owner, info):
         return Setting.HOST if _is_given_images(info) else Setting.FORWARD
+    if name == "__call__" and owner.kind is ClassKind.PLAIN and _prepares_images(info):
+        return Setting.HOST
     placed, on_host = library_models.hooks(_bases(owner), owner.kind is ClassKind.LIGHTNING)
     if name in placed or name in on_host:
         return Setting.FORWARD if name in placed else Setting.HOST
@@ -90,6 +92,25 @@ def _imports_of(info: FunctionInfo) -> ImportTable:
         return ImportTable()
     info.linkage.depends_on(IMPORTS)
     return info.linkage.imports
+
+
+def _prepares_images(info: FunctionInfo) -> bool:
+    """A transform as a plain class: one image comes in, and the file imports a library for images on the host."""
+    names = [parameter.name.value for parameter in parameters_of(info.header)[1:]]
+    if not names or names[1:] not in ([], ["target"]) or not names[0].startswith(_IMAGES):
+        return False
+    return any(library_models.images_on_host(name) for name in _imports_of(info).values())
+
+
+_IMAGES = ("img", "image", "pic", "sample")
+
+
+def _changes_both(info: FunctionInfo) -> bool:
+    """``hflip(image, target)``: one step of such a transform, for an image and the boxes that are drawn on it."""
+    names = [parameter.name.value for parameter in parameters_of(info.header)[:2]]
+    if len(names) < 2 or names[1] != "target" or names[0] not in ("image", "img"):
+        return False
+    return any(library_models.images_on_host(name) for name in _imports_of(info).values())
 
 
 def _takes_data(info: FunctionInfo) -> bool:

@@ -211,6 +211,11 @@ def _choice(
             return first if given.value is None else second
         if not isinstance(given, UnknownValue) and not _may_be_none(given):
             return second
+    if guard.subject is not None and guard.text == guard.subject.name:
+        # The truth of the argument itself.
+        told = substitution.get(guard.subject.key)
+        if isinstance(told, Constant):
+            return first if told.value else second
     if guard.kind is GuardKind.IS_ARRAY and guard.subject is not None:
         is_array = _is_array(substitution.get(guard.subject.key, NOTHING))
         if is_array is not None:

@@ -84,7 +84,7 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
     if isinstance(node, cst.Call):
         known = _known_of_tensor(interp, node)
         if known is not None:
-            return Condition(known)
+            return Condition(known, narrowings=_of_another_type(node, known))
         narrowings = _type_test(interp, node)
         if narrowings:
             return replace(_of_type(_guarded(interp, node), interp, node), narrowings=narrowings)
@@ -94,7 +94,17 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
         return _guarded(interp, node, about_device=value.about_device)
     if isinstance(value, Constant):
         return Condition(bool(value.value))
-    return _guarded(interp, node)
+    return _of_argument(_guarded(interp, node), node, value)
+
+
+def _of_argument(condition: Condition, node: cst.BaseExpression, value: Value) -> Condition:
+    """``if norm:`` of a parameter as a guard that a call decides which leaves it out, or gives a number or None."""
+    device = getattr(value, "device", None)
+    if condition.guard is None or not isinstance(node, cst.Name) or not isinstance(device, SameAs):
+        return condition
+    if device.symbol.anchor is not Anchor.PARAMETER or device.symbol.name != node.value:
+        return condition
+    return replace(condition, guard=replace(condition.guard, subject=device.symbol))
 
 
 def _connective(interp: Interpreter, node: cst.BooleanOperation) -> Condition:
@@ -259,6 +269,12 @@ def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
     if "numpy.ndarray" in classes:
         return (Narrowing(path, Host(numpy=True), True),)
     return (Narrowing(path, Opaque(value.device, value.provenance), True),)
+
+
+def _of_another_type(node: cst.Call, known: bool) -> tuple[Narrowing, ...]:
+    """In the arm that no tensor takes the name holds something else, of which nothing is known."""
+    path = path_of(node.args[0].value)
+    return (Narrowing(path, NOTHING, not known),) if path is not None else ()
 
 
 def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condition:

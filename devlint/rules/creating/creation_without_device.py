@@ -64,6 +64,7 @@ decides without looking.
 - It is 0-dim (`torch.tensor(0.5)`) and stands where PyTorch reads a CPU scalar: out-of-place element-wise arithmetic.
 - It is an index into `[]`: CPU indices are legal for tensors anywhere.
 - Only its shape or its Python values are used.
+- A method of a module sends it through its own layers and reads only the shape of the result. The confidence is low.
 - A device context (`with torch.device(d):`) or a default device is in force.
 - Its neighbours are CPU-only too: numpy, scipy, PIL, data loading. In a Dataset, a transform or a collate function the
   confidence is low.
@@ -120,6 +121,7 @@ from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.handed_out import HandedOut
+from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim
 from devlint.source.role import Role
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import (
         Begun,
         Called,
+        Created,
         DeviceMismatch,
         HostRead,
         MismatchOperand,
@@ -162,6 +165,10 @@ class CreationWithoutDevice(Rule):
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
         self._definitions.note_ignored(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._handed_out.created(event)
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -212,6 +219,8 @@ class CreationWithoutDevice(Rule):
             if step.scope.is_nested and draft.confidence is Confidence.LOW:
                 likely = _confidence(replace(event, placed_by_callers=True), step, theirs)
                 self._nested.append((step.scope.qualname, replace(draft, confidence=likely)))
+            if _may_probe(step.scope) and is_shape_probe(self._definitions.node_of(step.scope), step.node):
+                draft = replace(draft, confidence=Confidence.LOW)
             if draft.confidence is Confidence.MEDIUM:
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
@@ -289,6 +298,9 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
         return Confidence.LOW
+    if step.scope.role is Role.TEST and "." in (step.scope.class_name or ""):
+        # A Module that a test makes for itself, inside of a function: it is where the test leaves it.
+        return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
         return Confidence.MEDIUM if event.assumed else Confidence.HIGH
     if step.scope.role in (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK):
@@ -310,6 +322,11 @@ def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperan
         return True
     owners = {key.split(":", 1)[0] for key in _given(theirs.value)}
     return step.scope.setting is Setting.CONSTRUCTION and step.scope.qualname in owners
+
+
+def _may_probe(scope: Scope) -> bool:
+    """A module that asks itself for a shape does so while it is built, with a public method as well."""
+    return scope.class_name is not None and scope.setting is Setting.METHOD
 
 
 def _definition(scope: Scope) -> str:

@@ -17,7 +17,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, other_creations, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import stands_for_forward
-from devlint.placement.domain.abstract_values import Container, Module, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Container, Host, Module, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
@@ -26,7 +26,7 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Called, HostRead, Returned, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Returned, Stored
 
 
 @dataclass(slots=True)
@@ -45,6 +45,8 @@ class HandedOut:
     _filled: dict[int, str] = field(default_factory=dict)
     """Creations on the CPU that are filled with what is computed of an argument, by node, and the argument's name."""
     _drafts: list[tuple[Scope, Draft]] = field(default_factory=list)
+    _of_arrays: set[int] = field(default_factory=set)
+    """Creations from an array, by node."""
     _built: set[str] = field(default_factory=set)
     """Classes that the file builds itself: what becomes of their results is seen at the calls."""
 
@@ -56,6 +58,11 @@ class HandedOut:
         self._given[method] = frozenset(given)
         if given:
             self._placed.add(method)
+
+    def created(self, event: Created) -> None:
+        data = event.call.positional[0].value if event.call.positional else None
+        if isinstance(data, Host) and data.numpy:
+            self._of_arrays.add(id(event.node))
 
     def called(self, event: Called) -> None:
         if isinstance(event.result, Module) and event.result.info is not None:
@@ -180,8 +187,15 @@ class HandedOut:
                 yield replace(draft, confidence=Confidence.LOW) if scope.class_name in self._built else draft
 
     def _confidence(self, step: Step, scope: Scope) -> Confidence:
-        """`from_numpy` and its kin: the computation before it ran on the CPU, unless the method brought it there."""
-        reads_host_data = step.factory is not None and not step.factory.takes_device
+        """Made of an array: the computation before it ran on the CPU, unless the method brought it there.
+
+        Where the caller's tensor became that array by ``.numpy()`` alone, an accelerator never got this far.
+        """
+        if scope.qualname.rsplit(".", 1)[-1].startswith("_"):
+            # A step of an inherited `forward`, which may take it for an index or read it on the host.
+            return Confidence.LOW
+        takes_arrays_alone = step.factory is not None and not step.factory.takes_device
+        reads_host_data = takes_arrays_alone or id(step.node) in self._of_arrays
         return Confidence.LOW if reads_host_data and scope.qualname not in self._inputs_to_cpu else Confidence.MEDIUM
 
 

@@ -58,6 +58,17 @@ def reads_host_data(step: Step) -> bool:
     return step.factory is not None and not step.factory.takes_device
 
 
+def is_placeholder(step: Step) -> bool:
+    """``torch.empty(1)``: one number that nobody set stands for an argument that is not there."""
+    import libcst as cst
+
+    node = step.node
+    if step.name.rpartition(".")[2] != "empty" or not isinstance(node, cst.Call):
+        return False
+    sizes = [argument.value for argument in node.args if argument.keyword is None]
+    return len(sizes) == 1 and isinstance(sizes[0], cst.Integer) and sizes[0].value == "1"
+
+
 def is_placed(device: Device) -> bool:
     """Whether a value is where the caller's tensors or the module are, on every arm."""
     return all(

@@ -45,6 +45,8 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 - A branch for the CPU, or a condition that tests for the device.
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
+- `torch.empty(1)` in the place of an argument that is not there.
+- What takes the value accepts it on the CPU, as the targets of `ctc_loss`: the confidence is low.
 
 ## Fix safety
 
@@ -81,6 +83,7 @@ from devlint.rules.meeting.arms import (
     arm_of,
     creation_of,
     is_placed,
+    is_placeholder,
     made_here,
     moves_with_module,
     reads_host_data,
@@ -90,7 +93,15 @@ from devlint.semantics import Dim, Operation
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Called, DeviceMismatch, Event, HostRead, IndexedFromHost, Returned
+    from devlint.placement.domain.events import (
+        Called,
+        DeviceMismatch,
+        Event,
+        HostRead,
+        IndexedFromHost,
+        ReadAnywhere,
+        Returned,
+    )
 
 _COLLECTS = (".append", ".insert", ".appendleft")
 _ELSEWHERE = (Setting.CONSTRUCTION, Setting.HOST, Setting.MODULE_LEVEL)
@@ -114,7 +125,7 @@ class ArmsOnDifferentDevices(Rule):
         self._clashed: set[int] = set()
         """Creations that a clash was seen of: findings of another rule."""
         self._indices: set[int] = set()
-        """Creations whose tensors are read as an index, which may lie on the CPU."""
+        """Creations whose tensors are read as an index, or as another operand that may lie on the CPU."""
         self._on_host: set[str] = set()
         """Definitions that hand tensors to numpy."""
 
@@ -125,6 +136,12 @@ class ArmsOnDifferentDevices(Rule):
 
     def indexed_from_host(self, event: IndexedFromHost) -> Iterable[Draft]:
         self._indices.update(id(step.node) for step in provenance_of(event.index.value) or ())
+        return ()
+
+    def read_anywhere(self, event: ReadAnywhere) -> Iterable[Draft]:
+        self._indices.update(
+            id(step.node) for step in (*(provenance_of(event.value) or ()), *other_creations(event.value))
+        )
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
@@ -223,7 +240,7 @@ def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
     tensor = value.evidence is Evidence.CERTAIN or all(map(moves_with_module, others))
     at = DraftStep(event.node, event.scope, f"the other arm of `{guards[0].text}` joins it here", describe(others[0]))
     for step in (bare_creation(value), *other_creations(value)):
-        if step is not None and step.scope == event.scope:
+        if step is not None and step.scope == event.scope and not is_placeholder(step):
             sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
             sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
             confidence = Confidence.MEDIUM if sure else Confidence.LOW

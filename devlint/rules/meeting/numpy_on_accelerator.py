@@ -7,7 +7,9 @@ accelerator, or that is where the caller put it while the same function shows th
 goes through `.cpu()` first, it is an input of `forward` that indexes an array, a method of a Module makes a tensor of
 numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
 does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of a tensor that the function moved to a
-device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`).
+device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`), and of
+an argument of a public function of a library, where another function of its file brings its argument of this name to
+the CPU.
 
 ## Why is this bad
 
@@ -81,6 +83,7 @@ from devlint.placement.domain.lattice import (
     Known,
     SameAs,
     describe,
+    guards_of,
     is_accelerator,
     is_device_by_name,
     leaves,
@@ -88,6 +91,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
+from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -113,6 +117,7 @@ class NumpyOnAccelerator(Rule):
         self._undecided: list[HostRead] = []
         self._moved_to_cpu: dict[str, Moved] = {}
         """By definition: a transfer to the CPU of a tensor that the caller placed."""
+        self._expected_elsewhere = ExpectedElsewhere()
         self._of_module: set[str] = set()
         """Methods of a Module that are called once it is where it works."""
         self._run_there: dict[str, Called] = {}
@@ -121,6 +126,7 @@ class NumpyOnAccelerator(Rule):
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
+        self._expected_elsewhere.begun(event)
         working = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is not Role.TEST
         if working and event.owner is not None and event.owner.is_module:
             self._of_module.add(event.scope.qualname)
@@ -146,15 +152,19 @@ class NumpyOnAccelerator(Rule):
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
                 self._moved_to_cpu.setdefault(event.scope.qualname, event)
+                self._expected_elsewhere.brought_to_cpu(event)
         return ()
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
         if not event.wants_cpu:
             return
+        self._expected_elsewhere.read_on_host(event)
         device = event.value.device
         if is_accelerator(device):
-            yield _draft(event, Severity.ERROR, Confidence.HIGH, f"is on {describe(device)}")
+            yield _draft(event, Severity.ERROR, _confidence_in_tensor(event), f"is on {describe(device)}")
         elif isinstance(device, Choice) and any(_accelerator(leaf) for leaf in leaves(device)):
+            if _follows_the_tensors_own_test(device):
+                return
             yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
         elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
             self._undecided.append(event)
@@ -190,7 +200,13 @@ class NumpyOnAccelerator(Rule):
                 if _is_taken_from_a_graph(event):
                     yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
                     continue
-            if not told_by_sibling:
+            if not told_by_sibling or (sibling is not None and _is_moved_itself(event, sibling)):
+                continue
+            witness = self._expected_elsewhere.witness(event) if sibling is None else None
+            if witness is not None:
+                words = f"another function brings {quoted(witness.receiver_node, 'its argument')} to the CPU here"
+                step = DraftStep(witness.node, witness.scope, words, "cpu", passes_on=False)
+                yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             if sibling is None or scope.setting is Setting.HOST:
                 yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
@@ -284,6 +300,32 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
                 node = value
             case _:
                 return False
+
+
+def _confidence_in_tensor(event: HostRead) -> Confidence:
+    """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
+    value = event.value
+    told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD
+    return Confidence.HIGH if told else Confidence.LOW
+
+
+def _follows_the_tensors_own_test(device: Choice) -> bool:
+    """`x.cpu() if x.is_cuda and origin == "cpu" else x`: a tensor's own place was asked, and is no free choice.
+
+    What the question was joined with may be what sent it there in the first place (fixture `there_and_back`).
+    """
+    guards = (guard.text for guard in guards_of(device))
+    return any(".is_cuda" in text and (" and " in text or " or " in text) for text in guards)
+
+
+def _is_moved_itself(event: HostRead, sibling: Moved) -> bool:
+    """`if x.pointer is not None: x = x.cpu()`: one arm of the value is the very copy that was brought to the CPU.
+
+    Whoever asked knows in which case there is something to bring.
+    """
+    provenance = event.value.provenance
+    chosen = isinstance(event.value.device, Choice) and provenance is not None
+    return chosen and provenance is not None and any(step.node is sibling.node for step in provenance)
 
 
 def _accelerator(device: Device) -> bool:

@@ -49,6 +49,7 @@ class Scale(nn.Module):
 - It is wrapped again: `nn.Parameter(nn.Parameter(t).to(device))`.
 - Only the dtype changes.
 - It is a copy of a parameter that is registered elsewhere: `self.cache = model.weight.to(device)`.
+- It is made with `requires_grad=False` in a class that is no Module: nothing would have registered it.
 
 ## Fix safety
 
@@ -117,7 +118,8 @@ class ParameterTransfer(Rule):
         if not isinstance(event.owner, (Self, Module)):
             return
         step = _unwrapping(value)
-        if step is None:
+        if step is None or (not _in_module(event) and _is_constant(value)):
+            # A class that is no Module registers nothing, and what nobody trains loses nothing (fixture `constants`).
             return
         moved = quoted(step.node, "the moved parameter")
         yield Draft(
@@ -169,8 +171,23 @@ def _repair(transfer: cst.CSTNode, device: str | None) -> Repair:
 
 def _confidence(event: Stored) -> Confidence:
     """A class that is no Module registers nothing; there only the training is lost."""
-    owner = event.owner
-    return Confidence.HIGH if isinstance(owner, Self) and owner.info.is_module else Confidence.MEDIUM
+    return Confidence.HIGH if _in_module(event) else Confidence.MEDIUM
+
+
+def _in_module(event: Stored) -> bool:
+    return isinstance(event.owner, Self) and event.owner.info.is_module
+
+
+def _is_constant(value: Value) -> bool:
+    """Whether the parameter was made with `requires_grad=False`."""
+    import libcst as cst
+
+    provenance = provenance_of(value)
+    wrapped = provenance.find(StepKind.WRAPPED) if provenance is not None else None
+    given = wrapped.node.args if wrapped is not None and isinstance(wrapped.node, cst.Call) else ()
+    named = [argument.value for argument in given if argument.keyword and argument.keyword.value == "requires_grad"]
+    flag = named[0] if named else given[1].value if len(given) > 1 else None
+    return isinstance(flag, cst.Name) and flag.value == "False"
 
 
 def _unwrapping(value: Value) -> Step | None:

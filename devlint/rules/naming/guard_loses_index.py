@@ -200,9 +200,15 @@ def _subject(question: str, holds: bool) -> str | None:
     if " or " in question:
         # Either side may have held.
         return None
+    if " and " in question:
+        if not holds:
+            return None
+        # Each of the joined questions held, and a "not" is of its own (fixture `joined_questions`).
+        joined = re.sub(r"^\(\s*|\s*\)$", "", question).split(" and ")
+        return next((subject for one in joined if (subject := _subject(one.strip(), holds)) is not None), None)
     negated = question.startswith("not ")
     found = (ON_ACCELERATOR if holds is not negated else ON_CPU).search(question)
-    if found is None or (not holds and " and " in question):
+    if found is None:
         return None
     named = found.groupdict().get("device") or ""
     if named and not named.startswith("."):

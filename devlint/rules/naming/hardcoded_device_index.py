@@ -45,6 +45,7 @@ decide.
 - `"cuda:0" if torch.cuda.is_available() else "cpu"`, and other uses of an index behind a test for it: low as well. The
   device exists; it may only not be the one the caller uses.
 - A command-line default: low. The user can say another one.
+- The main block of a file that takes no arguments, a demonstration: low.
 
 ## Fix safety
 
@@ -84,6 +85,9 @@ if TYPE_CHECKING:
 OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
 """Calls that declare a command-line option."""
 
+COMMANDS = frozenset({"argparse.ArgumentParser", "click.command", "typer.run", "fire.Fire"})
+"""Calls that make a command of a program."""
+
 ONE_OF_ITS_KIND = frozenset({"cpu", "mps", "meta"})
 """Types of which a process has one device, so that an index names nothing in particular."""
 
@@ -102,8 +106,14 @@ class HardcodedDeviceIndex(Rule):
         """By call: `.to(1)`, until it is known of what."""
         self._devices: dict[int, Draft] = {}
         """By call: `torch.device("cuda:1")`, until it is known whether it is only compared with."""
+        self._chosen: set[int] = set()
+        """Literals under a test for a device: they stay chosen where their value is used later."""
+        self._in_main: list[Draft] = []
+        """In a main block, until it is known whether the program takes arguments."""
+        self._takes_arguments = False
 
     def called(self, event: Called) -> Iterable[Draft]:
+        self._takes_arguments = self._takes_arguments or event.name in OPTIONS or event.name in COMMANDS
         if semantics.is_device_probe(event.name) and event.name.endswith(".device_count"):
             self._counting.add(event.scope.qualname)
         elif event.name in OPTIONS:
@@ -129,7 +139,10 @@ class HardcodedDeviceIndex(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
-        return tuple(self._devices.values())
+        yield from self._devices.values()
+        for draft in self._in_main:
+            # Without arguments it is a demonstration, whose values are the reader's to fill in (fixture `main_block`).
+            yield draft if self._takes_arguments else replace(draft, confidence=Confidence.LOW)
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         """A number alone does not say that it is a device's: `slider.to(1)`."""
@@ -142,13 +155,17 @@ class HardcodedDeviceIndex(Rule):
         if named is None or event.sink == Sink.COMPARISON or self._is_of_reported_list(event):
             return
         kind, index = named
-        yield Draft(
+        draft = Draft(
             node=event.node,
             scope=event.scope,
             message=_message(event, kind, index),
             confidence=self._confidence(event, index),
             repair=_repair(event, kind),
         )
+        if any("__main__" in decided.guard.text for decided in event.arms):
+            self._in_main.append(draft)
+        else:
+            yield draft
 
     def _is_of_reported_list(self, event: DeviceNamed) -> bool:
         """Whether another index of the same `device_ids=[0, 1]` is reported already: the list is one choice."""
@@ -162,10 +179,13 @@ class HardcodedDeviceIndex(Rule):
     def _confidence(self, event: DeviceNamed, index: int) -> Confidence:
         if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.sink == Sink.OPTION:
             return Confidence.LOW
+        if event.guarded:
+            self._chosen.add(id(event.node))
+        guarded = id(event.node) in self._chosen
         # Index 0 exists wherever there is an accelerator at all; a higher one where the count was queried.
-        if event.guarded and (index == 0 or event.scope.qualname in self._counting):
+        if guarded and (index == 0 or event.scope.qualname in self._counting):
             return Confidence.LOW
-        if event.guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
+        if guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
             return Confidence.MEDIUM
         return Confidence.HIGH
 

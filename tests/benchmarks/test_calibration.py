@@ -1,0 +1,83 @@
+"""The share of true findings by rule, severity and confidence, as readers' labels give it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calibration import FILES, Judged, parse_judged, read_judged, still_made, table
+
+ROW = {
+    "release": "net==1.0", "path": "net/net.py", "line": 10, "code": "DEV101", "severity": "error",
+    "confidence": "high", "label": "true", "why": "CPU mask",
+}  # fmt: skip
+
+
+def judged(**changes: Any) -> Judged:
+    return parse_judged(ROW | changes)
+
+
+def test_both_forms_of_a_label_are_read() -> None:
+    older = {"package": "net", "version": "1.0", "rule": "DEV101", "path": "net/net.py", "line": 10}
+    older |= {"severity": "error", "label": "true", "where": "library", "cause": None, "why": "CPU mask"}
+    assert parse_judged(older) == judged(confidence="-")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"label": "maybe"}, "label is 'maybe'"),
+        ({"severity": "note"}, "severity is 'note'"),
+        ({"confidence": "sure"}, "confidence is 'sure'"),
+        ({"release": None}, "without release"),
+        ({"line": 0}, "without release, path, line or code"),
+    ],
+)
+def test_what_is_no_label_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        judged(**changes)
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "labels.jsonl"
+    file.write_text(json.dumps(ROW) + "\n" + json.dumps(ROW | {"label": "perhaps"}) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"labels\.jsonl:2: not a label: label is 'perhaps'"):
+        read_judged(file)
+
+
+def test_unclear_ones_are_in_no_share() -> None:
+    labels = [judged(), judged(label="false"), judged(label="unclear"), judged(label="unclear")]
+    assert table(labels)[1][3:7] == ["1", "1", "2", "50 %"]
+    assert table([judged(label="unclear")])[1][6] == "-"
+
+
+def test_a_line_for_each_rule_severity_and_confidence_errors_first() -> None:
+    labels = [judged(code="DEV503", severity="warning"), judged(confidence="medium"), judged(), judged()]
+    words = [line[:3] for line in table(labels)[1:]]
+    assert words == [
+        ["all", "error", ""],
+        ["all", "warning", ""],
+        ["DEV101", "error", "high"],
+        ["DEV101", "error", "medium"],
+        ["DEV503", "warning", "high"],
+    ]
+    assert [line[:3] for line in table(labels, by_confidence=False)[1:]] == [
+        ["all", "error", "3"],
+        ["all", "warning", "1"],
+        ["DEV101", "error", "3"],
+        ["DEV503", "warning", "1"],
+    ]
+
+
+def test_two_labels_of_one_line_need_two_findings() -> None:
+    finding = {"path": "net/net.py", "line": 10, "code": "DEV101"}
+    assert still_made([judged(), judged()], [finding]) == [judged()]
+    assert still_made([judged(line=11)], [finding]) == []
+
+
+def test_the_label_files_of_the_project_are_readable() -> None:
+    labels = read_judged(*FILES)
+    assert len({label.release for label in labels}) > 30
+    assert {file.parent.name for file in FILES} >= {"1", "extra"}
