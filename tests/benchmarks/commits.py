@@ -53,7 +53,7 @@ class Commits:
             with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
                 files = Path(scratch) / commit
                 _write(repository, blobs, files)
-                files.rename(target)
+                _put(files, target)
         # As in a clone: a file of `src/` and one beside it find each other by the root of the repository.
         (target / ".git").mkdir(exist_ok=True)
         return target
@@ -88,6 +88,15 @@ def git_directory(path: Path) -> Path | None:
         if (candidate / "HEAD").is_file() and (candidate / "objects").is_dir():
             return candidate
     return None
+
+
+def _put(files: Path, target: Path) -> None:
+    """Where another thread was quicker, its copy stays."""
+    try:
+        files.rename(target)
+    except OSError:
+        if not target.is_dir():
+            raise
 
 
 def _wanted(repository: Path, commit: str) -> dict[str, str]:
