@@ -13,11 +13,11 @@ from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of
 from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.higher_order import call_partial
+from devlint.placement.calls.module_inputs import meet_moved_model
 from devlint.placement.calls.modules import (
     PARAMETERS,
     call_module,
     construct_builtin,
-    meet_moved_model,
     wrap_parameter,
 )
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch

@@ -10,14 +10,14 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.inlining import call_with_values
+from devlint.placement.calls.module_inputs import is_float_tensor, meet_module, meet_moved_model
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
-from devlint.placement.calls.unmoved_batches import MODULE_OPERATION, meet_unmoved_batch
+from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     NOTHING,
-    Argument,
     Constant,
     Container,
     Evidence,
@@ -29,17 +29,15 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown, is_accelerator
+from devlint.placement.domain.events import Sink
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.domain.scope import Setting
 from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
-from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import code_of, parameters_of
-from devlint.semantics import Clash, Dim, DType, ModuleInfo, Relation, library_models
+from devlint.semantics import Dim, ModuleInfo, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -147,7 +145,7 @@ def call_module(
         given = of_callable(interp, node, site)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
-        _meet_module(
+        meet_module(
             interp, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)]
         )
     forward = module.info.method("forward") if module.info is not None else None
@@ -216,7 +214,7 @@ def _first_input(module: Module, site: CallSite) -> list[Bound]:
             return []
     if library_models.takes_tensors(module.type_name):
         return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
-    if module.assumed and not _is_float_tensor(site):
+    if module.assumed and not is_float_tensor(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
         return []
@@ -236,97 +234,6 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
         if a.star == "**" or (pretrained and not a.star)
         if isinstance(a.value, Opaque) and a.value.device == CPU and not a.value.tensorlike
     ]
-
-
-def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
-    """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
-
-    So is the only thing that the model is called with, if it is a tensor of floats.
-    """
-    moved = model.moved if isinstance(model, Opaque) else _moved(model)
-    if not moved or model.device in (CPU, UNKNOWN):
-        return
-    brought = any(
-        isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device and _moved(a.value)
-        for a in site.arguments
-    )
-    left = [
-        Bound(a.keyword or "input", a.value, a.node, strict=True)
-        for a in site.arguments
-        if isinstance(a.value, Tensor) and a.value.device == CPU and a.value.dim is Dim.NONZERO and not _is_length(a)
-    ]
-    if left and (brought or _is_float_tensor(site)):
-        as_module = Module(model.device, provenance=model.provenance, assumed=True)
-        _meet_module(interp, node, as_module, node.func, left)
-
-
-def _is_length(argument: Argument) -> bool:
-    """Lengths for packing have to be on the CPU."""
-    return "len" in (argument.keyword or "") or "len" in code_of(argument.node)
-
-
-def _is_float_tensor(site: CallSite) -> bool:
-    """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
-    values = [argument.value for argument in site.arguments]
-    if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
-        return False
-    made = values[0].provenance.first.factory if values[0].provenance is not None else None
-    return made is not None and made.dtype is DType.OTHER
-
-
-def _meet_module(
-    interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
-) -> None:
-    """Emit a mismatch of the module's device with an input that is certainly elsewhere."""
-    own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=module.provenance)
-    if not _placed_on_purpose(module):
-        return
-    told = module.info is not None and module.info.method("forward") is not None
-    for b in bound:
-        if isinstance(b.value, Container) and b.value.keys is not None and told:
-            # Of a dict of inputs its `forward` may move some, and use others on the host: its body tells.
-            continue
-        if isinstance(b.value, Container):
-            items = [Bound(b.role, item, b.node, strict=True) for item in b.value.items]
-        else:
-            items = [b]
-        for item in items:
-            if _input_apart(interp, module, module_node, item.value):
-                sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
-                # The offending operand is the one left on the CPU.
-                first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
-                clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
-                apart = (sides, clash, sides[first], sides[second])
-                called = (*apart, "module", module_node, module.assumed)
-                interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *called, arms=interp.arms))
-                if first == 0:
-                    return
-
-
-def _on_cpu(value: Value) -> bool:
-    return getattr(value, "device", None) == CPU
-
-
-def _placed_on_purpose(module: Module) -> bool:
-    """Whether the module is on the device of ``self``, was moved, or was created on its final device."""
-    return not isinstance(module.device, Unknown)
-
-
-def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
-    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (_moved(value) or value.tensorlike)):
-        return False
-    assert isinstance(value, (Tensor, Opaque))
-    moved = is_accelerator(value.device) or _moved(value)
-    if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
-        return False
-    if module.device == CPU and not moved and not built_here(interp, module, module_node):
-        # Not moved in this definition, and called with the caller's arguments.
-        return False
-    return interp.relate(module.device, value.device) is Relation.DIFFERENT
-
-
-def _moved(value: Tensor | Opaque | Module) -> bool:
-    return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
 
 
 def _is_named_so(module: Module) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.module_inputs import MODULE_OPERATION, was_moved
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
@@ -14,20 +15,16 @@ from devlint.placement.domain.abstract_values import Argument, Kind, Module, Opa
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, batch_of
-from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import parameters_of
-from devlint.semantics import Clash, Dim, Operation, Rule
+from devlint.semantics import Clash, Dim
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
-MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash="mismatch_exact")
-"""What holds for every module call: its parameters and its first input must be on one device."""
-
 
 def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
     """``model(x)`` after ``model.to(d)``, where ``x`` came with a batch and was not moved."""
-    if not _was_moved(model) or model.device in (CPU, UNKNOWN) or _brings_its_inputs(model, site):
+    if not was_moved(model) or model.device in (CPU, UNKNOWN) or _brings_its_inputs(model, site):
         return
     left = next(_left_behind(interp, model.device, site), None)
     if left is None:
@@ -37,10 +34,6 @@ def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Modu
     clash: Clash[Device] = Clash("mismatch_exact", 1, 0, "")
     told = (sides, clash, sides[1], sides[0], "module", node.func)
     interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *told, arms=interp.arms))
-
-
-def _was_moved(model: Opaque | Module) -> bool:
-    return model.provenance is not None and model.provenance.find(StepKind.MOVED) is not None
 
 
 def _brings_its_inputs(model: Opaque | Module, site: CallSite) -> bool:

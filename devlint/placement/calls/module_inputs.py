@@ -1,0 +1,123 @@
+"""A module and what it is called with: whether they are certainly apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import (
+    Argument,
+    Container,
+    Kind,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Unknown, is_accelerator
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.operations.operands import Bound
+from devlint.placement.state.built_in_call import built_here
+from devlint.placement.syntax.nodes import code_of
+from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash="mismatch_exact")
+"""What holds for every module call: its parameters and its first input must be on one device."""
+
+
+def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
+    """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
+
+    So is the only thing that the model is called with, if it is a tensor of floats.
+    """
+    moved = model.moved if isinstance(model, Opaque) else was_moved(model)
+    if not moved or model.device in (CPU, UNKNOWN):
+        return
+    brought = any(
+        isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device and was_moved(a.value)
+        for a in site.arguments
+    )
+    left = [
+        Bound(a.keyword or "input", a.value, a.node, strict=True)
+        for a in site.arguments
+        if isinstance(a.value, Tensor) and a.value.device == CPU and a.value.dim is Dim.NONZERO and not _is_length(a)
+    ]
+    if left and (brought or is_float_tensor(site)):
+        as_module = Module(model.device, provenance=model.provenance, assumed=True)
+        meet_module(interp, node, as_module, node.func, left)
+
+
+def _is_length(argument: Argument) -> bool:
+    """Lengths for packing have to be on the CPU."""
+    return "len" in (argument.keyword or "") or "len" in code_of(argument.node)
+
+
+def is_float_tensor(site: CallSite) -> bool:
+    """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
+    values = [argument.value for argument in site.arguments]
+    if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
+        return False
+    made = values[0].provenance.first.factory if values[0].provenance is not None else None
+    return made is not None and made.dtype is DType.OTHER
+
+
+def meet_module(
+    interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, bound: list[Bound]
+) -> None:
+    """Emit a mismatch of the module's device with an input that is certainly elsewhere."""
+    own = Tensor(module.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=module.provenance)
+    if not _placed_on_purpose(module):
+        return
+    told = module.info is not None and module.info.method("forward") is not None
+    for b in bound:
+        if isinstance(b.value, Container) and b.value.keys is not None and told:
+            # Of a dict of inputs its `forward` may move some, and use others on the host: its body tells.
+            continue
+        if isinstance(b.value, Container):
+            items = [Bound(b.role, item, b.node, strict=True) for item in b.value.items]
+        else:
+            items = [b]
+        for item in items:
+            if _input_apart(interp, module, module_node, item.value):
+                sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
+                # The offending operand is the one left on the CPU.
+                first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
+                clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
+                apart = (sides, clash, sides[first], sides[second])
+                called = (*apart, "module", module_node, module.assumed)
+                interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *called, arms=interp.arms))
+                if first == 0:
+                    return
+
+
+def _on_cpu(value: Value) -> bool:
+    return getattr(value, "device", None) == CPU
+
+
+def _placed_on_purpose(module: Module) -> bool:
+    """Whether the module is on the device of ``self``, was moved, or was created on its final device."""
+    return not isinstance(module.device, Unknown)
+
+
+def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
+    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (was_moved(value) or value.tensorlike)):
+        return False
+    assert isinstance(value, (Tensor, Opaque))
+    moved = is_accelerator(value.device) or was_moved(value)
+    if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
+        return False
+    if module.device == CPU and not moved and not built_here(interp, module, module_node):
+        # Not moved in this definition, and called with the caller's arguments.
+        return False
+    return interp.relate(module.device, value.device) is Relation.DIFFERENT
+
+
+def was_moved(value: Tensor | Opaque | Module) -> bool:
+    return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
