@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 from calibration import FILES, Judged, parse_judged, read_judged, still_made, table
+from verdicts import markdown_table
+
+README = Path(__file__).parents[2] / "README.md"
 
 ROW = {
     "release": "net==1.0", "path": "net/net.py", "line": 10, "code": "DEV101", "severity": "error",
@@ -81,3 +84,9 @@ def test_the_label_files_of_the_project_are_readable() -> None:
     labels = read_judged(*FILES)
     assert len({label.release for label in labels}) > 30
     assert {file.parent.name for file in FILES} >= {"1", "extra"}
+
+
+def test_the_readme_shows_the_table_of_the_label_files() -> None:
+    lines = table(read_judged(*FILES), by_confidence=False)
+    shown = README.read_text("utf-8").partition("<!-- calibration -->\n")[2].partition("\n\n")[0]
+    assert shown == markdown_table(lines, frozenset(range(lines[0].index("true")))).strip()
