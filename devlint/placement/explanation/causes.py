@@ -11,6 +11,7 @@ from enum import Enum
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.domain.abstract_values import (
     ClassValue,
@@ -30,6 +31,7 @@ from devlint.placement.domain.lattice import Unknown, leaves
 from devlint.placement.explanation.recording import Evaluated, Recorder
 from devlint.placement.interpreter.program import Program
 from devlint.placement.syntax.nodes import code_of, descend, parameters_of
+from devlint.semantics import library_models
 
 MAX_REASONS = 12
 """Links of one chain; a program that binds names in a ring has no last one."""
@@ -54,6 +56,7 @@ class Cause(Enum):
     ITEM = "an item of a value whose items are not known"
     JOINED = "values that differ by the branch, the loop's round or the order of calls"
     UNDECIDED = "operands whose device is not known, or depends on more than is followed"
+    UNPACKED = "arguments that are unpacked, which may name a device"
     NOT_EVALUATED = "code that no run on an accelerator reaches"
     NOT_MODELLED = "a kind of expression that is not followed"
 
@@ -187,7 +190,7 @@ class Reasons:
                 follows = self._first_unknown(node) if callee.name.startswith("torch.") else None
                 if follows is not None:
                     return _follows(node, follows)
-                return Reason(Cause.LIBRARY_FUNCTION, node, callee.name)
+                return _of_library(node, callee.name)
             case Function():
                 return self._of_function(node, callee.info)
             case ClassValue():
@@ -209,7 +212,7 @@ class Reasons:
             return _follows(node, follows)
         match owner:
             case Reference():
-                return Reason(Cause.LIBRARY_FUNCTION, node, f"{owner.name}.{name}")
+                return _of_library(node, f"{owner.name}.{name}")
             case Self():
                 return self._of_class(node, owner.info, name, f"self.{name}")
             case Opaque():
@@ -244,6 +247,14 @@ class Reasons:
     def _value(self, node: cst.BaseExpression) -> Value | None:
         evaluated = self._evaluated.get(node)
         return None if evaluated is None else evaluated.value
+
+
+def _of_library(node: cst.Call, name: str) -> Reason:
+    """The reason at a call of a library's function: it has no row, or what it is given does not tell the place."""
+    if semantics.function(name) is None and library_models.effect(name) is None:
+        return Reason(Cause.LIBRARY_FUNCTION, node, name)
+    unpacks = any(argument.star for argument in node.args)
+    return Reason(Cause.UNPACKED if unpacks else Cause.UNDECIDED, node, name)
 
 
 def _kind_of(owner: Value | None) -> str:

@@ -63,6 +63,13 @@ CAUSES = {
         ("def f(x):\n    y = torch.ones(1)\n    try:\n        y = torch.ones(2).cuda()\n        x()\n"
          "    except ValueError:\n        pass\n    return y", "y"),
     ],
+    "unpacked": [
+        ("def f(n, **options):\n    return torch.empty(n, **options)", "torch.empty(n, **options)"),
+        ("def f(n, **options):\n    y = torch.linspace(0, 1, n, **options)\n    return y", "y"),
+    ],
+    "undecided": [
+        ("def f(n, parts):\n    y = torch.stack([somelib for _ in range(n)])\n    return y", "y"),
+    ],
     "not-modelled": [
         ("def f(x):\n    y = yield x\n    return y", "y"),
     ],
