@@ -48,6 +48,15 @@ class ParameterIgnored(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ParameterLeftOut(Event):
+    """A call of a definition that takes the device parameter ``name`` too, and is not told what the caller said."""
+
+    name: str
+    recursive: bool
+    """The definition calls itself, on parts of what it was given; otherwise the call is all that its body does."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RequestDropped(Event):
     """``asked or "cuda" if torch.cuda.is_available() else "cpu"``: where the test fails, ``asked`` has no effect."""
 
