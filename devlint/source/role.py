@@ -37,8 +37,9 @@ def role_of(path: PurePath, text: str) -> Role:
     stem = path.stem.lower()
     if path.suffix == ".ipynb":
         return Role.NOTEBOOK
-    # `test_models/utils.py` at the root of the tests; in a package it may be anything (`botorch/test_functions`).
-    among_tests = len(path.parts) > 1 and path.parts[0].lower().startswith("test_")
+    # `test_models/heads/utils.py` at the root of the tests; in a package it may be anything (`botorch/test_functions`),
+    # and so it may where a file stands outside of any project, of which its own directory is all that is known.
+    among_tests = len(path.parts) > 2 and path.parts[0].lower().startswith("test_")
     if directories & _TEST_DIRECTORIES or among_tests or _TEST_FILE.match(stem):
         return Role.TEST
     if directories & _BENCHMARK_DIRECTORIES or _BENCHMARK_FILE.match(stem):

@@ -32,6 +32,7 @@ GUARD = "import torch\n\nif __name__ == '__main__':\n    main()\n"
         ("tests/test_time_augmentation.py", "", Role.TEST),
         ("test_models/heads/utils.py", "", Role.TEST),
         ("pkg/test_functions/base.py", "", Role.LIBRARY),
+        ("test_of_mine/train.py", "", Role.LIBRARY),
         ("benchmarks/run.py", GUARD, Role.BENCHMARK),
         ("bench_net.py", "", Role.BENCHMARK),
         ("tests/benchmarks/run.py", "", Role.TEST),
