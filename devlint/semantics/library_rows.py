@@ -24,7 +24,7 @@ OPTIONS: dict[str, frozenset[str]] = {
     "there": frozenset({"gives"}),
     "met": frozenset({"gives", "argument"}),
     "call": frozenset(),
-    "calls": frozenset({"unless"}),
+    "calls": frozenset({"unless", "argument", "position"}),
     "context": frozenset({"place", "device", "position"}),
     "rows": frozenset(),
     "batches": frozenset({"argument", "position"}),

@@ -51,9 +51,10 @@ from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
-from devlint.placement.operations.device_check import call_unknown_loss, perform
+from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind
+from devlint.placement.operations.unknown_losses import call_unknown_loss
 from devlint.placement.state.host_reads import ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted
 from devlint.semantics import Factory
@@ -235,6 +236,9 @@ def _call_method(
     match receiver:
         case Tensor():
             return methods.of_tensor(interp, node, receiver, function, site)
+        case Opaque() if len(site.positional) == 2 and function.attr.value.lstrip("_").startswith("criterion"):
+            # `trainer._criterion(output, target)`: a loss that another object keeps.
+            return call_unknown_loss(interp, node, site)
         case Opaque():
             return methods.of_opaque(interp, node, receiver, function, site)
         case Module():

@@ -65,11 +65,19 @@ def functional_call(interp: Interpreter, node: cst.Call, site: CallSite) -> Valu
     given = site.argument("args", 2)
     if module is None or given is None or not isinstance(module.value, Module):
         return NOTHING
-    inputs: tuple[Argument, ...] = (given,)
+    return call_with_inputs(interp, node, module, given)
+
+
+def call_with_inputs(interp: Interpreter, node: cst.Call, function: Argument, given: Argument) -> Value:
+    """``function(*given)``, where one input may stand without its tuple."""
+    inputs: tuple[Argument, ...] = (replace(given, keyword=None),)
     if isinstance(given.value, Container):
         nodes = _elements(given.node, len(given.value.items))
         inputs = tuple(Argument(value, n) for value, n in zip(given.value.items, nodes, strict=True))
-    return call_module(interp, node, module.value, module.node, CallSite(node, inputs))
+    site = CallSite(node, inputs)
+    if isinstance(function.value, Module):
+        return call_module(interp, node, function.value, function.node, site)
+    return interp.call_value(node, function.value, site)
 
 
 def trace(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
@@ -78,12 +86,8 @@ def trace(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     function, given = site.argument("func", 0), site.argument("example_inputs", 1)
     if function is None:
         return NOTHING
-    if given is not None and not isinstance(given.value, Container):
-        inputs = CallSite(node, (replace(given, keyword=None),))
-        if isinstance(function.value, Module):
-            call_module(interp, node, function.value, function.node, inputs)
-        else:
-            interp.call_value(node, function.value, inputs)
+    if given is not None:
+        call_with_inputs(interp, node, function, given)
     return function.value
 
 

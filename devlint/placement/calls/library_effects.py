@@ -15,7 +15,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import data_sets
 from devlint.placement.calls.bindings import item_of
-from devlint.placement.calls.higher_order import call_first
+from devlint.placement.calls.higher_order import call_first, call_with_inputs
 from devlint.placement.calls.library_call import LibraryCall, given_back, one_value, place_of, told_place
 from devlint.placement.calls.library_objects import chain, met, object_of_class, placer, there
 from devlint.placement.calls.modules import call_module
@@ -187,7 +187,13 @@ def _call(call: LibraryCall) -> Value:
 
 
 def _calls(call: LibraryCall) -> Value:
-    """Calls its first argument with the others; ``unless`` lists its own keywords."""
+    """Calls its first argument with the others, but for those in ``unless``; or with the tuple in ``argument``."""
+    if call.effect.argument:
+        given = call.argument()
+        if call.site.positional and given is not None:
+            # What comes back is what the function reports of the call, not what the call gives.
+            call_with_inputs(call.interp, call.node, call.site.positional[0], given)
+        return NOTHING
     return call_first(call.interp, call.node, call.site, call.effect.unless)
 
 

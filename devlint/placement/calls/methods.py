@@ -305,6 +305,9 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     """A method of an unknown value: its effect on tensors is not known."""
     name = function.attr.value
     interp.take_fate(node)
+    base = _base_of_library(interp, function) if name == "forward" else None
+    if base is not None:
+        return call_module(interp, node, base, function.value, site)
     if name == "numpy":
         unknown = Opaque(UNKNOWN)
         expression = function.value
@@ -315,6 +318,16 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     if isinstance(receiver, Constant):
         return Host()
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
+
+
+def _base_of_library(interp: Interpreter, function: cst.Attribute) -> Module | None:
+    """``super()`` of ``super().forward(x)``: the Module itself, as the class of a library that it derives from."""
+    owner = interp.info.owner if interp.info is not None else None
+    called = function.value.func if isinstance(function.value, cst.Call) else None
+    if owner is None or not owner.is_module or not isinstance(called, cst.Name) or called.value != "super":
+        return None
+    known = next((base for base in owner.resolved_bases if isinstance(base, str) and semantics.module(base)), "")
+    return Module(SameAs(module_symbol(owner)), known)
 
 
 def _of_matrix(interp: Interpreter, function: cst.Attribute) -> Host:

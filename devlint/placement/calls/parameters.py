@@ -17,6 +17,7 @@ from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.left_out_devices import left_out_devices
 from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of
 from devlint.placement.declarations.parameter_evidence import Role as Holds
 from devlint.placement.declarations.template_methods import is_step_of_forward
@@ -33,7 +34,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import Begun, ParameterIgnored
+from devlint.placement.domain.events import Begun, ParameterIgnored, ParameterLeftOut
 from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
@@ -175,13 +176,15 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
 
 
 def announce(interp: Interpreter, info: FunctionInfo) -> None:
-    """Emit the events before the body: the bound arguments, and device parameters that the body never reads."""
+    """Emit the events before the body: the bound arguments, and device parameters that get lost."""
     parameters = parameters_of(info.node)[1 if info.owner is not None and not info.is_static else 0 :]
     named = tuple((p.name.value, interp.state.values[p.name.value]) for p in parameters)
     interp.emit(Begun(info.node, interp.scope, named, info.owner))
     for ignored in ignored_device_parameters(info, interp.index):
         name = ignored.parameter.name.value
         interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten))
+    for left_out in left_out_devices(info, interp.index):
+        interp.emit(ParameterLeftOut(left_out.call, interp.scope, left_out.parameter, left_out.recursive))
 
 
 def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None) -> Value:

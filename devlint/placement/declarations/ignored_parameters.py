@@ -39,20 +39,20 @@ _READS_NAMES = frozenset({"locals", "vars", "eval", "exec"})
 def ignored_device_parameters(info: FunctionInfo, index: FileIndex) -> Iterator[Ignored]:
     """The device parameters that the body never reads, if nothing else determines the signature."""
     node = info.node
-    if not isinstance(node, cst.FunctionDef) or not any(_names_device(p) for p in parameters_of(node)):
+    if not isinstance(node, cst.FunctionDef) or not any(names_device(p) for p in parameters_of(node)):
         return
-    if _signature_is_determined(info, index) or _is_stub(node) or _documented_as_unused(node):
+    if _signature_is_determined(info, index) or _is_stub(node) or documented_as_unused(node):
         return
     if any(isinstance(child, cst.Name) and child.value in _READS_NAMES for child in descend(node.body)):
         return
     for parameter in parameters_of(node):
-        if _names_device(parameter):
+        if names_device(parameter):
             found = _ignored(node, parameter)
             if found is not None:
                 yield found
 
 
-def _names_device(parameter: cst.Param) -> bool:
+def names_device(parameter: cst.Param) -> bool:
     name = parameter.name.value
     if name == "device":
         annotation = code_of(parameter.annotation.annotation) if parameter.annotation is not None else ""
@@ -70,7 +70,7 @@ def _signature_is_determined(info: FunctionInfo, index: FileIndex) -> bool:
     assert isinstance(node, cst.FunctionDef)
     if node.params.star_kwarg is not None or isinstance(node.params.star_arg, cst.Param):
         return True
-    if any(decorator.rsplit(".", 1)[-1] not in _NO_CONTRACT for decorator in info.decorators):
+    if not keeps_contract(info):
         return True
     if info.name in index.indirect and info.name != "__init__":
         return True
@@ -79,6 +79,11 @@ def _signature_is_determined(info: FunctionInfo, index: FileIndex) -> bool:
     if info.owner is not None and _may_override(info):
         return True
     return info.name != "__init__" and index.defined[info.name] > 1
+
+
+def keeps_contract(info: FunctionInfo) -> bool:
+    """Whether no decorator may ask for the signature, or fill in an argument."""
+    return all(decorator.rsplit(".", 1)[-1] in _NO_CONTRACT for decorator in info.decorators)
 
 
 def _may_override(info: FunctionInfo) -> bool:
@@ -118,7 +123,7 @@ def _does_nothing(statement: cst.CSTNode) -> bool:
     )
 
 
-def _documented_as_unused(node: cst.FunctionDef) -> bool:
+def documented_as_unused(node: cst.FunctionDef) -> bool:
     """Whether the docstring, or a comment on a line about the device, says that the parameter is not used."""
     docstring = node.get_docstring() or ""
     # Comments need layout. Without it the parameter is reported as ignored, and the rule reads the comments.
@@ -130,18 +135,18 @@ def _documented_as_unused(node: cst.FunctionDef) -> bool:
 def _ignored(node: cst.FunctionDef, parameter: cst.Param) -> Ignored | None:
     name = parameter.name.value
     for statement in body_of(node.body):
-        if not _mentions(statement, name):
+        if not mentions(statement, name):
             continue
         replaces = (
             isinstance(statement, cst.Assign)
             and any(isinstance(t.target, cst.Name) and t.target.value == name for t in statement.targets)
-            and not _mentions(statement.value, name)
+            and not mentions(statement.value, name)
         )
         return Ignored(parameter, statement) if replaces and isinstance(statement, cst.Assign) else None
     return Ignored(parameter, None)
 
 
-def _mentions(node: cst.CSTNode, name: str) -> bool:
+def mentions(node: cst.CSTNode, name: str) -> bool:
     """Whether the node contains the variable ``name``; keywords and attributes of that name do not count."""
     stack = [node]
     while stack:

@@ -30,10 +30,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Begun(Event):
-    """The evaluation of a definition begins.
-
-    ``arguments`` are the parameters' values, ``owner`` the class of a method.
-    """
+    """The evaluation of a definition begins: ``arguments`` are its parameters' values, ``owner`` a method's class."""
 
     arguments: tuple[tuple[str, Value], ...]
     owner: ClassInfo | None = None
@@ -45,6 +42,15 @@ class ParameterIgnored(Event):
 
     name: str
     overwritten: cst.CSTNode | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParameterLeftOut(Event):
+    """A call of a definition that takes the device parameter ``name`` too, and is not told what the caller said."""
+
+    name: str
+    recursive: bool
+    """The definition calls itself, on parts of what it was given; otherwise the call is all that its body does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,11 +155,7 @@ class DeviceMismatch(Event):
     placed_by_callers: bool = False
     """All call sites are known, and each passes what its own caller placed."""
     callers_on_cpu: bool = False
-    """Known callers pass a CPU tensor for the parameter.
-
-    True if the calls of the enclosing definition in this file pass it CPU tensors, or, where these are all calls,
-    nothing that is known to be elsewhere; callers in other files may.
-    """
+    """The calls in this file pass the parameter CPU tensors, or, if they are all, nothing known to be elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

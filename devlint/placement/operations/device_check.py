@@ -11,7 +11,6 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     NOTHING,
-    Argument,
     Opaque,
     Tensor,
     Value,
@@ -47,12 +46,11 @@ from devlint.placement.operations.contracts import on_the_host_by_contract
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.streams import note_use, reads_data
-from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Clash, Dim, Operand, Operation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-from devlint.placement.operations.operands import Bound, device_of_value, left_behind, provenance_of, same_or_apart
+from devlint.placement.operations.operands import Bound, device_of_value, left_behind, same_or_apart
 from devlint.placement.operations.results import result_of, shares_memory
 
 
@@ -98,21 +96,6 @@ def perform(
     return result_of(interp, node, operation, bound, operands, clash, call)
 
 
-def call_unknown_loss(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """The call of a loss that was passed in. Any loss compares its two arguments."""
-    given = site.positional[:2]
-    values = [argument.value for argument in given]
-    if len(given) < 2 or not all(isinstance(value, (Tensor, Opaque)) for value in values):
-        return NOTHING
-    operation = semantics.function("torch.nn.functional.mse_loss")
-    # The whole batch may be passed beside what was computed from a part of it.
-    stayed = [a.value for a in given if left_behind(interp, a.value) and not _is_whole(a)]
-    if not isinstance(operation, Operation) or len(stayed) != 1:
-        return Opaque(device_of_value(values[0]), provenance_of(values[0])) if values[0] not in stayed else NOTHING
-    bound = [Bound(role, a.value, a.node, strict=True) for role, a in zip(("input", "target"), given, strict=True)]
-    return perform(interp, node, operation, bound, callee="loss", callee_node=node.func, call=site)
-
-
 def _follow_module_or_name(interp: Interpreter, operands: Sequence[Bound]) -> bool:
     """Whether some operands are on the module's device and others on a device given otherwise."""
     owner = interp.info.owner if interp.info is not None else None
@@ -155,11 +138,6 @@ def _needs_one_device(operation: Operation, operands: Sequence[Bound]) -> bool:
     """Whether the operands mismatch if devices that are not equal are different."""
     given = [_operand(b, device_of_value(b.value)) for b in operands]
     return isinstance(semantics.meet(operation, given, same_or_apart, CPU), Clash)
-
-
-def _is_whole(argument: Argument) -> bool:
-    device = device_of_value(argument.value)
-    return isinstance(device, SameAs) and device.symbol.name == code_of(argument.node)
 
 
 def _operands(interp: Interpreter, operation: Operation, bound: Sequence[Bound]) -> list[Bound]:

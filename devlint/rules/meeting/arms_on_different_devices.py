@@ -3,8 +3,9 @@
 ## What it does
 
 Finds tensors made without a device that stand beside one that the caller placed: in another `return` of the function,
-in the other arm of a condition, among the elements that a list collects for `torch.cat`, or among tensors that are made
-side by side with `device=`. No operation of the function joins the two, so nothing fails here.
+in the other arm of a condition, among the elements that a list collects for `torch.cat`, in a list that is filled with
+them before some are replaced, or among tensors that are made side by side with `device=`. No operation of the function
+joins the two, so nothing fails here.
 
 The finding stands at the creation.
 
@@ -69,15 +70,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint import semantics
-from devlint.drafts.changes import suffixed, with_argument
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep
 from devlint.drafts.trace import provenance_of
-from devlint.drafts.wording import bare_creation, code_of, device_of, other_creations, quoted
-from devlint.finding import Applicability, Confidence, Severity
+from devlint.drafts.wording import bare_creation, code_of, device_of, other_creations
+from devlint.finding import Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Choice, Device, GuardKind, SameAs, describe, guards_of, leaves
-from devlint.placement.domain.provenance import Step
+from devlint.placement.domain.lattice import CPU, Choice, GuardKind, describe, guards_of, leaves
 from devlint.placement.domain.scope import Setting
+from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.rules.meeting.arms import (
     Arm,
     arm_of,
@@ -88,6 +88,7 @@ from devlint.rules.meeting.arms import (
     moves_with_module,
     reads_host_data,
 )
+from devlint.rules.meeting.filled_lists import FilledLists, elements_of
 from devlint.rules.rule import Rule
 from devlint.semantics import Dim, Operation
 from devlint.source.role import Role
@@ -99,8 +100,11 @@ if TYPE_CHECKING:
         Event,
         HostRead,
         IndexedFromHost,
+        LoopEntered,
+        LoopLeft,
         ReadAnywhere,
         Returned,
+        Stored,
     )
 
 _COLLECTS = (".append", ".insert", ".appendleft")
@@ -119,6 +123,7 @@ class ArmsOnDifferentDevices(Rule):
         """By definition, number of results and position."""
         self._collected: dict[tuple[str, str], list[Arm]] = {}
         """By definition and list: what was appended."""
+        self._filled = FilledLists()
         self._registered: dict[str, list[tuple[Event, Value]]] = {}
         """By constructor: the buffers."""
         self._found: list[Draft] = []
@@ -149,10 +154,25 @@ class ArmsOnDifferentDevices(Rule):
             self._on_host.add(event.scope.qualname)
         return ()
 
+    def loop_entered(self, event: LoopEntered) -> Iterable[Draft]:
+        self._filled.entered(event.node)
+        return ()
+
+    def loop_left(self, event: LoopLeft) -> Iterable[Draft]:
+        self._filled.left()
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        if _may_be_elsewhere(event):
+            self._filled.stored(event)
+        return ()
+
     def returned(self, event: Returned) -> Iterable[Draft]:
         if event.guarded or event.settled_by_callers or not _may_be_elsewhere(event):
             return ()
         several = isinstance(event.value, Container) and event.value.type == "tuple" and event.value.keys is None
+        for node in elements_of(event.value_node):
+            self._found += _apart(self._filled.arms(event, node), "what replaces its like in the list", _LEFT)
         values = event.value.items if several and isinstance(event.value, Container) else (event.value,)
         for position, value in enumerate(values):
             self._found += _decided_by_data(event, value)
@@ -191,6 +211,7 @@ class ArmsOnDifferentDevices(Rule):
             argument = event.call.argument(parameter.name, position) if parameter.kind == "tensors" else None
             if argument is not None:
                 arms = self._collected.get((event.scope.qualname, code_of(argument.node)), [])
+                arms = arms or self._filled.arms(event, argument.node)
                 joined = DraftStep(event.node, event.scope, "they are joined here")
                 self._found += (replace(d, trace=(*d.trace, joined)) for d in _apart(arms, "the same list", _JOINED))
 
@@ -220,7 +241,7 @@ def _apart(arms: list[Arm], where: str, consequence: str = "") -> Iterator[Draft
             reported.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
             confidence = Confidence.LOW if reads_host_data(arm.step) else Confidence.MEDIUM
-            yield _draft(arm.step, other.device, where, (at,), confidence, consequence)
+            yield draft_of(arm.step, other.device, where, (at,), confidence, consequence)
 
 
 def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
@@ -244,7 +265,7 @@ def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
             sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
             sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
             confidence = Confidence.MEDIUM if sure else Confidence.LOW
-            yield _draft(step, others[0], "the other arm", (at,), confidence)
+            yield draft_of(step, others[0], "the other arm", (at,), confidence)
 
 
 def _handed_in(event: Called) -> Iterator[Draft]:
@@ -271,7 +292,7 @@ def _made_side_by_side(event: Event, values: tuple[Value, ...]) -> Iterator[Draf
         if alike:
             at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
             confidence = Confidence.MEDIUM if len(alike) > 1 else Confidence.LOW
-            yield _draft(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
+            yield draft_of(step, alike[0].device, "a sibling call", (at,), confidence, _TOGETHER)
 
 
 def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:
@@ -283,45 +304,13 @@ def _registered_apart(buffers: list[tuple[Event, Value]]) -> Iterator[Draft]:
         alike = [s for s in placed if step is not None and s.name == step.name and s.device == placed[0].device]
         if step is not None and step.scope == event.scope and len(alike) > 1:
             at = DraftStep(alike[0].node, alike[0].scope, "its sibling is made here", describe(alike[0].device))
-            yield _draft(step, alike[0].device, "another buffer", (at,), Confidence.MEDIUM, _REGISTERED)
+            yield draft_of(step, alike[0].device, "another buffer", (at,), Confidence.MEDIUM, _REGISTERED)
 
 
-_EITHER = "which of the two comes out depends on the data"
+_LEFT = "what is not replaced stays on the CPU"
 _JOINED = "joining them fails when the data gives both"
 _REGISTERED = "until the module is moved they are on two devices"
 _TOGETHER = "the caller gets them on two devices"
-
-
-def _draft(
-    step: Step,
-    other: Device,
-    where: str,
-    trace: tuple[DraftStep, ...],
-    confidence: Confidence,
-    consequence: str = "",
-) -> Draft:
-    return Draft(
-        node=step.node,
-        scope=step.scope,
-        message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU, but {where} gives a tensor on "
-        f"{describe(other)}; {consequence or _EITHER}",
-        confidence=confidence,
-        trace=(DraftStep(step.node, step.scope, "made here", "cpu"), *trace),
-        repair=_repair(step, other),
-    )
-
-
-def _repair(step: Step, other: Device) -> Repair:
-    first = leaves(other)[0]
-    named = first.symbol.name if isinstance(first, SameAs) and first.symbol.anchor is not Anchor.MODULE else ""
-    target = named if named.endswith("device") else f"{named}.device" if named.isidentifier() else ""
-    takes = step.factory is not None and step.factory.takes_device and not step.factory.legacy
-    if not target:
-        return Repair(Applicability.SUGGESTION, "make it on the device of the other arm")
-    if takes:
-        changes = with_argument(step.node, "device", target)
-        return Repair(Applicability.SUGGESTION, f"pass `device={target}` to `{step.name}`", changes)
-    return Repair(Applicability.SUGGESTION, f"add `.to({target})`", suffixed(step.node, f".to({target})"))
 
 
 def _receiver(event: Called) -> str:

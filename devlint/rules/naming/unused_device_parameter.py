@@ -1,10 +1,14 @@
-"""A function takes a `device` and ignores it, or overwrites it before it looks.
+"""A function takes a `device` and ignores it, overwrites it before it looks, or leaves it out where it calls itself.
 
 ## What it does
 
 Finds parameters named `device` (or annotated as one) that the body never reads, or assigns anew before it reads them,
 in functions that make or move tensors. So it finds `device or "cuda" if torch.cuda.is_available() else "cpu"`, which
 Python reads as `(device or "cuda") if ... else "cpu"`: without CUDA the device that was asked for has no effect.
+
+A function that goes into dicts, lists and nested objects by calling itself has to hand the device on: a call that
+leaves it out puts these parts where the default says. The same holds of `use_cuda` and its kin, and of a method that
+does nothing but call another one that takes a device.
 
 ## Why is this bad
 
@@ -40,12 +44,15 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
 - The documentation or a comment says that the parameter is ignored or deprecated.
 - A tensor made without the device already clashes there: that is DEV101, which is repaired with the parameter.
 - A function that makes and moves nothing itself: there the confidence is low, as it is in tests.
+- The recursion begins only once the device was heeded: its argument was moved before, its result is moved after, or a
+  test of the parameter decides whether it runs.
 - Parentheses around `(device or "cuda")` say that without CUDA all is to be on the CPU.
 
 ## Fix safety
 
 There is no fix: what the device was meant for is not written anywhere. A choice that drops it gets parentheses as a
-suggestion: on a machine without CUDA the program begins to use the device it was given.
+suggestion: on a machine without CUDA the program begins to use the device it was given. A recursive call gets the
+argument as a suggestion.
 
 ## How a run confirms it
 
@@ -61,7 +68,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from devlint.drafts.changes import Replace
+from devlint.drafts.changes import Replace, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
@@ -70,7 +77,14 @@ from devlint.source.bare.nodes import is_bare
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Created, DeviceMismatch, Moved, ParameterIgnored, RequestDropped
+    from devlint.placement.domain.events import (
+        Created,
+        DeviceMismatch,
+        Moved,
+        ParameterIgnored,
+        ParameterLeftOut,
+        RequestDropped,
+    )
 
 
 class UnusedDeviceParameter(Rule):
@@ -80,6 +94,7 @@ class UnusedDeviceParameter(Rule):
 
     def __init__(self) -> None:
         self._ignored: list[ParameterIgnored] = []
+        self._left_out: list[ParameterLeftOut] = []
         self._places: set[str] = set()
         """Definitions that decide where a tensor is."""
         self._clashing: set[str] = set()
@@ -87,6 +102,10 @@ class UnusedDeviceParameter(Rule):
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
         self._ignored.append(event)
+        return ()
+
+    def parameter_left_out(self, event: ParameterLeftOut) -> Iterable[Draft]:
+        self._left_out.append(event)
         return ()
 
     def request_dropped(self, event: RequestDropped) -> Iterable[Draft]:
@@ -112,8 +131,8 @@ class UnusedDeviceParameter(Rule):
         )
 
     def created(self, event: Created) -> Iterable[Draft]:
-        # A sibling's device decides for `zeros_like` and `x.new_zeros` (fixture `decided_elsewhere`).
-        if event.factory.default != "self":
+        # A sibling's device decides for a bare `zeros_like` or `x.new_zeros` (fixture `decided_elsewhere`).
+        if event.factory.default != "self" or event.named is not None:
             self._places.add(event.scope.qualname)
         return ()
 
@@ -131,8 +150,9 @@ class UnusedDeviceParameter(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        delegated = {(event.scope.qualname, event.name) for event in self._left_out}
         for event in self._ignored:
-            if event.scope.qualname in self._clashing:
+            if event.scope.qualname in self._clashing or (event.scope.qualname, event.name) in delegated:
                 continue
             yield Draft(
                 node=event.node,
@@ -142,10 +162,36 @@ class UnusedDeviceParameter(Rule):
                 trace=_trace(event),
             )
 
+        for left_out in self._left_out:
+            yield Draft(
+                node=left_out.node,
+                scope=left_out.scope,
+                message=f"{quoted(left_out.node, 'the call')} leaves `{left_out.name}` to its default: "
+                f"{_LOST[left_out.recursive]}",
+                confidence=self._confidence_of_call(left_out),
+                repair=Repair(
+                    Applicability.SUGGESTION,
+                    f"hand it on: `{left_out.name}={left_out.name}`",
+                    with_argument(left_out.node, left_out.name, left_out.name),
+                ),
+            )
+
+    def _confidence_of_call(self, event: ParameterLeftOut) -> Confidence:
+        # What a recursion places shows in the same body; where another function is called, it is that one's work.
+        places = not event.recursive or event.scope.qualname in self._places
+        return Confidence.MEDIUM if places and event.scope.role is not Role.TEST else Confidence.LOW
+
     def _confidence(self, event: ParameterIgnored) -> Confidence:
         if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._places:
             return Confidence.LOW
         return Confidence.MEDIUM
+
+
+_LOST = {
+    True: "parts of what the function is given do not follow the caller's device",
+    False: "what the caller says has no effect",
+}
+"""By whether the function calls itself."""
 
 
 def _message(event: ParameterIgnored) -> str:

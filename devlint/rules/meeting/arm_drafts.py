@@ -1,0 +1,49 @@
+"""The finding for an arm that was made on the CPU: its words, its trace and its repair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devlint.drafts.changes import suffixed, with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import quoted
+from devlint.finding import Applicability, Confidence
+from devlint.placement.domain.lattice import Anchor, Device, SameAs, describe, leaves
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.provenance import Step
+
+_EITHER = "which of the two comes out depends on the data"
+
+
+def draft_of(
+    step: Step,
+    other: Device,
+    where: str,
+    trace: tuple[DraftStep, ...],
+    confidence: Confidence,
+    consequence: str = "",
+) -> Draft:
+    """The finding at the creation ``step``; ``where`` names the arm that gives a tensor on ``other``."""
+    return Draft(
+        node=step.node,
+        scope=step.scope,
+        message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU, but {where} gives a tensor on "
+        f"{describe(other)}; {consequence or _EITHER}",
+        confidence=confidence,
+        trace=(DraftStep(step.node, step.scope, "made here", "cpu"), *trace),
+        repair=_repair(step, other),
+    )
+
+
+def _repair(step: Step, other: Device) -> Repair:
+    first = leaves(other)[0]
+    named = first.symbol.name if isinstance(first, SameAs) and first.symbol.anchor is not Anchor.MODULE else ""
+    target = named if named.endswith("device") else f"{named}.device" if named.isidentifier() else ""
+    takes = step.factory is not None and step.factory.takes_device and not step.factory.legacy
+    if not target:
+        return Repair(Applicability.SUGGESTION, "make it on the device of the other arm")
+    if takes:
+        changes = with_argument(step.node, "device", target)
+        return Repair(Applicability.SUGGESTION, f"pass `device={target}` to `{step.name}`", changes)
+    return Repair(Applicability.SUGGESTION, f"add `.to({target})`", suffixed(step.node, f".to({target})"))
