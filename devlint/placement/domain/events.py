@@ -249,6 +249,8 @@ class Returned(Event):
     """A condition about devices decides whether it is reached."""
     settled_by_callers: bool = False
     """All call sites are known, and the device of the value makes no difference to them."""
+    arms: tuple[Decided, ...] = ()
+    """The conditions that decide whether it is reached."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
