@@ -231,6 +231,8 @@ class Stored(Event):
     """The conditions under which the event happens."""
     of_class: str = ""
     """The class in whose body the name is bound, by its qualified name; empty elsewhere."""
+    callers_on_cpu: bool = False
+    """All call sites are known, and each gives a CPU tensor for what is stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
