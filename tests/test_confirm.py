@@ -227,7 +227,7 @@ def test_a_script_runs_with_its_arguments(project: Project) -> None:
 
 def test_what_no_rule_foretold_is_a_finding_of_the_run(project: Project) -> None:
     (project.cwd / "made.py").write_text(
-        "import torch\n\nMAKERS = {'wide': getattr(torch, 'on' + 'es')}\n\n\n"
+        "import torch\n\nMAKERS = {'wide': vars(torch)['on' + 'es']}\n\n\n"
         "class Net(torch.nn.Module):\n"
         "    def forward(self, x):\n"
         "        shift = MAKERS['wide'](8)\n"
