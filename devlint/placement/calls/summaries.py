@@ -71,9 +71,11 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
 
 def note_arguments(interp: Interpreter, chosen: OneOf, site: CallSite) -> None:
     """The arguments of a call whose function is chosen elsewhere, for each of those that it may be."""
-    if not interp.muted and interp.depth == 0:
-        for one in chosen.callees:
-            for name, value in arguments_of(one.info, site, one.receiver) if isinstance(one, Function) else ():
+    if interp.muted or interp.depth > 0:
+        return
+    for one in chosen.callees:
+        if isinstance(one, Function):
+            for name, value in arguments_of(one.info, site, one.receiver):
                 interp.program.note_argument(symbol_key(one.info, name), value)
 
 
