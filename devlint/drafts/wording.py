@@ -19,6 +19,7 @@ from devlint.placement.domain.lattice import (
     is_accelerator,
     is_device_by_name,
     leaves,
+    may_be_cpu,
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 
@@ -180,8 +181,8 @@ def _bare_creation_in(provenance: Provenance | None) -> Step | None:
     for step in provenance or ():
         if step.kind is StepKind.MADE:
             return step if step.bare else None
-        if step.kind is StepKind.MOVED and step.device == CPU:
-            # `.cpu()` after the creation: the CPU was chosen.
+        if step.kind is StepKind.MOVED and may_be_cpu(step.device):
+            # `.cpu()` after the creation: the CPU was chosen. So it was by `.to(x.device)` of an x that may be there.
             return None
     return None
 

@@ -75,7 +75,7 @@ class Outline:
     mentions: Counter[str] = field(default_factory=Counter)
     """How often each name stands in the file, be it a variable, an attribute, a keyword or a part of an import."""
     direct: Counter[str] = field(default_factory=Counter)
-    """How often it stands there as the name of a definition or as what is called."""
+    """How often it stands there as the name of a definition, as what is called, or in a table that is asked for one."""
     defined: Counter[str] = field(default_factory=Counter)
     """How many functions have the name."""
     rebound: set[str] = field(default_factory=set)
@@ -176,6 +176,9 @@ class _Reading:
                     direct.append(name)
                     if name in REGISTERING:
                         self.registering.append(node)  # type: ignore[arg-type]
+            elif kind is ast.Subscript:
+                if type(node.value) is ast.Dict:  # type: ignore[attr-defined]
+                    direct += _names_of(node.value)  # type: ignore[attr-defined]
             elif kind in _NOTED:
                 self.note(node)
             elif kind is ast.Yield or kind is ast.YieldFrom:
@@ -224,6 +227,11 @@ class _Reading:
             case ast.For() | ast.AsyncFor():
                 self.loops.append(node)
         gathered.mentions += names
+
+
+def _names_of(table: ast.Dict) -> list[str]:
+    """What a table gives that is asked where it is written, ``{"a": f, "b": g}[key]``: the file calls what it gets."""
+    return [value.id for value in table.values if isinstance(value, ast.Name)]
 
 
 _NOTED = frozenset(

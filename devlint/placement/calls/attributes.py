@@ -36,6 +36,7 @@ from devlint.placement.domain.abstract_values import (
     Truth,
     Value,
 )
+from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.events import Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
@@ -280,6 +281,8 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return value
     if isinstance(value, Container) and info.is_module:
         # Only the class itself can move the items of a container, together or one by one.
+        if names_registered(value, interp.program.facts(info)):
+            return NOTHING
         stored_anew = fact.stores > 1 and not is_only_updated(info, fact.name)
         return NOTHING if stored_anew or moves_itself(info, fact.name) else value
     if isinstance(value, Tensor):

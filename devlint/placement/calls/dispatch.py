@@ -20,6 +20,7 @@ from devlint.placement.calls.modules import (
     construct_builtin,
     wrap_parameter,
 )
+from devlint.placement.calls.summaries import note_arguments
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.calls.user_calls import call_function, call_self, construct
 from devlint.placement.declarations.known_classes import ClassKind
@@ -198,6 +199,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_unknown_loss(interp, node, site)
         case OneOf():
             # Which of them is called is not known, so none of their mismatches is certain.
+            note_arguments(interp, callee, site)
             with interp.trial():
                 results = [call_value(interp, node, one, site) for one in callee.callees]
             return reduce(partial(join_values, None), results)

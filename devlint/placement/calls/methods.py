@@ -122,11 +122,21 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         )
         return of_tensor(interp, node, tensor, function, site)
     if name in ("parameters", "buffers"):
-        tensor = Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.LIKELY, provenance=receiver.provenance)
+        kind = _STATE[name]
+        tensor = Tensor(receiver.device, kind=kind, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Container((), None, tensor)
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
         return receiver
     return Opaque(receiver.device, receiver.provenance)
+
+
+_STATE = {
+    "parameters": Kind.PARAMETER,
+    "named_parameters": Kind.PARAMETER,
+    "buffers": Kind.BUFFER,
+    "named_buffers": Kind.BUFFER,
+}
+"""Methods of a Module that name its state."""
 
 
 def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
@@ -135,11 +145,10 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         return receiver
     if name in ("parameters", "buffers"):
         provenance = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.provenance)
-        return Container(
-            (), None, Tensor(receiver.device, kind=Kind.PARAMETER, evidence=Evidence.CERTAIN, provenance=provenance)
-        )
+        tensor = Tensor(receiver.device, kind=_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
+        return Container((), None, tensor)
     if name in ("named_parameters", "named_buffers"):
-        tensor = Tensor(receiver.device, kind=Kind.PARAMETER)
+        tensor = Tensor(receiver.device, kind=_STATE[name])
         return Container((), None, Container((Host(), tensor), None, None, "tuple"))
     if name == "state_dict":
         return Opaque(receiver.device, receiver.provenance)
@@ -183,7 +192,7 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
     if name in ("parameters", "buffers") and receiver.info.is_module:
         device = SameAs(module_symbol(receiver.info))
         provenance = interp.step(StepKind.GIVEN, node, device, code_of(node))
-        return Container((), None, Tensor(device, kind=Kind.PARAMETER, provenance=provenance))
+        return Container((), None, Tensor(device, kind=_STATE[name], provenance=provenance))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
         interp.take_fate(node)
         return receiver

@@ -14,9 +14,11 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Function,
     Host,
     Instance,
     Module,
+    OneOf,
     Opaque,
     Self,
     Tensor,
@@ -65,6 +67,16 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
         if counts:
             interp.program.note_argument(symbol_key(info, name), value)
     return substitution
+
+
+def note_arguments(interp: Interpreter, chosen: OneOf, site: CallSite) -> None:
+    """The arguments of a call whose function is chosen elsewhere, for each of those that it may be."""
+    if interp.muted or interp.depth > 0:
+        return
+    for one in chosen.callees:
+        if isinstance(one, Function):
+            for name, value in arguments_of(one.info, site, one.receiver):
+                interp.program.note_argument(symbol_key(one.info, name), value)
 
 
 def note_receiver(interp: Interpreter, receiver: Value) -> None:

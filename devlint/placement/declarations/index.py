@@ -120,6 +120,8 @@ def _index_of_names(tree: cst.Module) -> FileIndex:
             called = function.attr if isinstance(function, cst.Attribute) else function
             if isinstance(called, cst.Name):
                 direct[called.value] += 1
+        elif isinstance(node, cst.Subscript) and isinstance(node.value, cst.Dict):
+            direct.update(e.value.value for e in node.value.elements if isinstance(e.value, cst.Name))
     return _empty_index(names, stars, rebound, mentions, direct, defined)
 
 

@@ -95,6 +95,21 @@ def is_registered(value: Value) -> bool:
     return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER))
 
 
+def names_registered(container: Container, facts: ClassFacts) -> bool:
+    """`self.inner = inner; self.weights = list(inner.parameters())`: parameters of what is an attribute itself."""
+    inside = (*container.items, *((container.rest,) if container.rest is not None else ()))
+    if not inside or not all(isinstance(value, Tensor) and value.kind is Kind.PARAMETER for value in inside):
+        return False
+    modules = {_origin(fact.value) for fact in facts.attributes.values() if isinstance(fact.value, Module)} - {None}
+    return all(_origin(value) in modules for value in inside)
+
+
+def _origin(value: Value) -> int | None:
+    """Where a value comes from, as the identity of the node."""
+    provenance = value.provenance if isinstance(value, (Module, Tensor)) else None
+    return id(provenance.first.node) if provenance is not None else None
+
+
 def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
     """A value stored on a Module where `Module.to` does not move it; its provenance gets the step of the store."""
     if isinstance(value, Container):

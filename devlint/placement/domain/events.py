@@ -233,6 +233,8 @@ class Stored(Event):
     """The conditions under which the event happens."""
     of_class: str = ""
     """The class in whose body the name is bound, by its qualified name; empty elsewhere."""
+    callers_on_cpu: bool = False
+    """All call sites are known, and each gives a CPU tensor for what is stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,6 +253,8 @@ class Returned(Event):
     """A condition about devices decides whether it is reached."""
     settled_by_callers: bool = False
     """All call sites are known, and the device of the value makes no difference to them."""
+    arms: tuple[Decided, ...] = ()
+    """The conditions that decide whether it is reached."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -192,7 +192,8 @@ def _judge(
                 device = assume(device, guard, holds)
             devices.append(device)
         found = _meet(interp, operation, operands, devices)
-        if found is not None and (_decided_on_purpose(operands, devices) or _is_no_case(guards, outcome)):
+        no_case = _is_no_case(guards, outcome) or _mixes_types(guards, outcome)
+        if found is not None and (no_case or _decided_on_purpose(operands, devices)):
             found = None
         clashes.append(found)
     found = next((c for c in clashes if c is not None), None)
@@ -212,6 +213,15 @@ def _is_no_case(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
         if equals:
             cases.setdefault(subject, []).append(holds)
     return any(len(held) > 1 and not any(held) for held in cases.values())
+
+
+def _mixes_types(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
+    """Whether one argument is a tensor and another is none: what takes both kinds is handed numbers or tensors alone.
+
+    ``if not is_tensor(x): x = tensor(x)``, and the same of ``top`` (fixture `numbers_or_tensors`).
+    """
+    tested = [holds for guard, holds in zip(guards, outcome, strict=True) if guard.kind is GuardKind.IS_TENSOR]
+    return len(set(tested)) > 1
 
 
 def _judge_iterations(

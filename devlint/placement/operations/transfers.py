@@ -30,7 +30,18 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Fate, Moved, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol, is_accelerator, relate
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Device,
+    Known,
+    SameAs,
+    Symbol,
+    is_accelerator,
+    may_be_cpu,
+    relate,
+)
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
@@ -210,13 +221,17 @@ def _moved_tensor(
 
 
 def _leader(target: Target) -> Provenance | None:
-    """The way of the tensor on the CPU that is named, or its ``.device``: what is brought there is there because of it.
+    """The way of the tensor that is named, or its ``.device``, and may be on the CPU: what is brought there follows it.
 
     ``t.type_as(self.table)``: where the table is kept as a plain attribute, that is the cause.
     """
     named = target.named.value if target.named is not None else None
     names_one = isinstance(named, Tensor) or (isinstance(named, DeviceName) and named.of_tensor)
-    return named.provenance if isinstance(named, (Tensor, DeviceName)) and names_one and target.device == CPU else None
+    return (
+        named.provenance
+        if isinstance(named, (Tensor, DeviceName)) and names_one and may_be_cpu(target.device)
+        else None
+    )
 
 
 def is_asynchronous(call: CallSite) -> bool:

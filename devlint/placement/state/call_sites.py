@@ -15,7 +15,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import DeviceMismatch, Event, Returned
+from devlint.placement.domain.events import DeviceMismatch, Event, Returned, Stored
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -61,6 +61,8 @@ class ArgumentLog:
         """
         if isinstance(event, Returned):
             return replace(event, settled_by_callers=self._settles(event, scope))
+        if isinstance(event, Stored):
+            return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event, scope) else event
         if not isinstance(event, DeviceMismatch):
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
@@ -120,6 +122,13 @@ class ArgumentLog:
         if results and all(_call_of(value) in moved for value in results):
             return True
         return self._each_call(event.value, _stays_on_cpu)
+
+    def _is_filled_on_cpu(self, event: Stored, scope: Scope) -> bool:
+        """Whether all calls are in sight, and each gives a CPU tensor for what a tensor is filled with."""
+        if not isinstance(event.owner, Tensor) or not self._each_call(event.value, _stays_on_cpu):
+            return False
+        name = scope.qualname.rsplit(".", 1)[-1]
+        return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""

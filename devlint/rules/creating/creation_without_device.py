@@ -68,6 +68,7 @@ decides without looking.
 - A device context (`with torch.device(d):`) or a default device is in force.
 - Its neighbours are CPU-only too: numpy, scipy, PIL, data loading. In a Dataset, a transform or a collate function the
   confidence is low.
+- It has no items, as `torch.empty((0, 0))`, and meets in arithmetic what has: that fails by its shape on every device.
 - It is made of an array that `forward` computed on the host and hands back. The confidence is low, unless the inputs
   are brought there with `.cpu()`, which says that they are expected elsewhere.
 
@@ -120,6 +121,7 @@ from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs,
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
+from devlint.rules.creating.empty_results import fails_by_shape
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.rule import Rule
@@ -287,7 +289,8 @@ def _given(value: Value, by_name: bool = True) -> frozenset[str]:
 
 
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
-    if step.scope.setting is Setting.HOST or _while_it_is_built(event, step, theirs):
+    built = _while_it_is_built(event, step, theirs)
+    if step.scope.setting is Setting.HOST or built or fails_by_shape(event, step, theirs):
         return Confidence.LOW
     anchors = set()
     for leaf in leaves(device_of(theirs.value) or CPU):
@@ -311,7 +314,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
     if nested or any(_holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)):
         return Confidence.LOW
     if event.callers_on_cpu:
-        # A helper that this file only ever hands CPU tensors (fixture `contracts`).
+        # A helper that this package only ever hands CPU tensors (fixture `contracts`).
         return Confidence.LOW
     return Confidence.MEDIUM
 

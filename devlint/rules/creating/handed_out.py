@@ -87,7 +87,7 @@ class HandedOut:
         device = value.device
         name = device.symbol.name if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER else ""
         computed = not isinstance(event.value_node, (cst.Name, cst.Subscript, cst.Attribute))
-        if name in self._given.get(event.scope.qualname, ()) and computed:
+        if name in self._given.get(event.scope.qualname, ()) and computed and not event.callers_on_cpu:
             self._filled[id(step.node)] = name
 
     def host_read(self, event: HostRead) -> None:

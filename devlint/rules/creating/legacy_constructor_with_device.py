@@ -41,6 +41,8 @@ def offsets(count: int, device: torch.device):
 
 - `torch.Tensor([1, 2, 3], device="cpu:0")` is legal: the type is the constructor's own.
 - `torch.cuda.FloatTensor(n, device="cuda:1")` is legal, and still limited to CUDA.
+- A class that calls kernels of an extension named for CUDA runs nowhere else: the confidence of `torch.cuda.IntTensor`
+  is low there.
 - The constructor is only named, for `isinstance` or as a type to convert to.
 
 ## Fix safety
@@ -62,6 +64,7 @@ reported where the change is visible.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
@@ -70,12 +73,14 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.lattice import Device, Known, SameAs, describe, leaves
+from devlint.rules.naming.accelerator_contract import is_contract
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Created
+    from devlint.placement.domain.events import Called, Created
+    from devlint.placement.domain.scope import Scope
     from devlint.semantics import Factory
 
 
@@ -84,10 +89,26 @@ class LegacyConstructorWithDevice(Rule):
     name = "legacy-constructor-with-device"
     severity = Severity.ERROR
 
+    def __init__(self) -> None:
+        self._of_cuda: list[tuple[str, Draft]] = []
+        """By class or function: constructors of the current CUDA device."""
+        self._with_kernels: set[str] = set()
+        """Classes and functions that call what is named for one accelerator: they run nowhere else."""
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        library = event.name.rpartition(".")[0]
+        if library and not event.name.startswith("torch.") and is_contract(library):
+            self._with_kernels.add(_definition(event.scope))
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for definition, draft in self._of_cuda:
+            yield replace(draft, confidence=Confidence.LOW) if definition in self._with_kernels else draft
+
     def created(self, event: Created) -> Iterable[Draft]:
         factory = event.factory
         if factory.default == "current_cuda":
-            yield from _cuda_constructor(event)
+            self._of_cuda += ((_definition(event.scope), draft) for draft in _cuda_constructor(event))
         elif factory.legacy and factory.default != "self" and event.named is not None and not event.in_context:
             device = _refused(event)
             if device is not None:
@@ -101,6 +122,10 @@ class LegacyConstructorWithDevice(Rule):
                         Applicability.SUGGESTION, _instead(factory, code_of(event.named.node)), _in_lower_case(event)
                     ),
                 )
+
+
+def _definition(scope: Scope) -> str:
+    return scope.class_name or scope.qualname
 
 
 def _cuda_constructor(event: Created) -> Iterable[Draft]:

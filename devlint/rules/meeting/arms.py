@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, device_of
 from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves
+from devlint.placement.domain.events import Called, Returned
+from devlint.placement.domain.lattice import CPU, Anchor, Device, GuardKind, Known, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.semantics import Dim
 
@@ -51,6 +52,21 @@ def creation_of(value: Value) -> Step | None:
     """The factory call that gave the value; None if anything was done to it since."""
     provenance = provenance_of(value)
     return provenance.step if provenance is not None and provenance.step.kind is StepKind.MADE else None
+
+
+def is_for_no_tensor(arm: Arm, device: Device) -> bool:
+    """Whether what is on ``device`` in the other arm is a number or a list in this one, and has no place to follow."""
+    followed = {leaf.symbol for leaf in leaves(device) if isinstance(leaf, SameAs)}
+    decided = arm.event.arms if isinstance(arm.event, (Returned, Called)) else ()
+    return any(
+        one.guard.subject in followed
+        and (
+            one.guard.kind is GuardKind.IS_TENSOR
+            if not one.holds
+            else one.guard.kind in (GuardKind.IS_NO_TENSOR, GuardKind.IS_ARRAY)
+        )
+        for one in decided
+    )
 
 
 def reads_host_data(step: Step) -> bool:

@@ -82,6 +82,7 @@ from devlint.rules.meeting.arms import (
     Arm,
     arm_of,
     creation_of,
+    is_for_no_tensor,
     is_placed,
     is_placeholder,
     made_here,
@@ -237,7 +238,7 @@ def _apart(arms: list[Arm], where: str, consequence: str = "") -> Iterator[Draft
         return
     reported = set()
     for arm in arms:
-        if arm.step is not None and id(arm.step.node) not in reported:
+        if arm.step is not None and id(arm.step.node) not in reported and not is_for_no_tensor(arm, other.device):
             reported.add(id(arm.step.node))
             at = DraftStep(other.event.node, other.event.scope, f"{where} gives its sibling", describe(other.device))
             confidence = Confidence.LOW if reads_host_data(arm.step) else Confidence.MEDIUM

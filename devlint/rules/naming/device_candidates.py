@@ -56,7 +56,8 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
         elif isinstance(value, Module):
             found.append((2, Candidate(name, f"next({name}.parameters()).device", node=node)))
     in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    if begun.owner is not None and _is_known_module(begun.owner) and in_use and not _is_moved("self", moved):
+    asked = begun.owner is not None and _is_known_module(begun.owner) and not _keeps_parameters_away(begun.owner)
+    if asked and in_use and not _is_moved("self", moved):
         found.append((3, Candidate("self", "next(self.parameters()).device")))
     return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
 
@@ -81,6 +82,16 @@ def _is_known_module(owner: ClassInfo) -> bool:
     """By a base that the tables know: that something of an unknown base has a `forward` is not enough to ask it."""
     bases = [base for cls in owner.order for base in cls.bases if isinstance(base, str)]
     return owner.is_module and any(kind_of_base(base) is not None for base in bases)
+
+
+_AWAY = re.compile("offload|onload|to_cpu$|compute_device|execution_device")
+"""Words in the names of what a module keeps whose parameters wait elsewhere than where it works."""
+
+
+def _keeps_parameters_away(owner: ClassInfo) -> bool:
+    """Whether the parameters may be on the CPU while the module works on an accelerator (fixture `offloaded`)."""
+    methods = (method for cls in owner.order for method in cls.methods.values())
+    return any(_AWAY.search(name) for method in methods for name in method.own.mentioned)
 
 
 def _is_moved(name: str, moved: Moves) -> bool:

@@ -42,6 +42,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
+- The module keeps its parameters away from where it works, as its names say: `self.offload_device`, `self.cpu_offload`.
+  They cannot tell the device.
 - A default argument, a command-line default, and what a device argument gets where the caller left it out.
 
 ## Fix safety

@@ -44,6 +44,7 @@ decide.
 - Tests and benchmarks that are about several devices: there the confidence is low.
 - `"cuda:0" if torch.cuda.is_available() else "cpu"`, and other uses of an index behind a test for it: low as well. The
   device exists; it may only not be the one the caller uses.
+- The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
 - A command-line default: low. The user can say another one.
 - The main block of a file that takes no arguments, a demonstration: low.
 
@@ -74,6 +75,7 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import DeviceNamed, Sink
+from devlint.rules.naming.visible_devices import NAME as VISIBLE
 from devlint.rules.rule import Rule
 from devlint.semantics import NamedDevice
 from devlint.source.role import Role
@@ -101,6 +103,8 @@ class HardcodedDeviceIndex(Rule):
     def __init__(self) -> None:
         self._counting: set[str] = set()
         """Definitions that ask how many devices there are: a branch there may be about just this index."""
+        self._asking: set[str] = set()
+        """Definitions that read which devices are visible: the first of those is there, and may be the only one."""
         self._lists: set[int] = set()
         self._numbers: dict[int, DeviceNamed] = {}
         """By call: `.to(1)`, until it is known of what."""
@@ -116,6 +120,8 @@ class HardcodedDeviceIndex(Rule):
         self._takes_arguments = self._takes_arguments or event.name in OPTIONS or event.name in COMMANDS
         if semantics.is_device_probe(event.name) and event.name.endswith(".device_count"):
             self._counting.add(event.scope.qualname)
+        elif any(isinstance(a.value, Constant) and a.value.value == VISIBLE for a in event.call.positional):
+            self._asking.add(event.scope.qualname)
         elif event.name in OPTIONS:
             default = event.call.keyword("default")
             if default is not None and isinstance(default.value, Constant) and isinstance(default.value.value, str):
@@ -183,6 +189,8 @@ class HardcodedDeviceIndex(Rule):
             self._chosen.add(id(event.node))
         guarded = id(event.node) in self._chosen
         # Index 0 exists wherever there is an accelerator at all; a higher one where the count was queried.
+        if index == 0 and event.sink == Sink.DEVICE and event.scope.qualname in self._asking:
+            return Confidence.LOW
         if guarded and (index == 0 or event.scope.qualname in self._counting):
             return Confidence.LOW
         if guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):

@@ -34,7 +34,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 ## When it is right
 
 - `map_location` is given by position, or may be among unpacked `**kwargs`.
-- The file was written a few lines before in the same function: what was saved here can be loaded here.
+- The file was written a few lines before in the same function, by `torch.save` or by what its name says that it saves,
+  exports or creates, and was handed the same path: what was saved here can be loaded here.
 - The saved object holds no tensors: the class that loads also saves, and what it saves is a dictionary of plain values.
   `weights_only=True` alone says nothing about devices.
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
@@ -88,6 +89,9 @@ if TYPE_CHECKING:
 
 WRITERS = ("torch.save", "torch.jit.save")
 
+_WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)")
+"""Words in the names of functions that write the file whose path they are handed."""
+
 
 class LoadWithoutMapLocation(Rule):
     code = "DEV503"
@@ -97,6 +101,8 @@ class LoadWithoutMapLocation(Rule):
     def __init__(self) -> None:
         self._saved: set[str] = set()
         """Definitions that write a checkpoint before they read one."""
+        self._written: dict[str, set[str]] = {}
+        """By definition: what it handed to functions that write, in the source's words: paths among them."""
         self._plain: dict[str, bool] = {}
         """Classes that save: whether all they save is plain values, as far as the source shows."""
         self._found: list[tuple[Called, Draft]] = []
@@ -156,10 +162,13 @@ class LoadWithoutMapLocation(Rule):
                 plain = bool(event.call.arguments) and _holds_no_tensor(event.call.arguments[0].value)
                 self._plain[event.scope.class_name] = plain and self._plain.get(event.scope.class_name, True)
             return ()
+        self._written.setdefault(event.scope.qualname, set()).update(_may_be_written(event))
         loads = _loads(event.name) and not event.call.unpacks and event.call.argument("map_location", 1) is None
         if not loads and not event.left_out:
             return ()
-        if event.scope.qualname in self._saved:
+        source = event.call.argument("f", 0) if loads else None
+        written = self._written.get(event.scope.qualname, set())
+        if event.scope.qualname in self._saved or (source is not None and code_of(source.node) in written):
             return ()
         what = quoted(event.call.node, f"`{event.name}`")
         how = f" leaves `{event.left_out}` out and" if event.left_out else ""
@@ -201,6 +210,13 @@ class LoadWithoutMapLocation(Rule):
             plain = plain or bool(own) or id(event.node) in self._arrays
             doubtful = plain or not (id(event.node) in self._states or _names_state(event))
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
+
+
+def _may_be_written(event: Called) -> Iterator[str]:
+    """What a call may write to, in the source's words: of what creates, what is named before all that goes into it."""
+    writes, given = _WRITES.search(event.name.rsplit(".", 1)[-1]), tuple(event.call.arguments)
+    if writes is not None and (writes[2] != "create" or len(given) > 1):
+        yield from (code_of(argument.node) for argument in (given[:1] if writes[2] == "create" else given))
 
 
 def _says_array(node: cst.CSTNode) -> bool:

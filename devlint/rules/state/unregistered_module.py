@@ -52,6 +52,8 @@ class Tower(nn.Module):
 
 - The same modules also go through `add_module`, `nn.ModuleList(self.floors)` or `nn.Sequential(*floors)`.
 - The modules hold neither parameters nor buffers.
+- What is kept are the parameters of a module that is registered itself: a move changes them in place. The buffers of a
+  module are registered there.
 - The class is no module.
 
 ## Fix safety
@@ -79,6 +81,7 @@ from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import code_of, describe_operand, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
+from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
 from devlint.rules.state.unregistered_tensor import stored_step
@@ -154,6 +157,9 @@ class UnregisteredModule(Rule):
                 continue
             if (facts.info.qualname, fact.name) in self._moved:
                 # `self.nets[0] = self.nets[0].to(x.device)` where it is used (fixture `moved_where_used`).
+                continue
+            if names_registered(fact.value, facts):
+                # A move changes them in place, so that the container names them still.
                 continue
             kept, likely = _kept(fact.value), _likely_kept(fact.value)
             filled = self._filled.get((facts.info.qualname, fact.name))
