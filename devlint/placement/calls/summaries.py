@@ -115,12 +115,24 @@ def returned(
     interp: Interpreter, node: cst.Call, info: FunctionInfo, summary: Value, substitution: Substitution
 ) -> Value:
     """The result of the call; its provenance gets the step of the function."""
-    value = substitute(summary, substitution, interp, node)
+    value = _made_here(interp, substitute(summary, substitution, interp, node))
     if isinstance(value, (Tensor, Opaque)) and value.device == CPU and _was_moved(value.provenance):
         assert value.provenance is not None
         # Brought to the CPU by the callee: the caller has to see that it came from an argument of its own.
         value = replace(value, provenance=_renamed(value.provenance, substitution, interp, node))
     return handed_back(interp, node, value)
+
+
+def _made_here(interp: Interpreter, value: Value) -> Value:
+    """What a function makes without a device is where a context around its call says: ``with torch.device(d)``."""
+    if interp.state.factory_device == CPU:
+        return value
+    if isinstance(value, Container):
+        items = tuple(_made_here(interp, item) for item in value.items)
+        return replace(value, items=items, rest=None if value.rest is None else _made_here(interp, value.rest))
+    if isinstance(value, (Tensor, Opaque, Module)) and value.device == CPU and not _was_moved(value.provenance):
+        return replace(value, device=UNKNOWN)
+    return value
 
 
 def _was_moved(provenance: Provenance | None) -> bool:
