@@ -31,7 +31,8 @@ def documented_types(node: FunctionNode | cst.ClassDef) -> dict[str, str]:
     text = _docstring(node)
     if ":" not in text:
         return {}
-    return {match["name"]: match["type"] for match in _PROSE.finditer(text)} | {
+    in_prose = _PROSE.finditer(text) if "ensor" in text.lower() else ()
+    return {match["name"]: match["type"] for match in in_prose} | {
         match["name"]: match["type"].strip("` ")
         for pattern in (_GOOGLE, _NUMPY, _SPHINX, _SPHINX_INLINE)
         for match in pattern.finditer(text)

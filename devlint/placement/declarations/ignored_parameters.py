@@ -43,13 +43,9 @@ def ignored_device_parameters(info: FunctionInfo, index: FileIndex) -> Iterator[
         return
     if _signature_is_determined(info, index) or _is_stub(node) or documented_as_unused(node):
         return
-    if any(isinstance(child, cst.Name) and child.value in _READS_NAMES for child in descend(node.body)):
-        return
-    for parameter in parameters_of(node):
-        if names_device(parameter):
-            found = _ignored(node, parameter)
-            if found is not None:
-                yield found
+    found = [_ignored(node, parameter) for parameter in parameters_of(node) if names_device(parameter)]
+    if any(found) and not any(type(child) is cst.Name and child.value in _READS_NAMES for child in descend(node.body)):
+        yield from (ignored for ignored in found if ignored is not None)
 
 
 def names_device(parameter: cst.Param) -> bool:
@@ -151,12 +147,12 @@ def mentions(node: cst.CSTNode, name: str) -> bool:
     stack = [node]
     while stack:
         current = stack.pop()
-        if isinstance(current, cst.Name):
-            if current.value == name:
+        kind = type(current)
+        if kind is cst.Name:
+            if current.value == name:  # type: ignore[attr-defined]
                 return True
-            continue
-        if isinstance(current, (cst.Attribute, cst.Arg)):
-            stack.append(current.value)
+        elif kind is cst.Attribute or kind is cst.Arg:
+            stack.append(current.value)  # type: ignore[attr-defined]
         else:
             stack.extend(semantic_children(current))
     return False

@@ -15,7 +15,7 @@ from devlint.placement.declarations.ignored_parameters import (
     mentions,
     names_device,
 )
-from devlint.placement.syntax.nodes import body_of, code_of, descend, parameters_of, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, parameters_of, semantic_children
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.index import FileIndex
@@ -45,26 +45,32 @@ def left_out_devices(info: FunctionInfo, index: FileIndex) -> Iterator[LeftOut]:
     wanted = [p.name.value for p in parameters_of(node) if names_device(p) or p.name.value in _SWITCHES]
     if not wanted:
         return
-    named: bool | None = None
+    recursive = [call for call in _calls_of_its_name(info) if any(_leaves_out(call, info, name) for name in wanted)]
     for name in wanted:
         if not mentions(node.body, name):
             yield from (LeftOut(call, name, False) for call in _delegation(info, index, name))
-            continue
-        named = _calls_its_name(node, info.name) if named is None else named
-        if named:
+        elif recursive:
             yield from (LeftOut(call, name, True) for call in _Recursion(info, name).calls(body_of(node.body)))
 
 
-def _calls_its_name(node: cst.FunctionDef, name: str) -> bool:
-    calls = (child for child in descend(node.body, into_definitions=False) if isinstance(child, cst.Call))
-    return any(_called_name(call) == name for call in calls)
+def _calls_of_its_name(info: FunctionInfo) -> Iterator[cst.Call]:
+    """The calls in the body that may be recursive: by the definition's own name, and not of a base class."""
+    if info.name == "__init__":
+        return  # what a constructor calls by this name is that of a base
+    for child in descend(info.node.body, into_definitions=False):
+        if type(child) is not cst.Call:
+            continue
+        function = child.func
+        if info.owner is None:
+            named = type(function) is cst.Name and function.value == info.name
+        else:
+            named = type(function) is cst.Attribute and function.attr.value == info.name and not _is_super(function)
+        if named:
+            yield child
 
 
-def _called_name(call: cst.Call) -> str:
-    function = call.func
-    if isinstance(function, cst.Attribute):
-        return function.attr.value
-    return function.value if isinstance(function, cst.Name) else ""
+def _is_super(function: cst.Attribute) -> bool:
+    return type(function.value) is cst.Call and dotted(function.value.func) == "super"
 
 
 def _delegation(info: FunctionInfo, index: FileIndex, name: str) -> Iterator[cst.Call]:
@@ -132,8 +138,9 @@ class _Recursion:
         statements = list(body)
         if statements and isinstance(statements[-1], (cst.Return, cst.Raise)):
             heeded = False
+        last = next((at for at in reversed(range(len(statements))) if mentions(statements[at], self.name)), -1)
         for position, statement in enumerate(statements):
-            later = heeded or any(mentions(s, self.name) for s in statements[position + 1 :])
+            later = heeded or position < last
             if isinstance(statement, _OPENS):
                 yield from self._opened(statement, tests, later)
                 continue

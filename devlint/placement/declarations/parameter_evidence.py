@@ -254,30 +254,22 @@ _BY_NAME = re.compile(
 def annotated(text: str, imports: ImportTable) -> Role | None:
     """The role an annotation states; None when it names nothing this analysis knows."""
     text = text.strip("'\"")
+    return Role.MODULE if module_class(text, imports) else _role_of_type(text)
+
+
+@lru_cache(4096)
+def _role_of_type(text: str) -> Role | None:
+    """What the words of an annotation say, whatever the file imports."""
     if _BY_NAME.fullmatch(text):
         return Role.TENSORS_BY_NAME
-    if module_class(text, imports):
-        return Role.MODULE
-    words = _words(text)
-    if "device" in words or "Device" in words or "DeviceLikeType" in words:
+    words = frozenset(re.findall(r"\w+", text))
+    if words & {"device", "Device", "DeviceLikeType"}:
         return Role.DEVICE
-    if "Tensor" in words or words & {"FloatTensor", "LongTensor", "BoolTensor", "IntTensor", "Parameter"}:
-        if words & {
-            "ndarray",
-            "NDArray",
-            "ArrayLike",
-            "float",
-            "int",
-            "NdarrayOrTensor",
-            "list",
-            "List",
-            "str",
-            "Image",
-        }:
-            containers = words & {"list", "List", "tuple", "Tuple", "Sequence", "Iterable", "Dict", "dict", "Mapping"}
-            mixed = words & {"ndarray", "NDArray", "ArrayLike", "NdarrayOrTensor", "float", "int", "str", "Image"}
-            return Role.TENSORS if containers and not mixed else Role.ANYTHING
-        if words & {"tuple", "Tuple", "Sequence", "Iterable", "Dict", "dict", "Mapping", "Callable", "set", "Set"}:
+    if words & {"Tensor", "FloatTensor", "LongTensor", "BoolTensor", "IntTensor", "Parameter"}:
+        if words & _BESIDE_TENSORS:
+            mixed = words & (_BESIDE_TENSORS - {"list", "List"})
+            return Role.TENSORS if words & _SEQUENCES and not mixed else Role.ANYTHING
+        if words & (_SEQUENCES | {"Callable", "set", "Set"}):
             return Role.TENSORS if "Callable" not in words else Role.HOST
         return Role.TENSOR
     if words & {"ndarray", "NDArray"}:
@@ -290,12 +282,12 @@ def annotated(text: str, imports: ImportTable) -> Role | None:
     return None
 
 
+_BESIDE_TENSORS = frozenset("ndarray NDArray ArrayLike NdarrayOrTensor float int str Image list List".split())
+"""Types that a union names beside a tensor, and lists."""
+_SEQUENCES = frozenset("list List tuple Tuple Sequence Iterable Dict dict Mapping".split())
+
+
 def module_class(text: str, imports: ImportTable) -> str:
     """The ``torch.nn`` class that an annotation names; empty when it names another or none."""
     qualified = imports.qualified(text)
     return qualified if qualified.startswith("torch.nn.") and semantics.module(qualified) is not None else ""
-
-
-@lru_cache(4096)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import libcst as cst
 
@@ -136,17 +136,22 @@ _NAMED: dict[str, object] = {"None": None, "True": True, "False": False}
 
 def descend(node: cst.CSTNode, *, into_definitions: bool = True) -> Iterator[cst.CSTNode]:
     """``node`` and all nodes under it except whitespace, in source order, without recursion."""
+    # The most frequent loop of all: what `semantic_children` does stands here once more.
+    fields_of = _FIELDS
     stack = [node]
     while stack:
         current = stack.pop()
-        yield current
-        children = semantic_children(current)
-        if not children:
+        kind: type = type(current)
+        if not into_definitions and kind in _DEFINITIONS and current is not node:
             continue
-        if not into_definitions:
-            children = [child for child in children if type(child) not in _DEFINITIONS]
-        children.reverse()
-        stack += children
+        yield current
+        for name in fields_of[kind]:
+            value = getattr(current, name)
+            kind = type(value)
+            if kind is list or kind is tuple:
+                stack += value[::-1]
+            elif kind not in _NO_NODES:
+                stack.append(value)
 
 
 _DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
@@ -155,10 +160,8 @@ _DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The child nodes, without punctuation and layout. (``CSTNode.children`` rebuilds the node to find them.)"""
     found: list[cst.CSTNode] = []
-    for name in _semantic_fields(type(node)):
+    for name in reversed(_FIELDS[type(node)]):
         value = getattr(node, name)
-        if value is None:
-            continue
         kind = type(value)
         if kind is list or kind is tuple:
             found += value
@@ -167,15 +170,21 @@ def semantic_children(node: cst.CSTNode) -> list[cst.CSTNode]:
     return found
 
 
-_NO_NODES = frozenset({str, bool, cst.MaybeSentinel})
+_NO_NODES = frozenset({str, bool, cst.MaybeSentinel, type(None)})
 
 
-@cache
-def _semantic_fields(node_type: type[cst.CSTNode]) -> tuple[str, ...]:
-    """Fields that may hold nodes. A field typed as text never does: names and literals are leaves."""
-    names = [field.name for field in fields(node_type) if field.type not in (str, "str")]
-    return tuple(name for name in names if name not in _TRIVIA and "whitespace" not in name)
+class _Fields(dict[type, tuple[str, ...]]):
+    """By type of node: the fields that may hold nodes, from the last to the first, as a stack takes them."""
 
+    def __missing__(self, node_type: type[cst.CSTNode]) -> tuple[str, ...]:
+        # A field typed as text never holds a node: names and literals are leaves.
+        names = [field.name for field in fields(node_type) if field.type not in (str, "str")]
+        found = tuple(name for name in reversed(names) if name not in _TRIVIA and "whitespace" not in name)
+        self[node_type] = found
+        return found
+
+
+_FIELDS = _Fields()
 
 _TRIVIA = frozenset(
     """

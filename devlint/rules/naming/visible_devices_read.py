@@ -33,16 +33,16 @@ class ReadBack:
     """By conversion: the first use as an ordinal."""
 
     def stored(self, event: Stored) -> None:
-        if event.value_node is None:
-            return
-        spelled = code_of(event.value_node)
-        if NAME in spelled and spelled.endswith((".split(',')", '.split(",")')):
-            self._lists.add((event.scope, event.target))
-        number = self._number(event.scope, event.value_node)
+        import libcst as cst
+
+        place = (event.scope, event.target)
+        if isinstance(event.value_node, cst.Call) and _is_split(event.value_node):
+            self._lists.add(place)
+        number = self._number(event.scope, event.value_node) if event.value_node is not None else None
         if number is not None:
-            self._numbers[event.scope, event.target] = number
+            self._numbers[place] = number
         else:
-            self._numbers.pop((event.scope, event.target), None)
+            self._numbers.pop(place, None)
 
     def called(self, event: Called) -> None:
         if event.name in _TAKES_ORDINAL:
@@ -62,12 +62,15 @@ class ReadBack:
         """The conversion ``int(numbers[i])`` that an expression is, or that gave the name that it is."""
         import libcst as cst
 
-        known = self._numbers.get((scope, code_of(node)))
-        if known is not None or not isinstance(node, cst.Call) or code_of(node.func) != "int" or len(node.args) != 1:
-            return known
-        item = node.args[0].value
-        listed = code_of(item.value) if isinstance(item, cst.Subscript) else ""
-        return node if (scope, listed) in self._lists or (NAME in listed and ".split(" in listed) else None
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            return self._numbers.get((scope, code_of(node))) if self._numbers else None
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value != "int":
+            return None
+        item = node.args[0].value if len(node.args) == 1 else None
+        listed = item.value if isinstance(item, cst.Subscript) else None
+        if isinstance(listed, cst.Call):
+            return node if _is_split(listed) else None
+        return node if listed is not None and (scope, code_of(listed)) in self._lists else None
 
     def drafts(self) -> Iterator[Draft]:
         for number, event in self._used.values():
@@ -80,3 +83,11 @@ class ReadBack:
                 trace=(DraftStep(event.node, event.scope, "used as an ordinal here"),),
                 repair=Repair(Applicability.SUGGESTION, "use the position in the list, which is the visible number"),
             )
+
+
+def _is_split(node: cst.Call) -> bool:
+    """``os.environ["CUDA_VISIBLE_DEVICES"].split(",")``."""
+    import libcst as cst
+
+    called = node.func
+    return isinstance(called, cst.Attribute) and called.attr.value == "split" and NAME in code_of(called.value)
