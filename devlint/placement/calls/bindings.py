@@ -265,7 +265,8 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
             StepKind.GIVEN, target, iterable.device, code_of(target), note=CONVENTIONS[ITEMS_ARE_TENSORS]
         )
         return Tensor(iterable.device, evidence=Evidence.LIKELY, provenance=provenance)
-    loads = _is_loader(iterable) and not _is_view_of_dict(node)
+    placed = isinstance(node, cst.Name) and node.value in interp.uses.placed  # no loader has a `.device`
+    loads = _is_loader(iterable) and not _is_view_of_dict(node) and not placed
     if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):
         return _batch(interp, target, node)
     if isinstance(iterable, Container) and iterable.type == "dict":

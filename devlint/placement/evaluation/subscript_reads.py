@@ -58,10 +58,10 @@ def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> 
         return item
     if isinstance(key, str):
         item = replace(item, moved=False)
-    if not item.tensorlike and (interp.uses.tensor_items or interp.uses.placed_items):
+    if not item.tensorlike and (interp.uses.tensor_items or interp.uses.placed):
         text = code_of(node)
         in_batch = isinstance(item.device, SameAs) and item.device.symbol.anchor is Anchor.BATCH
-        if text in interp.uses.tensor_items or (in_batch and text in interp.uses.placed_items):
+        if text in interp.uses.tensor_items or (in_batch and text in interp.uses.placed):
             return replace(item, tensorlike=True)
     return item
 
