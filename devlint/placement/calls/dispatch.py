@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -210,7 +211,9 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Opaque():
             meet_moved_model(interp, node, callee, site)
             meet_unmoved_batch(interp, node, callee, site)
-            return of_callable(interp, node, site)
+            given = of_callable(interp, node, site)
+            # What was moved and is called is a model: what it gives is used as a tensor where arithmetic is done.
+            return replace(given, moved=True) if callee.moved and isinstance(given, Opaque) else given
         case _:
             return NOTHING
 

@@ -10,7 +10,13 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.inlining import call_with_values
-from devlint.placement.calls.module_inputs import is_float_tensor, meet_module, meet_moved_model
+from devlint.placement.calls.module_inputs import (
+    is_float_tensor,
+    meet_inputs_apart,
+    meet_module,
+    meet_moved_model,
+    was_moved,
+)
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
@@ -139,8 +145,11 @@ def call_module(
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
-    if module.info is None and not module.type_name and not module.assumed:
-        meet_moved_model(interp, node, module, site)
+    if module.info is None and not module.type_name:
+        if was_moved(module):
+            meet_moved_model(interp, node, module, site)
+        else:
+            meet_inputs_apart(interp, node, module, site, positions=False)
     if _is_named_so(module):
         given = of_callable(interp, node, site)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
