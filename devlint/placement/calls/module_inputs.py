@@ -69,12 +69,17 @@ def meet_inputs_apart(
     left = [
         Bound(a.keyword or "input", a.value, a.node, strict=True)
         for a in site.arguments
-        if isinstance(a.value, Tensor) and a.value.device == CPU and a.value.dim is Dim.NONZERO
-        if not _is_length(a) and (positions or a.value.dtype is not DType.INT)
+        if is_left_on_cpu(a) and (positions or getattr(a.value, "dtype", None) is not DType.INT)
     ]
     if given and left and isinstance(module.device, SameAs):
         as_module = Module(module.device, provenance=module.provenance, assumed=True)
         meet_module(interp, node, as_module, node.func, left)
+
+
+def is_left_on_cpu(argument: Argument) -> bool:
+    """Whether it is a tensor on the CPU, other than a number or lengths."""
+    value = argument.value
+    return isinstance(value, Tensor) and value.device == CPU and value.dim is Dim.NONZERO and not _is_length(argument)
 
 
 def _starts_on_cpu(device: Device) -> bool:

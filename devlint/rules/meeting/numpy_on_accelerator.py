@@ -80,6 +80,7 @@ from devlint.placement.domain.lattice import (
     Anchor,
     Choice,
     Device,
+    GuardKind,
     Known,
     SameAs,
     describe,
@@ -209,7 +210,9 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             if sibling is None or scope.setting is Setting.HOST:
-                yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
+                likely = scope.role is Role.LIBRARY and scope.setting is not Setting.HOST and _converts_anything(event)
+                confidence = Confidence.MEDIUM if likely else Confidence.LOW
+                yield _draft(event, Severity.WARNING, confidence, "is where the caller put it")
                 continue
             other = quoted(sibling.receiver_node, "another tensor of the caller")
             step = DraftStep(sibling.node, sibling.scope, "a sibling is brought to the CPU here", "cpu")
@@ -222,6 +225,11 @@ def _is_tensor(event: HostRead) -> bool:
     """What is only handed to numpy may as well be an array, and metadata of a batch stays on the host."""
     value = event.value
     return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN and event.reader == METHOD
+
+
+def _converts_anything(event: HostRead) -> bool:
+    """`if isinstance(x, torch.Tensor): x = x.numpy()`: what takes arrays and tensors alike takes them from anywhere."""
+    return any(arm.holds and arm.guard.kind is GuardKind.IS_TENSOR for arm in event.arms)
 
 
 def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
