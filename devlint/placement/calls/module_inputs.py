@@ -63,13 +63,13 @@ def meet_inputs_apart(
 ) -> None:
     """``self.net.log_prob(torch.zeros(n, 1), x)``: of the inputs one was made on the CPU, another is the caller's.
 
-    Without ``positions``, tensors of integers are left out: sizes and the like are read on the host.
+    Without ``positions``, floats and masks alone count: sizes and the like are read on the host.
     """
     given = any(isinstance(a.value, (Tensor, Opaque)) and isinstance(a.value.device, SameAs) for a in site.positional)
     left = [
         Bound(a.keyword or "input", a.value, a.node, strict=True)
         for a in site.arguments
-        if is_left_on_cpu(a) and (positions or getattr(a.value, "dtype", None) is not DType.INT)
+        if is_left_on_cpu(a) and (positions or _is_mask(a.value) or _is_of_floats(a.value))
     ]
     if given and left and isinstance(module.device, SameAs):
         as_module = Module(module.device, provenance=module.provenance, assumed=True)
@@ -107,6 +107,10 @@ def is_float_tensor(site: CallSite) -> bool:
     """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
     values = [argument.value for argument in site.arguments]
     return len(values) == 1 and _is_of_floats(values[0])
+
+
+def _is_mask(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype is DType.BOOL
 
 
 def _is_of_floats(value: Value) -> bool:

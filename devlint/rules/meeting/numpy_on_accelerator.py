@@ -45,8 +45,8 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 ## When it is right
 
 - The tensor went through `.cpu()` or `.tolist()`, or was made on the CPU.
-- The tensor is an argument and nothing in the function mentions accelerators: data preparation, where tensors are on
-  the CPU. Then the confidence is low. So it is where a Module only hands arrays or numbers back.
+- The tensor is an argument and nothing in the function mentions accelerators, or a Module only hands arrays or numbers
+  back. Then the confidence is low, but where a function asks whether it has a tensor: those come from anywhere.
 
 ## Fix safety
 
@@ -80,7 +80,6 @@ from devlint.placement.domain.lattice import (
     Anchor,
     Choice,
     Device,
-    GuardKind,
     Known,
     SameAs,
     describe,
@@ -92,7 +91,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
-from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere
+from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, converts_anything
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -210,9 +209,8 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             if sibling is None or scope.setting is Setting.HOST:
-                likely = scope.role is Role.LIBRARY and scope.setting is not Setting.HOST and _converts_anything(event)
-                confidence = Confidence.MEDIUM if likely else Confidence.LOW
-                yield _draft(event, Severity.WARNING, confidence, "is where the caller put it")
+                sure = Confidence.MEDIUM if converts_anything(event) else Confidence.LOW
+                yield _draft(event, Severity.WARNING, sure, "is where the caller put it")
                 continue
             other = quoted(sibling.receiver_node, "another tensor of the caller")
             step = DraftStep(sibling.node, sibling.scope, "a sibling is brought to the CPU here", "cpu")
@@ -225,11 +223,6 @@ def _is_tensor(event: HostRead) -> bool:
     """What is only handed to numpy may as well be an array, and metadata of a batch stays on the host."""
     value = event.value
     return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN and event.reader == METHOD
-
-
-def _converts_anything(event: HostRead) -> bool:
-    """`if isinstance(x, torch.Tensor): x = x.numpy()`: what takes arrays and tensors alike takes them from anywhere."""
-    return any(arm.holds and arm.guard.kind is GuardKind.IS_TENSOR for arm in event.arms)
 
 
 def _is_item_beside(event: HostRead, sibling: Moved) -> bool:
