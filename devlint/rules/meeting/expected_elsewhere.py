@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devlint.finding import Confidence
 from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, leaves
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.source.role import Role
@@ -63,14 +64,15 @@ class ExpectedElsewhere:
         return node is None or any(isinstance(part, cst.Name) and part.value == name for part in descend(node))
 
 
-def converts_anything(event: HostRead) -> bool:
+def confidence_by_test(event: HostRead) -> Confidence:
     """`if isinstance(x, torch.Tensor): x = x.numpy()`: what takes arrays and tensors alike takes them from anywhere.
 
     An object that is called with an item is a transform, which works on the host (fixture `converters`).
     """
     scope = event.scope
     works = scope.role is Role.LIBRARY and scope.setting in _WORKING and not scope.qualname.endswith(".__call__")
-    return works and any(arm.holds and arm.guard.kind is GuardKind.IS_TENSOR for arm in event.arms)
+    tested = any(arm.holds and arm.guard.kind is GuardKind.IS_TENSOR for arm in event.arms)
+    return Confidence.MEDIUM if works and tested else Confidence.LOW
 
 
 def _is_public(scope: Scope) -> bool:

@@ -91,7 +91,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
-from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, converts_anything
+from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -209,8 +209,7 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             if sibling is None or scope.setting is Setting.HOST:
-                sure = Confidence.MEDIUM if converts_anything(event) else Confidence.LOW
-                yield _draft(event, Severity.WARNING, sure, "is where the caller put it")
+                yield _draft(event, Severity.WARNING, confidence_by_test(event), "is where the caller put it")
                 continue
             other = quoted(sibling.receiver_node, "another tensor of the caller")
             step = DraftStep(sibling.node, sibling.scope, "a sibling is brought to the CPU here", "cpu")
