@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations import evidence_names as names
+from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     Argument,
     Container,
@@ -17,7 +19,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Unknown, is_accelerator
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Unknown, is_accelerator, is_given
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.operands import Bound
@@ -35,13 +37,16 @@ MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash=
 def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
     """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
 
-    So is the only thing that the model is called with, if it is a tensor of floats.
+    So is the only thing that the model is called with, if it is a tensor of floats. A part of the module itself is
+    where the module is, and the caller's tensors are expected there.
     """
+    part = _is_part(interp, model)
     moved = model.moved if isinstance(model, Opaque) else was_moved(model)
-    if not moved or model.device in (CPU, UNKNOWN):
+    if not (moved or part) or model.device in (CPU, UNKNOWN):
         return
     brought = any(
-        isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device and was_moved(a.value)
+        isinstance(a.value, (Tensor, Opaque))
+        and (is_given(a.value.device) if part else a.value.device == model.device and was_moved(a.value))
         for a in site.arguments
     )
     left = [
@@ -52,6 +57,25 @@ def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module
     if left and (brought or is_float_tensor(site)):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
         meet_module(interp, node, as_module, node.func, left)
+
+
+def _is_part(interp: Interpreter, model: Opaque | Module) -> bool:
+    """Whether it is a submodule of the module whose method runs, and nothing says that it is a plain function."""
+    if not isinstance(model, Module) or not isinstance(model.device, SameAs) or model.provenance is None:
+        return False
+    if any(step.note in _BY_CONVENTION for step in model.provenance):
+        return False
+    at_work = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
+    name = model.provenance.step.name.rpartition(".")[2]
+    return at_work and model.device.symbol.anchor is Anchor.MODULE and not names.names_a_function(name)
+
+
+def is_module_by_convention(module: Module) -> bool:
+    """Whether a convention alone says that an argument is a module: as any callable, it works where its own are."""
+    return module.provenance is not None and module.provenance.step.note in _BY_CONVENTION
+
+
+_BY_CONVENTION = frozenset({CONVENTIONS[NAMED_MODULE], CONVENTIONS[CALLED_BY_MODULE]})
 
 
 def _is_length(argument: Argument) -> bool:
