@@ -35,6 +35,7 @@ from devlint.placement.domain.lattice import (
     Known,
     SameAs,
     assume,
+    batch_of,
     guards_of,
     is_accelerator,
     is_device_choice,
@@ -280,8 +281,7 @@ def _operand(bound: Bound, device: Device) -> Operand[Device]:
     if isinstance(value, Tensor):
         return Operand(bound.role, device, value.dim, value.elements, value.dtype)
     # A value from a loader has a batch dimension.
-    from_batch = isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH
-    return Operand(bound.role, device, Dim.NONZERO if from_batch else Dim.UNKNOWN)
+    return Operand(bound.role, device, Dim.UNKNOWN if batch_of(device) is None else Dim.NONZERO)
 
 
 def _report_all(
@@ -331,6 +331,4 @@ def _sides(
 
 def _strays(interp: Interpreter, operand: MismatchOperand) -> bool:
     device = device_of_value(operand.value)
-    if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH:
-        return True
-    return left_behind(interp, operand.value) or CPU in leaves(device)
+    return batch_of(device) is not None or left_behind(interp, operand.value) or CPU in leaves(device)

@@ -251,13 +251,13 @@ class CreationWithoutDevice(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
-        """What is known only after the whole file."""
-        yield from self._handed_out.finish()
+        """What is known only after the whole file: of one creation, first where it clashes."""
         yield from (draft for definition, draft in self._nested if definition in self._handed_back)
         for definition, arguments, draft in self._undecided:
             read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
             if arguments.isdisjoint(read_on_host):
                 yield draft
+        yield from self._handed_out.finish()
 
 
 def _over_a_buffer(event: Stored) -> Step | None:
