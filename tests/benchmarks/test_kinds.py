@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from kinds import drawn
 from typed.annotation import Kind, kind_of, kind_of_text
+from typed.definitions import Place, functions, parameters
 from typed.engine import ByParameterName, Score, added, scores
-from typed.places import Place, functions, parameters, stripped, typed
+from typed.places import stripped, typed
 from typed.revealing import claims, revealing, without_unknown
 from typed.uses import Tally, signs_of, tallied
 
@@ -122,6 +123,85 @@ def test_what_is_annotated_is_read_with_the_releases_own_modules() -> None:
         Place("net.py", "rank", "return"): "host",
         Place("net.py", "f", "device"): "device",
         Place("other.py", "g", "m"): "module",
+    }
+
+
+TYPES = """
+from typing import TypeAlias, TypeVar, Union
+import typing
+import numpy as np
+from torch import Tensor
+
+Array = Union[np.ndarray, Tensor]
+Row: TypeAlias = Tensor
+Pairs: typing.TypeAlias = dict[str, Tensor]
+T = TypeVar("T")
+Held = TypeVar("Held", bound=Tensor)
+Either = TypeVar("Either", Tensor, float)
+"""
+
+
+def test_a_named_type_is_read_in_the_files_that_import_it() -> None:
+    user = """
+from types_of import Array, Either, Held, Pairs, Row, T, Two
+def f(a: Array, row: Row, pairs: Pairs, some: T, held: Held, either: Either, two: Two, other: Elsewhere): ...
+"""
+    files = {"types_of.py": TYPES + "Two = list[int]\n", "more.py": "Two = list[Tensor]\nElsewhere = list[Tensor]\n"}
+    told = {place.name: kind for place, kind in typed(files | {"user.py": user}).truth.items()}
+    assert told == {
+        "a": "mixed",
+        "row": "tensor",
+        "pairs": "tensors",
+        "some": "mixed",
+        "held": "tensor",
+        "either": "mixed",
+        "two": "mixed",
+        "other": "other",
+    }
+
+
+METRICS = """
+class Metric:
+    def mean(self, rates: Tensor) -> Tensor: ...
+    def both(self, rates: dict[str, Tensor]) -> Tensor: ...
+
+class Loss(Metric):
+    def handed(self, rates: dict[str, Tensor]) -> Tensor:
+        rates = self.mean(rates)
+        return self.both(rates)
+
+    def mean(self, rates: dict[str, Tensor]) -> Tensor:
+        return super().mean(rates).exp()
+
+    def again(self, rates: dict[str, Tensor]) -> Tensor:
+        return self.mean(rates)
+
+    def alike(self, rates: dict[str, Tensor]) -> Tensor:
+        return self.both(rates)
+
+    def bound(self, rates: dict[str, Tensor]) -> Tensor:
+        rates = rates["all"]
+        return super().mean(rates)
+
+    def asked(self, rates: dict[str, Tensor]) -> Tensor:
+        if isinstance(rates, Tensor):
+            return super().mean(rates)
+        return rates["all"]
+"""
+
+
+def test_annotations_that_contradict_one_another_do_not_tell() -> None:
+    truth = typed({"metrics.py": METRICS}).truth
+    told = {place.qualname: kind for place, kind in truth.items() if place.name == "rates"}
+    assert told == {
+        "Metric.mean": "tensor",
+        "Metric.both": "tensors",
+        "Loss.handed": "mixed",
+        "Loss.mean": "mixed",
+        "Loss.again": "mixed",
+        "Loss.alike": "tensors",
+        "Loss.bound": "tensors",
+        "Loss.asked": "tensors",
     }
 
 
