@@ -31,6 +31,7 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
+_TENSOR = frozenset({Role.LIKELY_TENSOR, Role.NAMED_TENSOR})
 _OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
 _OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR, Role.SEVERAL})
 
@@ -78,7 +79,7 @@ def _is_module(program: Program, name: str) -> bool:
 def _by_callees(held: Held, told: list[Held]) -> Held:
     """What the callees take for it what is ``held`` to be nothing in particular; the same where they differ."""
     found = {_TOLD[one.role] for one in told if one.role in _TOLD}
-    if len(found) == 1:
+    if len(found) == 1 and not (held.role is Role.NO_TENSOR and found <= _TENSOR):
         return Held(found.pop(), HANDED_ON)
     roles_told = {one.role for one in told}
     if held.role is Role.ANYTHING and roles_told in ({Role.NO_TENSOR}, {Role.SEVERAL}):

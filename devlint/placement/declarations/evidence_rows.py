@@ -25,6 +25,9 @@ DOUBTFUL = Sign(Shows.DOUBTFUL)
 SIZE = Sign(Shows.SIZE)
 NO_NUMBER = Sign(Shows.NO_NUMBER)
 SEVERAL = Sign(Shows.SEVERAL)
+UNPACKED = Sign(Shows.UNPACKED)
+COMPUTED = Sign(Shows.COMPUTED)
+OTHERWISE = Sign(Shows.OTHERWISE)
 MODULE = Sign(Shows.MODULE)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
@@ -126,6 +129,9 @@ DOUBTS = frozenset(
 
 GONE_THROUGH = frozenset({"enumerate", "zip", "list", "tuple", "sorted", "reversed", "iter", "map"})
 """Builtin functions that go through what they are given item by item."""
+
+CALLING = frozenset({"map", "filter"})
+"""Builtin functions that call their first argument."""
 
 JOINING = frozenset(
     """
