@@ -71,6 +71,11 @@ def _formatted(node: cst.FormattedStringExpression, found: Found) -> None:
         found.note_parameter(node.expression.value, rows.DOUBTFUL)
 
 
+def _statement(node: cst.SimpleStatementLine, found: Found) -> None:
+    """What the statements before it bind is bound from here on."""
+    found.bind([])
+
+
 def _assigned(node: cst.Assign, found: Found) -> None:
     found.bind([name for target in node.targets for name in names_of(target.target)])
     for target in node.targets:
@@ -267,6 +272,7 @@ def _asserted(node: cst.Assert, found: Found) -> None:
 
 def _demanded(node: cst.If, found: Found) -> None:
     """``if not isinstance(x, torch.Tensor): raise TypeError(...)``."""
+    found.bind([])
     if type(node.test) is not cst.UnaryOperation or type(node.test.operator) is not cst.Not:
         return
     last = node.body.body[-1] if node.body.body else None
@@ -294,6 +300,7 @@ _GATHER: dict[type[cst.CSTNode], Callable[[Any, Found], None]] = {
     cst.CompFor: _loop,
     cst.Assert: _asserted,
     cst.If: _demanded,
+    cst.SimpleStatementLine: _statement,
     cst.BinaryOperation: _arithmetic,
     cst.UnaryOperation: _negated,
 }
