@@ -205,6 +205,20 @@ def test_annotations_that_contradict_one_another_do_not_tell() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from torchmetrics import Metric\ndef f(m: Metric): ...\n", "module"),
+        ("from torchmetrics import Metric as Base\nclass Metric(Base): ...\ndef f(m: Metric): ...\n", "module"),
+        ("from torchmetrics import Metric as Base\nclass Metric: ...\ndef f(m: Metric): ...\n", "other"),
+        ("from elsewhere import Metric\ndef f(m: Metric): ...\n", "other"),
+        ("from torch import fx\ndef f(m: fx.GraphModule): ...\n", "module"),
+    ],
+)
+def test_modules_of_libraries_are_known(source: str, expected: Kind) -> None:
+    assert list(typed({"net.py": source}).truth.values()) == [expected]
+
+
 def test_a_function_that_is_defined_twice_is_left_out() -> None:
     twice = "if a:\n    def f(x: int): ...\nelse:\n    def f(x: str): ...\n"
     assert typed({"a.py": twice}).truth == {}

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.named_after_classes import named_after
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE, OF_A_MODULE_CLASS
+from devlint.placement.declarations.evidence_conventions import (
+    HANDED_ON,
+    NAMED,
+    NAMED_AFTER,
+    NAMED_MODULE,
+    OF_A_MODULE_CLASS,
+)
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
@@ -33,6 +40,7 @@ _TOLD = {
 
 _TENSOR = frozenset({Role.LIKELY_TENSOR, Role.NAMED_TENSOR})
 _OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
+_UNTOLD = frozenset({Role.ANYTHING, Role.NO_TENSOR})
 _OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR, Role.SEVERAL})
 
 
@@ -61,6 +69,8 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
         elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             found[name] = _by_callees(held, [one for one in told if one is not None])
+        if found[name].role in _UNTOLD and _are_modules(program, named_after(program, name)):
+            found[name] = Held(Role.MODULE, NAMED_AFTER)
     return found
 
 

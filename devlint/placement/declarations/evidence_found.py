@@ -23,6 +23,8 @@ class Found:
         """Attributes of the first parameter that are called."""
         self.kept: list[tuple[str, str]] = []
         """Parameters, each with an attribute of the first one that keeps it as it was given."""
+        self.made: list[tuple[str, str]] = []
+        """Attributes of the first parameter, each with the class of which it is made an object."""
         self.bound: set[str] = set()
         """Names that the body binds, but for the latest."""
         self._binding: list[str] = []
@@ -60,6 +62,10 @@ class Found:
             signs = self._signs.get(item, set())
             if rows.TENSOR in signs and rows.MOVED not in signs:
                 self.note(whole, rows.ITEMS)
+        for name, attribute in self.kept:
+            for made, class_name in self.made:
+                if made == attribute:
+                    self.note_class(name, class_name)
         for name in self.bound & self._signs.keys():
             # Under the same name, it may be another value.
             self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}

@@ -59,7 +59,10 @@ TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
 MODULE_ONLY = frozenset(
     """
     parameters named_parameters zero_grad state_dict load_state_dict named_modules modules children train eval
-    register_forward_hook
+    register_forward_hook register_forward_pre_hook register_full_backward_hook named_children named_buffers buffers
+    register_buffer register_parameter register_module add_module get_submodule get_parameter get_buffer
+    _parameters _buffers _modules _non_persistent_buffers_set _save_to_state_dict _load_from_state_dict
+    _state_dict_hooks _load_state_dict_pre_hooks
     """.split()
 )
 

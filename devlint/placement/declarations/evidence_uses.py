@@ -81,6 +81,9 @@ def _assigned(node: cst.Assign, found: Found) -> None:
     for target in node.targets:
         attribute = target.target
         if type(attribute) is cst.Attribute and dotted(attribute.value) == found.first:
+            class_name = dotted(node.value.func) if type(node.value) is cst.Call else None
+            if class_name and class_name.rpartition(".")[2][:1].isupper():
+                found.made.append((attribute.attr.value, class_name))
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     value, name = node.value, ""
     if type(value) is cst.Name and len(names_of(node.targets[0].target)) > 1:

@@ -3,7 +3,8 @@
 A class is built that has the mutated function, or uses it. A mark is left when the function is entered; what is not
 entered, or cannot be built without being told how, is not judged. What a run says of the code as released is no news of
 the mutant. A written index names the very device that is simulated, and what is loaded was never saved on a GPU, so
-mutants of these kinds cannot fail here and are not run. The release has to be importable in this interpreter.
+mutants of these kinds cannot fail here and are not run. Libraries of the release that are not installed here are
+replaced by stand-ins (``stand_ins``): what computes with one is not reached.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from planting.asking import Answer
@@ -29,6 +31,7 @@ from devlint.runtime.nursery import Nursery
 from devlint.runtime.placements import Placement, Wish
 from devlint.source.project import import_roots, module_name
 
+_STAND_INS = Path(__file__).parent / "stand_ins"
 _CLASSES = 2
 """Classes that are built for a mutant."""
 _SECONDS = 60.0
@@ -37,7 +40,7 @@ _SECONDS = 60.0
 
 def simulated(answers: Iterable[Answer], release: Path, limit: int) -> Iterator[Ran]:
     """At most ``limit`` of the answers' mutants that the building of a class may reach, run."""
-    with tempfile.TemporaryDirectory(prefix="devlint-mutants-") as name, Nursery() as nursery:
+    with tempfile.TemporaryDirectory(prefix="devlint-mutants-") as name, _with_stand_ins(), Nursery() as nursery:
         copy = Path(name) / release.name
         shutil.copytree(release, copy, copy_function=os.link)
         for answer in answers:
@@ -45,6 +48,20 @@ def simulated(answers: Iterable[Answer], release: Path, limit: int) -> Iterator[
             if entries and limit > 0:
                 limit -= 1
                 yield _run(answer, entries, copy, nursery)
+
+
+@contextmanager
+def _with_stand_ins() -> Iterator[None]:
+    """Processes that are started meanwhile find libraries that are not installed."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_STAND_INS), before)))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def entries_of(mutant: Mutant, release: Path) -> list[Entry]:

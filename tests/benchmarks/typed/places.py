@@ -65,8 +65,23 @@ def typed(files: Mapping[str, str]) -> Typed:
     return Typed(told, modules)
 
 
+_OF_LIBRARIES = frozenset({"LightningModule", "PreTrainedModel", "TensorDictModule", "GraphModule"})
+"""Modules of torch and of libraries that nothing else is called like."""
+_BY_IMPORT = frozenset({("torchmetrics", "Metric")})
+"""Modules of libraries, where they are imported from there: other classes are called so as well."""
+
+
 def _modules(trees: Mapping[str, ast.Module]) -> frozenset[str]:
-    return _derived(trees, {*torch_modules(), "LightningModule", "PreTrainedModel", "TensorDictModule"})
+    imported = {
+        alias.asname or alias.name
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level == 0
+        for alias in node.names
+        if ((node.module or "").split(".")[0], alias.name) in _BY_IMPORT
+    }
+    defined = {node.name for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return _derived(trees, {*torch_modules(), *_OF_LIBRARIES, *(imported - defined)})
 
 
 def _derived(trees: Mapping[str, ast.Module], known: set[str]) -> frozenset[str]:
