@@ -16,6 +16,7 @@ from devlint.placement.declarations.evidence_conventions import (
     NAMED_AFTER,
     NAMED_MODULE,
     OF_A_MODULE_CLASS,
+    OVERRIDES,
 )
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
 from devlint.placement.declarations.evidence_uses import uses_in
@@ -69,6 +70,10 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
         elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             found[name] = _by_callees(held, [one for one in told if one is not None])
+        if found[name] == Held(Role.ANYTHING):
+            overridden = _role_in_base(program, info, name)
+            if overridden is not None and overridden.role in _TOLD:
+                found[name] = Held(_TOLD[overridden.role], OVERRIDES)
         if found[name].role in _UNTOLD and _are_modules(program, named_after(program, name)):
             found[name] = Held(Role.MODULE, NAMED_AFTER)
     return found
@@ -96,6 +101,15 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
         return Held(roles_told.pop())
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
+
+
+def _role_in_base(program: Program, info: FunctionInfo, parameter: str) -> Held | None:
+    """What the parameter of this name holds in the method that is overridden; a constructor overrides none."""
+    if info.owner is None or info.name == "__init__":
+        return None
+    method = next((one.methods[info.name] for one in info.owner.order[1:] if info.name in one.methods), None)
+    holder = program.holder(method) if method is not None else None
+    return roles(holder, method).get(parameter) if method is not None and holder is not None else None
 
 
 def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:

@@ -42,6 +42,10 @@ def _call(node: cst.Call, found: Found) -> None:
     for argument in node.args:
         if argument.star == "*" and type(argument.value) is cst.Name:
             found.note_parameter(argument.value.value, rows.UNPACKED)
+    if type(node.func) is cst.Attribute and node.func.attr.value == "register_buffer" and len(node.args) > 1:
+        # A Module takes nothing else for a buffer.
+        for name in names_of(node.args[1].value):
+            found.note_parameter(name, rows.TENSOR)
     if type(node.func) is cst.Attribute:
         sign = _sign_of_method(node, node.func)
         if sign is not None:

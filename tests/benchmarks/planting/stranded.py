@@ -183,6 +183,58 @@ class Flow:
                         return True
         return False
 
+    def meets(self, start: ast.expr, beside: set[str]) -> bool:
+        """Whether ``start``, were it left where it was, meets what sits on the function's device, or one of ``beside``.
+
+        Seen: an operation with both, a call of a model with it, or its call with them. A name that holds it and is
+        moved again, or taken to the host, or bound to more than this, is none.
+        """
+        names: set[str] = set()
+        while more := {
+            name
+            for name, stores in self._stores.items()
+            if name not in names and len(stores) <= 2
+            if any(store is not None and self.flows(store, {start}, names) for store in stores)
+        }:
+            names |= more
+        others = (self.placed | beside) - names
+        if any(self._is_taken_away(node, start, names) for node in self.nodes):
+            return False
+        return any(self._meets_at(node, start, names, others) for node in self.nodes)
+
+    def calls(self, module: ast.expr, beside: set[str]) -> bool:
+        """Whether a module that was left where it was is called with what sits on the function's device."""
+        text = ast.unparse(module)
+        return any(
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) == text
+            and any(self.is_placed(argument, self.placed | beside) for argument in node.args)
+            for node in self.nodes
+        )
+
+    def _is_taken_away(self, node: ast.AST, start: ast.expr, names: set[str]) -> bool:
+        own = isinstance(start, ast.Call) and node is start.func
+        return (
+            isinstance(node, ast.Attribute) and node.attr in _HOST and not own and self.flows(node.value, set(), names)
+        )
+
+    def _meets_at(self, node: ast.AST, start: ast.expr, names: set[str], others: set[str]) -> bool:
+        if getattr(node, "end_lineno", 0) < start.lineno:
+            return False
+        starts: set[ast.AST] = {start}
+        sides = self._sides(node)
+        own = [one for one in sides if self.flows(one, starts, names)]
+        if own and any(self.is_placed(one, others) for one in sides if one not in own):
+            return True
+        match node:
+            case ast.Call(func=func, args=args) if self.is_layer(func) or _is_model(func):
+                return any(self.flows(argument, starts, names) for argument in args)
+            case ast.Call(func=ast.Name(id=name), args=args) if name in names:
+                return any(self.is_placed(argument, others) for argument in args)
+            case ast.Call(func=ast.Name(id=name), args=args) if name in others:
+                return any(self.flows(argument, starts, names) for argument in args)
+        return False
+
     def _sides(self, node: ast.AST) -> list[ast.expr]:
         """The operands of an operation that wants them together."""
         match node:
