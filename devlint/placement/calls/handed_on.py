@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.named_after_classes import named_after
+from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
     HANDED_ON,
@@ -74,8 +75,10 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             overridden = _role_in_base(program, info, name)
             if overridden is not None and overridden.role in _TOLD:
                 found[name] = Held(_TOLD[overridden.role], OVERRIDES)
-        if found[name].role in _UNTOLD and _are_modules(program, named_after(program, name)):
-            found[name] = Held(Role.MODULE, NAMED_AFTER)
+        if found[name].role in _UNTOLD and rows.COMPUTED not in uses.signs.get(name, ()):
+            classes = named_after(program, name, found[name].role is Role.NO_TENSOR)
+            if _are_modules(program, classes):
+                found[name] = Held(Role.MODULE, NAMED_AFTER)
     return found
 
 

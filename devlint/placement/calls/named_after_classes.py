@@ -16,16 +16,16 @@ _SHORTEST = 5
 """Letters of a name that says enough by itself: ``net`` and ``loss`` are called like many a class."""
 
 
-def named_after(program: Program, parameter: str) -> tuple[str, ...]:
-    """The classes that a file defines or imports and that a parameter is called after; not those it may be none of.
+def named_after(program: Program, parameter: str, no_tensor: bool) -> tuple[str, ...]:
+    """The classes that a file defines or imports and that a parameter is called after.
 
-    It has the whole name of the class (``prior``, ``cur_prior`` for ``Prior``), or how it ends (``estimator`` for
-    ``DensityEstimator``).
+    It has the whole name of the class (``prior``, ``cur_prior`` for ``Prior``); what is used as no tensor can be may
+    have its end alone: ``estimator`` for ``DensityEstimator``, where ``tokens`` beside ``FromTokens`` says nothing.
     """
     if len(parameter) < _SHORTEST or names.names_a_function(parameter) or names.names_no_module(parameter):
         return ()
     last = parameter.rpartition("_")[2].lower()
-    return tuple(name for name in _in_sight(program, last) if _fits(parameter, _words(name)))
+    return tuple(name for name in _in_sight(program, last) if _fits(parameter, _words(name), no_tensor))
 
 
 def _in_sight(program: Program, last: str) -> Iterator[str]:
@@ -35,8 +35,9 @@ def _in_sight(program: Program, last: str) -> Iterator[str]:
             yield name
 
 
-def _fits(parameter: str, words: str) -> bool:
-    return parameter == words or parameter.endswith(f"_{words}") or words.endswith(f"_{parameter}")
+def _fits(parameter: str, words: str, no_tensor: bool) -> bool:
+    whole = parameter == words or parameter.endswith(f"_{words}")
+    return whole or (no_tensor and words.endswith(f"_{parameter}"))
 
 
 def _words(class_name: str) -> str:
