@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from planting.mutant import Mutant, planted
 from planting.places import Move, is_loader, move
 from planting.source import File, Scope
-from planting.stranded import Flow, cpu_start, is_tensor_type
+from planting.starting import cpu_start
+from planting.stranded import Flow, is_tensor_type
 
 _LABEL = re.compile(r"(label|target|tgt|truth|annot|(^|_)gt|^y$|^y_)", re.IGNORECASE)
 _ATTRIBUTES_OF_TENSORS = frozenset(

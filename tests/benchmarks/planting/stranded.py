@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import re
 
-from planting.places import FACTORIES, creates, device_argument, is_loader, move
+from planting.places import FACTORIES, device_argument, move
 from planting.source import File, Function, Scope
 
-_KEEPS = frozenset(
+KEEPS = frozenset(
     "view reshape unsqueeze squeeze expand repeat float long int bool half double bfloat16 flatten unflatten transpose "
     "permute clone contiguous detach cumsum cumprod exp log sqrt pow sin cos tanh sigmoid neg abs softmax log_softmax "
     "mul_ div_ add_ sub_ fill_ zero_ uniform_ normal_ clamp clamp_ masked_fill masked_fill_ repeat_interleave roll "
@@ -142,7 +142,7 @@ class Flow:
                 return self.flows(left, starts, names) or self.flows(right, starts, names)
             case ast.Subscript(value=value, slice=index):
                 return _keeps_dimensions(index) and self.flows(value, starts, names)
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _KEEPS:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in KEEPS:
                 return self.flows(value, starts, names)
             case ast.Call() if self.is_operation(node):
                 return any(self.flows(operand, starts, names) for operand in operands(node))
@@ -328,32 +328,3 @@ def _layers(file: File, owner: ast.ClassDef | None) -> set[str]:
                     layer = name.startswith("torch.nn.") and _LAYERS.fullmatch(name.split(".")[-1]) is not None
                     kinds.setdefault(target.attr, []).append(layer)
     return {name for name, stores in kinds.items() if all(stores)}
-
-
-def cpu_start(file: File, flow: Flow, node: ast.expr) -> bool:
-    """Whether a value is on the CPU: made there in the function, or handed out by a loader."""
-    seen: set[str] = set()
-    while True:
-        if creates(file, node):
-            return True
-        match node:
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _KEEPS:
-                node = value
-            case ast.Name(id=name) if name not in seen:
-                seen.add(name)
-                if any(_loop_of(file, n, name) for n in flow.nodes):
-                    return flow.stores(name) <= 2
-                store = flow.only_store(name)
-                if store is None:
-                    return False
-                node = store
-            case _:
-                return False
-
-
-def _loop_of(file: File, node: ast.AST, name: str) -> bool:
-    return (
-        isinstance(node, ast.For)
-        and is_loader(file, node.iter)
-        and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.target))
-    )
