@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Container, Evidence, Module, Opaque, Tensor, Value
 from tests.placement.walked import stored
 
 NO_ARRAYS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn, Tensor\n"
@@ -93,3 +93,14 @@ def test_a_type_that_is_demanded_tells(body: str, demanded: bool) -> None:
 def test_a_list_that_is_joined_elsewhere_by_index_is_no_tensor_by_its_name() -> None:
     assert is_taken_for_a_tensor(held("targets"))
     assert not is_taken_for_a_tensor(held("outputs", "for i in range(len(outputs)): print(outputs[i])"))
+
+
+def test_what_is_registered_as_a_buffer_is_a_tensor() -> None:
+    assert isinstance(held("x", "net.register_buffer('offset', x)", more=", net"), Tensor)
+    assert not is_taken_for_a_tensor(held("items", "net.register_hook('offset', items)", more=", net"))
+
+
+@pytest.mark.parametrize("attribute", ["_parameters", "_buffers", "register_buffer", "named_buffers", "get_submodule"])
+def test_what_only_modules_have_tells(attribute: str) -> None:
+    assert isinstance(held("holder", f"print(holder.{attribute})"), Module)
+    assert not isinstance(held("holder", f"print(holder.{attribute}_of_rows)"), Module)
