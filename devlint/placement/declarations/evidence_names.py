@@ -33,7 +33,8 @@ _COMPARED_WITH = frozenset(
 
 _OF_ARRAYS_TOO = frozenset(
     """
-    x y v tensor mask labels input targets noise coords logits image img imgs video sample output scores loss condition
+    x y v X tensor mask labels input targets noise coords logits image img imgs video sample output scores loss
+    condition
     """.split()
 )
 """Names that arrays and texts have as well, where a file works with those."""
