@@ -76,8 +76,8 @@ class NameUses:
     """Those among them that are used as only tensors can be."""
     tensor_items: frozenset[str] = frozenset()
     """The items among the tensors."""
-    placed_items: frozenset[str] = frozenset()
-    """Items whose ``.device`` is read."""
+    placed: frozenset[str] = frozenset()
+    """Names and items whose ``.device`` is read."""
     moved: frozenset[str] = frozenset()
     """Names of which a method moves something."""
     with_dimensions: frozenset[str] = frozenset()
@@ -91,12 +91,12 @@ def name_uses(uses: Uses) -> NameUses:
     graded = {name: _tensor_grade_beside_modules(name, signs) for name, signs in uses.signs.items()}
     tensors = frozenset(name for name, grade in graded.items() if grade is not None)
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
-    items = {name: signs for name, signs in uses.signs.items() if "[" in name}
-    placed = frozenset(name for name, signs in items.items() if grade_of(signs, Shows.PLACED) is not None)
+    items = frozenset(name for name in tensors if "[" in name)
+    placed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.PLACED) is not None)
     moved = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.MOVED) is not None)
     indexed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.DIMENSIONS) is not None)
     computed = frozenset(name for name, signs in uses.signs.items() if not _COMPUTED.isdisjoint(signs))
-    return NameUses(tensors, certain, tensors & items.keys(), placed, moved, indexed, computed)
+    return NameUses(tensors, certain, items, placed, moved, indexed, computed)
 
 
 _COMPUTED = frozenset({rows.COMPUTED, rows.NO_NUMBER})
