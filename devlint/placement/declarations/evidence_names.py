@@ -89,7 +89,7 @@ def names_a_collection(name: str) -> bool:
 
 
 def names_a_tensordict(name: str) -> bool:
-    """``td``, ``tensordict_out``: by its methods, its shape and its device it is like a tensor, and it holds several."""
+    """``td``, ``tensordict_out``: its methods, shape and device are like those of a tensor, and it holds several."""
     words = name.strip("_").split("_")
     return any(word in ("td", "tensordict") for word in (words[0], words[-1])) and not names_a_plain_value(name)
 
