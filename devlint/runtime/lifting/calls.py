@@ -20,6 +20,7 @@ from devlint.runtime.lifting.copies import Copies
 from devlint.runtime.lifting.handed_in import HandedIn
 from devlint.runtime.lifting.reachable import kept_plainly, moves_by_itself, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
+from devlint.runtime.lifting.targets import replaced
 from devlint.runtime.observation import Observation
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.traces import Trace, set_trace
@@ -60,7 +61,7 @@ class Lifter:
         targets: list[tuple[Any, str]] = [(nn.Module, "__call__"), *more]
         before = [vars(owner)[name] for owner, name in targets]
         for (owner, name), function in zip(targets, before, strict=True):
-            setattr(owner, name, self._lifting(function))
+            setattr(owner, name, replaced(function, self._lifting))
         try:
             with self._handed_in.followed():
                 yield

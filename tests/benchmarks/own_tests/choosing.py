@@ -1,0 +1,118 @@
+"""Which tests of a tree are likely to come to a function, and which lines count as coming to its bug."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_FILES = 5
+_NO_TESTS = ("__init__.py", "conftest.py", "setup.py")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a bug is in the program: the lines of its statements, and of the function around them."""
+
+    lines: frozenset[int]
+    function: range
+    within: str
+    """The qualified name of the outermost definition with a name of its own, as it is lifted; empty at top level."""
+
+    @property
+    def is_constructor(self) -> bool:
+        return self.within.endswith(("__init__", "__post_init__", "__new__"))
+
+
+def spot_of(source: str, lines: Iterable[int]) -> Spot:
+    """The innermost statement around each line; of a definition's head, the first statement of its body."""
+    tree = ast.parse(source)
+    own: set[int] = set()
+    scopes: list[list[ast.AST]] = []
+    for line in lines:
+        way = _way_to(tree, line)
+        statement = next(node for node in reversed(way) if isinstance(node, (ast.stmt, ast.Module)))
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = statement.body[1:] if ast.get_docstring(statement) is not None and statement.body[1:] else statement.body
+            statement, way = body[0], [*way, body[0]]
+        if isinstance(statement, ast.stmt):
+            own.update(_lines_of(statement))
+        else:
+            own.add(line)
+        scopes.append([node for node in way if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))])
+    around = [node for node in scopes[0] if not isinstance(node, ast.ClassDef)]
+    last = around[0] if around else None
+    function = range(last.lineno, (last.end_lineno or last.lineno) + 1) if last else range(min(own), max(own) + 1)
+    names = []
+    for node in scopes[0]:
+        names.append(node.name)  # type: ignore[attr-defined]
+        if node is last:
+            break
+    return Spot(frozenset(own), function, ".".join(names))
+
+
+def _way_to(tree: ast.AST, line: int) -> list[ast.AST]:
+    """From the module to the innermost statement whose lines hold ``line``."""
+    way: list[ast.AST] = [tree]
+    while True:
+        inner = [
+            node
+            for node in ast.walk(way[-1])
+            if node is not way[-1] and isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        if not inner:
+            return way
+        way.append(max(inner, key=lambda node: (node.end_lineno or 0) - node.lineno))
+
+
+def _lines_of(statement: ast.stmt) -> range:
+    """Of a compound statement, its head."""
+    body = getattr(statement, "body", None)
+    end = body[0].lineno - 1 if isinstance(body, list) and body else statement.end_lineno or statement.lineno
+    return range(statement.lineno, max(end, statement.lineno) + 1)
+
+
+def module_of(path: str, sources: Iterable[str]) -> str:
+    """The name under which a file of the tree is imported."""
+    parts = list(Path(path).with_suffix("").parts)
+    if parts and parts[0] in sources:
+        parts = parts[1:]
+    if parts[-1:] == ["__init__"]:
+        parts = parts[:-1]
+    return ".".join(parts)
+
+
+def files_of_tests(tree: Path, directories: Iterable[str], path: str, within: str, most: int = MOST_FILES) -> list[str]:
+    """The files of tests that name what has the bug, the likeliest first."""
+    stem = Path(path).parent.name if Path(path).stem == "__init__" else Path(path).stem
+    names = [name for name in within.split(".") if not re.fullmatch(r"__\w+__|forward|update|compute|_.*", name)]
+    module = re.compile(rf"\b{re.escape(stem)}\b")
+    words = [re.compile(rf"\b{re.escape(name)}\b") for name in names]
+    ranked: list[tuple[float, str]] = []
+    for file in _candidates(tree, directories):
+        text = file.read_text("utf-8", "replace")
+        shown = file.relative_to(tree).as_posix()
+        # A file called after the module or the class is its own; one that speaks of them much is next.
+        flat = _flat(file.stem)
+        score = 40.0 * (_flat(stem) in flat) + 30.0 * any(_flat(name) in flat for name in names)
+        score += sum(10 + min(10, len(word.findall(text))) for word in words if word.search(text))
+        score += 5.0 * bool(module.search(text))
+        shared = set(Path(path).parts[:-1]) & set(Path(shown).parts[:-1])
+        if score:
+            ranked.append((-score - len(shared), shown))
+    return [shown for _, shown in sorted(ranked)[:most]]
+
+
+def _flat(name: str) -> str:
+    return re.sub(r"^tests?_|_tests?$|_", "", name.lower())
+
+
+def _candidates(tree: Path, directories: Iterable[str]) -> Iterable[Path]:
+    seen: set[Path] = set()
+    for directory in directories:
+        for file in sorted((tree / directory).rglob("*.py")):
+            if file not in seen and file.name not in _NO_TESTS and "test" in file.name.lower():
+                seen.add(file)
+                yield file

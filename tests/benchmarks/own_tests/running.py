@@ -1,0 +1,136 @@
+"""One run of a project's tests under ``pytest --devlint``, and what it came to."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from own_tests.choosing import Spot, module_of
+from own_tests.projects import Project
+
+PLUGIN = Path(__file__).parent / "plugin"
+DEVLINT = Path(__file__).parents[3]
+GRACE = 60.0
+"""Seconds that a run may take longer than its tests are given: a test is not cut short."""
+ENOUGH = 12
+"""Tests that come to the line in a lifted call; more would see the same."""
+
+
+@dataclass(frozen=True)
+class SuiteRun:
+    """What the tests of one tree came to at one spot."""
+
+    tests: tuple[str, ...]
+    """The files that ran."""
+    ran: int
+    """Tests that came to the line at all, lifted or not."""
+    lifted: int
+    """Tests that came there in a lifted call."""
+    passed: int
+    failed: int
+    findings: tuple[dict[str, Any], ...]
+    trouble: str
+    """Why there is no result; empty where there is one."""
+    said: str
+    """The end of what pytest said."""
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> SuiteRun:
+        return cls(**record | {"tests": tuple(record["tests"]), "findings": tuple(record["findings"])})
+
+
+def run_tests(
+    project: Project, python: Path, tree: Path, path: str, spot: Spot, tests: list[str], device: str, seconds: float
+) -> SuiteRun:
+    """The tests of some files, with the calls of modules, and of all that the package defines, lifted to ``device``."""
+    with tempfile.TemporaryDirectory(prefix="own-tests-") as scratch:
+        place = Path(scratch)
+        told = {
+            "file": str(tree / path),
+            "lines": sorted(spot.lines),
+            "names": [project.name.lower()],
+            "absent": list(project.absent),
+            "seconds": seconds,
+            "enough": ENOUGH,
+            "out": str(place / "reached.json"),
+        }
+        (place / "told.json").write_text(json.dumps(told), "utf-8")
+        report = place / "report.json"
+        command = [
+            str(python), "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist",
+            "-p", "devlint_reaching", "-o", "addopts=", "-o", "filterwarnings=", f"--rootdir={tree}", "-W", "ignore",
+            "--devlint", "--devlint-warn", f"--devlint-device={device}", f"--devlint-report={report}",
+            "-o", f"devlint_lift={module_of(path, project.sources).partition('.')[0]}.*", *project.options, *tests,
+        ]  # fmt: skip
+        said, trouble = _bounded(command, tree, _environment(project, tree, place), seconds + GRACE)
+        reached = _json_of(place / "reached.json")
+        document = _json_of(report)
+    if not trouble and (reached is None or document is None):
+        trouble = _complaint(said)
+    if not trouble and reached is not None and not reached["passed"] + reached["failed"] + reached["skipped"]:
+        trouble = _complaint(said)
+    reached, document = reached or {"ran": [], "lifted": [], "passed": 0, "failed": 0}, document or {"findings": []}
+    return SuiteRun(
+        tuple(tests),
+        len(reached["ran"]),
+        len(reached["lifted"]),
+        reached["passed"],
+        reached["failed"],
+        tuple(document["findings"]),
+        trouble,
+        said[-6000:],
+    )
+
+
+def _environment(project: Project, tree: Path, place: Path) -> dict[str, str]:
+    paths = [*(str(tree / source) for source in project.sources), str(PLUGIN), str(DEVLINT)]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "DEVLINT_REACHING": str(place / "told.json"),
+        "HOME": str(place),
+        "OMP_NUM_THREADS": "1",
+        "MPLBACKEND": "agg",
+        "WANDB_MODE": "disabled",
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _bounded(command: list[str], cwd: Path, environment: dict[str, str], seconds: float) -> tuple[str, str]:
+    """What a process and its children say, and why it was ended."""
+    process = subprocess.Popen(
+        command, cwd=cwd, env=environment, text=True, errors="replace", start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        said, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        said, _ = process.communicate()
+        return said, f"took more than {seconds:.0f} s"
+    return said, ""
+
+
+def _json_of(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _complaint(said: str) -> str:
+    """Why nothing ran: the last error that pytest shows."""
+    errors = re.findall(r"^(?:E +)?((?:\w+\.)*\w*(?:Error|Exception|Exit)\b.*)$", said, re.M)
+    lines = said.strip().splitlines()
+    return (errors[-1] if errors else lines[-1] if lines else "pytest said nothing")[:200]
