@@ -312,6 +312,98 @@ def test_more_is_lifted_by_name(pytester: pytest.Pytester) -> None:
     assert "net.absent is neither an imported function nor a method" in result.stdout.str()
 
 
+KINEMATICS = """
+import torch
+
+
+def rotated(points):
+    return points @ torch.eye(3)
+
+
+class Arm:
+    def __init__(self, links):
+        self.chain = (links, (Joint(links),))
+
+    def reach(self, goal):
+        return self.chain[1][0].length(goal)
+
+    def steps(self):
+        for number in range(2):
+            yield torch.full((3,), number) + self.chain[0][0]
+
+    @staticmethod
+    def norm(points):
+        return points / torch.ones(3)
+
+    @classmethod
+    def rested(cls, points):
+        return points + torch.zeros(3)
+
+
+class Joint:
+    def __init__(self, links):
+        self.kept = [{"links": links}]
+
+    def length(self, goal):
+        return (self.kept[0]["links"].sum() - goal).norm()
+"""
+
+KINEMATICS_TESTS = """
+import torch
+from arms.joints import Arm, rotated as turned
+
+
+def test_it():
+    points = torch.rand(2, 3)
+    turned(points)
+    Arm.norm(points)
+    Arm(points).rested(points)
+    assert len(list(Arm(points).steps())) == 2
+
+
+def test_what_is_kept_deep_inside():
+    assert Arm(torch.rand(4, 3)).reach(torch.rand(3)).device.type == "cpu"
+"""
+
+
+def test_all_that_a_package_defines_is_lifted(pytester: pytest.Pytester) -> None:
+    package = pytester.mkpydir("arms")
+    (package / "joints.py").write_text(KINEMATICS, "utf-8")
+    pytester.makeini("[pytest]\ndevlint_lift =\n    arms.*\n")
+    pytester.makepyfile(test_arms=KINEMATICS_TESTS)
+    result = run(pytester, "--devlint")
+    text = result.stdout.str()
+    result.assert_outcomes(passed=2)
+    # A function under another name, a static and a class method; not what is right, nor the steps of a generator.
+    assert [f"joints.py:{line}:" in text for line in (6, 22, 26)] == [True, True, True]
+    assert "3 device-placement problems found" in text
+    pytester.makeini("[pytest]\ndevlint_lift =\n    legs.*\n")
+    assert "legs cannot be imported" in run(pytester, "--devlint").stdout.str()
+
+
+def test_the_second_device_tells_what_names_the_first(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        net="""
+        import torch
+
+        class Net(torch.nn.Linear):
+            def forward(self, x):
+                return super().forward(x) + torch.ones(4).cuda()
+        """,
+        test_net="""
+        import torch
+        from net import Net
+
+        def test_it():
+            Net(4, 4)(torch.rand(3, 4))
+        """,
+    )
+    assert "no device-placement problems found" in run(pytester, "--devlint").stdout.str()
+    text = run(pytester, "--devlint", "--devlint-device", "sim:1").stdout.str()
+    assert "net.py:5:" in text
+    assert "ran on cuda:1 (simulated): 1 device-placement problem found" in text
+
+
 def test_classes_with_their_own_way_of_moving(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_net="""

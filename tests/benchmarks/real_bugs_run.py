@@ -21,6 +21,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +76,13 @@ def side_of(
         record = json.loads(kept.read_text("utf-8"))
     else:
         run = run_of(bug, project, python, tree, path, spot, options)
-        reached = run.lifted or (spot.is_constructor and run.ran)
-        auto = () if run.trouble or reached else auto_of(python, tree, path, project, options)
-        record = {"run": run.record(), "auto": list(auto)}
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(record, indent=1), "utf-8")
-    return Side(spot, path, SuiteRun.of(record["run"]), tuple(record["auto"]))
+        record = {"run": run.record(), "auto": None}
+    side = Side(spot, path, SuiteRun.of(record["run"]))
+    if not side.by_tests and not side.run.trouble and record["auto"] is None and not options.no_auto:
+        record["auto"] = list(auto_of(python, tree, path, project))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(record, indent=1), "utf-8")
+    return replace(side, auto=tuple(record["auto"] or ()))
 
 
 def run_of(
@@ -88,15 +90,15 @@ def run_of(
 ) -> SuiteRun:
     tests = files_of_tests(tree, project.tests, path, bug.function or spot.within)
     if not tests:
-        return SuiteRun((), 0, 0, 0, 0, (), "", "no test names it")
+        return SuiteRun((), 0, 0, 0, 0, 0, (), "", "no test names it")
     return run_tests(project, python, tree, path, spot, tests, DEVICE, options.seconds)
 
 
-def auto_of(python: Path, tree: Path, path: str, project: Project, options: argparse.Namespace) -> tuple[Any, ...]:
+def auto_of(python: Path, tree: Path, path: str, project: Project) -> tuple[Any, ...]:
     """The findings of ``devlint confirm --auto``, each with its verdict."""
     command = [str(python), "-m", "devlint", "confirm", "--auto", "--device", "sim", "--isolated", "--timeout", "40",
                "--output-format", "json", path]  # fmt: skip
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tree), "OMP_NUM_THREADS": "1"}
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tree), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = ":".join([*(str(tree / source) for source in project.sources), str(DEVLINT)])
     try:
         done = subprocess.run(
@@ -126,7 +128,7 @@ def print_words(outcome: Outcome) -> None:
     for name, side in (("before", before), ("after", after)):
         if side is not None:
             run = side.run
-            print(f"    {name}: {run.passed} passed, {run.failed} failed, {run.ran} came there, {run.lifted} lifted; "
+            print(f"    {name}: {run.passed} passed, {run.failed} failed, {run.ran} came there, {run.lifted} lifted, {run.broken} came and fail; "
                   f"{' '.join(run.tests)}")  # fmt: skip
             for finding in side.said:
                 print(f"      {'*' if finding in side.at_bug else ' '} {told(finding)}")
@@ -140,6 +142,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("-j", "--jobs", type=int, default=1, help="bugs at a time [default: 1]")
     parser.add_argument("--seconds", type=float, default=120, help="for the tests of one tree [default: 120]")
     parser.add_argument("--fresh", action="store_true", help="run again what ran already")
+    parser.add_argument("--no-auto", action="store_true", help="leave out `devlint confirm --auto`, which takes a minute")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every bug with what was said of it")
     parser.add_argument("--markdown", action="store_true", help="the table as it stands in texts")
     parser.add_argument("--verbose", action="store_true", help="every bug in words")

@@ -13,10 +13,12 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-DEPTH = 4
-"""How many objects deep tensors are looked for."""
+DEPTH = 12
+"""How many objects and containers deep tensors are looked for: an operator made of operators keeps them in tuples."""
 
-_MOST = 10_000
+_MOST = 20_000
+"""Objects that are looked into for one call."""
+
 FIXED = (str, bytes, int, float, complex, bool, type(None), type, torch.device, torch.dtype)
 _MOVERS = ("_apply", "to", "cuda")
 
@@ -37,7 +39,7 @@ def tensors_in(*values: Any) -> Iterator[torch.Tensor]:
                 yield from of_module(value)
             else:
                 following += _parts(value)
-        level = following[:_MOST]
+        level = following[: max(0, _MOST - len(seen))]
 
 
 def of_module(module: nn.Module) -> Iterator[torch.Tensor]:

@@ -98,7 +98,7 @@ class Outcome:
         if not self.ran:
             return "cannot run"
         if not self.reached:
-            return "not reached"
+            return "fails by itself" if self.before is not None and self.before.run.broken else "not reached"
         return "gone" if self.gone else "still there" if self.found else "missed"
 
 
@@ -146,6 +146,7 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
             "tests": list(one.run.tests),
             "ran": one.run.ran,
             "lifted": one.run.lifted,
+            "broken": one.run.broken,
             "passed": one.run.passed,
             "failed": one.run.failed,
             "at_bug": [told(finding) for finding in one.at_bug],

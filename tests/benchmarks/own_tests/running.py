@@ -19,7 +19,7 @@ PLUGIN = Path(__file__).parent / "plugin"
 DEVLINT = Path(__file__).parents[3]
 GRACE = 60.0
 """Seconds that a run may take longer than its tests are given: a test is not cut short."""
-ENOUGH = 12
+ENOUGH = 3
 """Tests that come to the line in a lifted call; more would see the same."""
 
 
@@ -30,9 +30,11 @@ class SuiteRun:
     tests: tuple[str, ...]
     """The files that ran."""
     ran: int
-    """Tests that came to the line at all, lifted or not."""
+    """Tests that came to the line, lifted or not, and pass."""
     lifted: int
-    """Tests that came there in a lifted call."""
+    """Tests that came there in a lifted call, and pass when they run without."""
+    broken: int
+    """Tests that came there and fail by themselves: the program does not run on this torch."""
     passed: int
     failed: int
     findings: tuple[dict[str, Any], ...]
@@ -60,17 +62,20 @@ def run_tests(
             "lines": sorted(spot.lines),
             "names": [project.name.lower()],
             "absent": list(project.absent),
+            "words": [word for word in (*spot.within.split("."), Path(path).stem) if word and word[:2] != "__"],
             "seconds": seconds,
             "enough": ENOUGH,
             "out": str(place / "reached.json"),
         }
         (place / "told.json").write_text(json.dumps(told), "utf-8")
         report = place / "report.json"
+        lifts = "\n".join(project.lift or [f"{module_of(path, project.sources).partition('.')[0]}.*"])
         command = [
             str(python), "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist",
             "-p", "devlint_reaching", "-o", "addopts=", "-o", "filterwarnings=", f"--rootdir={tree}", "-W", "ignore",
+            "--continue-on-collection-errors",
             "--devlint", "--devlint-warn", f"--devlint-device={device}", f"--devlint-report={report}",
-            "-o", f"devlint_lift={module_of(path, project.sources).partition('.')[0]}.*", *project.options, *tests,
+            "-o", f"devlint_lift={lifts}", *project.options, *tests,
         ]  # fmt: skip
         said, trouble = _bounded(command, tree, _environment(project, tree, place), seconds + GRACE)
         reached = _json_of(place / "reached.json")
@@ -79,11 +84,12 @@ def run_tests(
         trouble = _complaint(said)
     if not trouble and reached is not None and not reached["passed"] + reached["failed"] + reached["skipped"]:
         trouble = _complaint(said)
-    reached, document = reached or {"ran": [], "lifted": [], "passed": 0, "failed": 0}, document or {"findings": []}
+    reached, document = reached or {"ran": [], "lifted": [], "broken": [], "passed": 0, "failed": 0}, document or {"findings": []}
     return SuiteRun(
         tuple(tests),
-        len(reached["ran"]),
-        len(reached["lifted"]),
+        len(set(reached["ran"]) - set(reached["broken"])),
+        len(set(reached["lifted"]) - set(reached["broken"])),
+        len(reached["broken"]),
         reached["passed"],
         reached["failed"],
         tuple(document["findings"]),
