@@ -88,7 +88,7 @@ def side_of(
 def run_of(
     bug: Bug, project: Project, python: Path, tree: Path, path: str, spot: Spot, options: argparse.Namespace
 ) -> SuiteRun:
-    tests = files_of_tests(tree, project.tests, path, bug.function or spot.within)
+    tests = files_of_tests(tree, project.tests, path, bug.function or spot.within, spot.names)
     if not tests:
         return SuiteRun((), 0, 0, 0, 0, 0, (), "", "no test names it")
     return run_tests(project, python, tree, path, spot, tests, DEVICE, options.seconds)

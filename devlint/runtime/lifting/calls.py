@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from devlint.runtime.lifting.copies import Copies
 from devlint.runtime.lifting.handed_in import HandedIn
 from devlint.runtime.lifting.reachable import kept_plainly, moves_by_itself, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
-from devlint.runtime.lifting.targets import replaced
+from devlint.runtime.lifting.targets import is_building, replaced
 from devlint.runtime.observation import Observation
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.traces import Trace, set_trace
@@ -61,7 +62,8 @@ class Lifter:
         targets: list[tuple[Any, str]] = [(nn.Module, "__call__"), *more]
         before = [vars(owner)[name] for owner, name in targets]
         for (owner, name), function in zip(targets, before, strict=True):
-            setattr(owner, name, replaced(function, self._lifting))
+            wrap = self._building if is_building((owner, name)) else self._lifting
+            setattr(owner, name, replaced(function, wrap))
         try:
             with self._handed_in.followed():
                 yield
@@ -81,6 +83,20 @@ class Lifter:
             with contextlib.suppress(AttributeError):
                 setattr(call, name, getattr(function, name))
         return call
+
+    def _building(self, function: Any) -> Any:
+        """What builds a Module calls methods of it as well; none of them is lifted before it is built and moved."""
+        local = self._local
+
+        @functools.wraps(function)
+        def build(*args: Any, **kwargs: Any) -> Any:
+            before, local.lifting = local.lifting, True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                local.lifting = before
+
+        return build
 
     def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self._one_at_a_time.acquire(blocking=False):

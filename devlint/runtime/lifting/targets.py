@@ -71,12 +71,19 @@ def _is_of(value: Any, module: ModuleType) -> bool:
 
 
 def _methods(cls: type) -> Iterator[str]:
-    # A Module's call is lifted anyway, and what moves it is the program's business.
-    left_out = _NOT_CALLS if issubclass(cls, nn.Module) else ()
+    is_module = issubclass(cls, nn.Module)
     for attribute, value in vars(cls).items():
-        is_hidden = attribute.startswith("__") and attribute != "__call__"
-        if not is_hidden and attribute not in left_out and _is_call(getattr(value, "__func__", value)):
+        if is_module and attribute in _NOT_CALLS and attribute != "__init__":
+            continue  # a Module's call is lifted anyway, and what moves it is the program's business
+        is_hidden = attribute.startswith("__") and attribute not in ("__call__", "__init__")
+        if not is_hidden and _is_call(getattr(value, "__func__", value)):
             yield attribute
+
+
+def is_building(target: Target) -> bool:
+    """Whether it builds a Module, which is done on the CPU before the Module is moved."""
+    owner, attribute = target
+    return attribute == "__init__" and isinstance(owner, type) and issubclass(owner, nn.Module)
 
 
 def _is_call(value: Any) -> bool:

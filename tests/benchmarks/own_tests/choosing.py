@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_FILES = 5
+_SHORT = 3
+_SAY_NOTHING = ("self", "torch", "device", "dtype", "tensor", "Tensor", "numpy", "shape", "size")
 _NO_TESTS = ("__init__.py", "conftest.py", "setup.py")
 
 
@@ -19,7 +21,9 @@ class Spot:
     lines: frozenset[int]
     function: range
     within: str
-    """The qualified name of the outermost definition with a name of its own, as it is lifted; empty at top level."""
+    """The qualified name of the outermost function, with its classes; empty at top level."""
+    names: tuple[str, ...] = ()
+    """What the statements name: attributes, arguments, variables."""
 
     @property
     def is_constructor(self) -> bool:
@@ -50,7 +54,16 @@ def spot_of(source: str, lines: Iterable[int]) -> Spot:
         names.append(node.name)  # type: ignore[attr-defined]
         if node is last:
             break
-    return Spot(frozenset(own), function, ".".join(names))
+    return Spot(frozenset(own), function, ".".join(names), tuple(_names_in(tree, own)))
+
+
+def _names_in(tree: ast.AST, lines: set[int]) -> list[str]:
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.keyword) and node.lineno in lines:
+            name = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg"}.get(type(node), "")
+            found[getattr(node, name, None) or ""] = None
+    return [name for name in found if len(name) > _SHORT and name not in _SAY_NOTHING]
 
 
 def _way_to(tree: ast.AST, line: int) -> list[ast.AST]:
@@ -84,8 +97,10 @@ def module_of(path: str, sources: Iterable[str]) -> str:
     return ".".join(parts)
 
 
-def files_of_tests(tree: Path, directories: Iterable[str], path: str, within: str, most: int = MOST_FILES) -> list[str]:
-    """The files of tests that name what has the bug, the likeliest first."""
+def files_of_tests(
+    tree: Path, directories: Iterable[str], path: str, within: str, said: Iterable[str] = (), most: int = MOST_FILES
+) -> list[str]:
+    """The files of tests that name what has the bug, the likeliest first. ``said``: names of the bug's statement."""
     stem = Path(path).parent.name if Path(path).stem == "__init__" else Path(path).stem
     names = [name for name in within.split(".") if not re.fullmatch(r"__\w+__|forward|update|compute|_.*", name)]
     module = re.compile(rf"\b{re.escape(stem)}\b")
@@ -99,6 +114,7 @@ def files_of_tests(tree: Path, directories: Iterable[str], path: str, within: st
         score = 40.0 * (_flat(stem) in flat) + 30.0 * any(_flat(name) in flat for name in names)
         score += sum(10 + min(10, len(word.findall(text))) for word in words if word.search(text))
         score += 5.0 * bool(module.search(text))
+        score += sum(8 for name in said if re.search(rf"\b{re.escape(name)}\b", text)) if score else 0
         shared = set(Path(path).parts[:-1]) & set(Path(shown).parts[:-1])
         if score:
             ranked.append((-score - len(shared), shown))

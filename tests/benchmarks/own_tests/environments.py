@@ -52,5 +52,9 @@ def _run(command: list[str]) -> None:
     except subprocess.TimeoutExpired:
         raise NotMade(f"{command[2]} took more than {_SECONDS} s") from None
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if not line.startswith("WARNING")]
-        raise NotMade(lines[-1] if lines else f"{command[2]} failed")
+        raise NotMade(_complaint_of(done.stderr))
+
+
+def _complaint_of(said: str) -> str:
+    errors = [line for line in said.splitlines() if line.startswith("ERROR")]
+    return errors[-1].removeprefix("ERROR: ") if errors else "pip said nothing"

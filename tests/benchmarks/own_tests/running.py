@@ -62,7 +62,7 @@ def run_tests(
             "lines": sorted(spot.lines),
             "names": [project.name.lower()],
             "absent": list(project.absent),
-            "words": [word for word in (*spot.within.split("."), Path(path).stem) if word and word[:2] != "__"],
+            "words": [word for word in (*spot.within.split("."), *spot.names, Path(path).stem) if word and word[:2] != "__"],
             "seconds": seconds,
             "enough": ENOUGH,
             "out": str(place / "reached.json"),
@@ -80,8 +80,10 @@ def run_tests(
         said, trouble = _bounded(command, tree, _environment(project, tree, place), seconds + GRACE)
         reached = _json_of(place / "reached.json")
         document = _json_of(report)
-    if not trouble and (reached is None or document is None):
-        trouble = _complaint(said)
+    if reached is None or document is None:
+        trouble = trouble or _complaint(said)
+    else:
+        trouble = ""  # a process that hangs when all is done has told all
     if not trouble and reached is not None and not reached["passed"] + reached["failed"] + reached["skipped"]:
         trouble = _complaint(said)
     reached, document = reached or {"ran": [], "lifted": [], "broken": [], "passed": 0, "failed": 0}, document or {"findings": []}

@@ -36,21 +36,31 @@ _VERSION = "99.0.0"
 """What a project that is not installed says of its version."""
 
 
+class Nobodys(type):
+    """Of classes that are not had: whatever is asked of one is another."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _class_of(cls.__module__, name)
+
+
+def _class_of(module: str, name: str) -> type:
+    def refuse(self: Any, *arguments: Any, **named: Any) -> None:
+        pytest.skip(f"{module} is not installed")
+
+    return Nobodys(name, (), {"__init__": refuse, "__module__": module})
+
+
 class Absent(types.ModuleType):
-    """A package that is not had: what it holds are classes, which nobody can make."""
+    """A package that is not had: what it holds are classes, of which nobody can make one."""
 
     __path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-
-        def refuse(self: Any, *arguments: Any, **named: Any) -> None:
-            pytest.skip(f"{self.__module__} is not installed")
-
-        found = type(name, (), {"__init__": refuse, "__module__": self.__name__})
-        setattr(self, name, found)
-        return found
+        return _class_of(self.__name__, name)
 
 
 class AbsentFinder(MetaPathFinder, Loader):
