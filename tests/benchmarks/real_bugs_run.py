@@ -20,7 +20,6 @@ import argparse
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,8 @@ from own_tests.choosing import Spot, files_of_tests, spot_of
 from own_tests.environments import NotMade, python_of
 from own_tests.outcomes import Outcome, Side, read_explained, record_of, table, told
 from own_tests.projects import Project, project_of
-from own_tests.running import DEVLINT, SuiteRun, run_tests
-from own_tests.trees import whole_tree
+from own_tests.running import DEVLINT, Forks, SuiteRun, run_tests
+from own_tests.trees import date_of, tree_before, whole_tree
 from places import Bug, read_bugs
 from verdicts import markdown_table, text_table
 
@@ -70,12 +69,14 @@ def side_of(
     is_before = name == "before"
     commit, path, lines = (bug.parent, bug.path, bug.lines) if is_before else (bug.fix, bug.fixed_path, bug.fixed_lines)
     tree = whole_tree(commits, bug.repo, commit)
+    date = date_of(commits, bug.repo, commit) if project.beside else ""
+    beside = [tree_before(commits, repo, date) for repo in project.beside]
     spot = spot_of((tree / path).read_text("utf-8"), lines)
     kept = commits.cache / "runs" / bug.id / f"{name}.json"
     if kept.is_file() and not options.fresh:
         record = json.loads(kept.read_text("utf-8"))
     else:
-        run = run_of(bug, project, python, tree, path, spot, options)
+        run = run_of(bug, project, python, tree, path, spot, beside, options)
         record = {"run": run.record(), "auto": None}
     side = Side(spot, path, SuiteRun.of(record["run"]))
     if not side.by_tests and not side.run.trouble and record["auto"] is None and not options.no_auto:
@@ -86,12 +87,19 @@ def side_of(
 
 
 def run_of(
-    bug: Bug, project: Project, python: Path, tree: Path, path: str, spot: Spot, options: argparse.Namespace
+    bug: Bug,
+    project: Project,
+    python: Path,
+    tree: Path,
+    path: str,
+    spot: Spot,
+    beside: list[Path],
+    options: argparse.Namespace,
 ) -> SuiteRun:
     tests = files_of_tests(tree, project.tests, path, bug.function or spot.within, spot.names)
     if not tests:
         return SuiteRun((), 0, 0, 0, 0, 0, (), "", "no test names it")
-    return run_tests(project, python, tree, path, spot, tests, DEVICE, options.seconds)
+    return run_tests(options.forks, project, python, tree, path, spot, tests, beside, DEVICE, options.seconds)
 
 
 def auto_of(python: Path, tree: Path, path: str, project: Project) -> tuple[Any, ...]:
@@ -139,7 +147,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("ids", nargs="*", metavar="ID", help="only the bugs whose id begins so")
     parser.add_argument("--mirrors", type=Path, metavar="DIR", help="clones of the repositories; nothing is downloaded")
     parser.add_argument("--cache", type=Path, default=CACHE, help="[default: %(default)s]")
-    parser.add_argument("-j", "--jobs", type=int, default=1, help="bugs at a time [default: 1]")
     parser.add_argument("--seconds", type=float, default=120, help="for the tests of one tree [default: 120]")
     parser.add_argument("--fresh", action="store_true", help="run again what ran already")
     parser.add_argument("--no-auto", action="store_true", help="leave out `devlint confirm --auto`, which takes a minute")
@@ -157,12 +164,12 @@ def main() -> None:
     def one(chosen_one: tuple[Bug, Project]) -> Outcome:
         outcome = outcome_of(*chosen_one, commits, options)
         print(f"{outcome.verdict}: {outcome.bug.id} {outcome.trouble}", file=sys.stderr, flush=True)
+        if options.verbose:
+            print_words(outcome)
         return outcome
 
-    with ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = list(pool.map(one, chosen(options.ids)))
-    for outcome in outcomes if options.verbose else ():
-        print_words(outcome)
+    with Forks() as options.forks:
+        outcomes = [one(each) for each in chosen(options.ids)]
     print((markdown_table if options.markdown else text_table)(table(outcomes)))
     if options.json is not None:
         options.json.write_text(json.dumps([record_of(outcome) for outcome in outcomes], indent=1) + "\n", "utf-8")

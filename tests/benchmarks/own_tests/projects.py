@@ -29,6 +29,8 @@ class Project:
     """Packages that are imported and not had: a test that uses them is skipped."""
     options: tuple[str, ...] = ()
     """More arguments for pytest."""
+    beside: tuple[str, ...] = ()
+    """Repositories whose last commit before the bug's is imported as well: what the project was developed with."""
     lift: tuple[str, ...] = ()
     """What is lifted, as in ``devlint_lift``; without it all that the package of the bug's file defines."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import tempfile
 from dataclasses import asdict, dataclass
@@ -17,8 +16,8 @@ from own_tests.projects import Project
 
 PLUGIN = Path(__file__).parent / "plugin"
 DEVLINT = Path(__file__).parents[3]
-GRACE = 60.0
-"""Seconds that a run may take longer than its tests are given: a test is not cut short."""
+GRACE = 150.0
+"""Seconds that a run may take longer than its tests are given: for imports and for the last test."""
 ENOUGH = 3
 """Tests that come to the line in a lifted call; more would see the same."""
 
@@ -52,7 +51,16 @@ class SuiteRun:
 
 
 def run_tests(
-    project: Project, python: Path, tree: Path, path: str, spot: Spot, tests: list[str], device: str, seconds: float
+    forks: Forks,
+    project: Project,
+    python: Path,
+    tree: Path,
+    path: str,
+    spot: Spot,
+    tests: list[str],
+    beside: list[Path],
+    device: str,
+    seconds: float,
 ) -> SuiteRun:
     """The tests of some files, with the calls of modules, and of all that the package defines, lifted to ``device``."""
     with tempfile.TemporaryDirectory(prefix="own-tests-") as scratch:
@@ -70,14 +78,25 @@ def run_tests(
         (place / "told.json").write_text(json.dumps(told), "utf-8")
         report = place / "report.json"
         lifts = "\n".join(project.lift or [f"{module_of(path, project.sources).partition('.')[0]}.*"])
-        command = [
-            str(python), "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist",
+        arguments = [
+            "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist",
             "-p", "devlint_reaching", "-o", "addopts=", "-o", "filterwarnings=", f"--rootdir={tree}", "-W", "ignore",
             "--continue-on-collection-errors",
             "--devlint", "--devlint-warn", f"--devlint-device={device}", f"--devlint-report={report}",
             "-o", f"devlint_lift={lifts}", *project.options, *tests,
         ]  # fmt: skip
-        said, trouble = _bounded(command, tree, _environment(project, tree, place), seconds + GRACE)
+        paths = [*(str(tree / source) for source in project.sources), *map(str, beside), str(PLUGIN), str(DEVLINT)]
+        said, trouble = forks.run(
+            python,
+            {
+                "cwd": str(tree),
+                "path": paths,
+                "environment": _environment(paths, place),
+                "arguments": arguments,
+                "said": str(place / "said.txt"),
+                "seconds": seconds + GRACE,
+            },
+        )
         reached = _json_of(place / "reached.json")
         document = _json_of(report)
     if reached is None or document is None:
@@ -100,34 +119,53 @@ def run_tests(
     )
 
 
-def _environment(project: Project, tree: Path, place: Path) -> dict[str, str]:
-    paths = [*(str(tree / source) for source in project.sources), str(PLUGIN), str(DEVLINT)]
+def _environment(paths: list[str], place: Path) -> dict[str, str]:
     return {
-        **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),
         "DEVLINT_REACHING": str(place / "told.json"),
         "HOME": str(place),
-        "OMP_NUM_THREADS": "1",
         "MPLBACKEND": "agg",
         "WANDB_MODE": "disabled",
         "HF_HUB_OFFLINE": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
 
 
-def _bounded(command: list[str], cwd: Path, environment: dict[str, str], seconds: float) -> tuple[str, str]:
-    """What a process and its children say, and why it was ended."""
-    process = subprocess.Popen(
-        command, cwd=cwd, env=environment, text=True, errors="replace", start_new_session=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    try:
-        said, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        said, _ = process.communicate()
-        return said, f"took more than {seconds:.0f} s"
-    return said, ""
+class Forks:
+    """A process for each interpreter that forks runs of tests off itself; closed with the ``with`` statement."""
+
+    def __init__(self) -> None:
+        self._processes: dict[Path, subprocess.Popen[str]] = {}
+
+    def __enter__(self) -> Forks:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in self._processes.values():
+            process.kill()
+            process.wait()
+
+    def run(self, python: Path, told: dict[str, Any]) -> tuple[str, str]:
+        """What a run said, and why it was ended."""
+        process = self._processes.get(python)
+        if process is None or process.poll() is not None:
+            process = self._processes[python] = self._started(python)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(told) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        file = Path(told["said"])
+        said = file.read_text("utf-8", "replace") if file.exists() else ""
+        ended = bool(answer) and json.loads(answer)["ended"]
+        return said, "" if ended else f"took more than {told['seconds']:.0f} s"
+
+    def _started(self, python: Path) -> subprocess.Popen[str]:
+        paths = os.pathsep.join([str(PLUGIN), str(DEVLINT)])
+        steady = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
+        return subprocess.Popen(
+            [str(python), str(PLUGIN / "devlint_forking.py")], env={**os.environ, **steady, "PYTHONPATH": paths},
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
 
 
 def _json_of(file: Path) -> Any:

@@ -28,6 +28,19 @@ def whole_tree(commits: Commits, repo: str, commit: str) -> Path:
     return target
 
 
+def tree_before(commits: Commits, repo: str, date: str) -> Path:
+    """The tree that a project's main branch had at a date. Raises Unavailable."""
+    commit = _git(commits.repository(repo), "rev-list", "-1", f"--before={date}", "HEAD").decode().strip()
+    if not commit:
+        raise Unavailable(f"{repo} has no commit before {date}")
+    return whole_tree(commits, repo, commit)
+
+
+def date_of(commits: Commits, repo: str, commit: str) -> str:
+    """Raises Unavailable."""
+    return _git(commits.repository(repo), "show", "-s", "--format=%cI", commit).decode().strip()
+
+
 def _write(repository: Path, commit: str, target: Path) -> None:
     blobs: dict[str, tuple[str, str]] = {}
     for entry in filter(None, _git(repository, "ls-tree", "-r", "-l", "-z", commit).split(b"\0")):

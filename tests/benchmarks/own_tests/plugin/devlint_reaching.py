@@ -94,13 +94,15 @@ class Reaching:
         self._broken: dict[str, None] = {}
         self._states = {"passed": 0, "failed": 0, "skipped": 0}
         self._stopped = ""
-        self._start = time.monotonic()
-        signal.signal(signal.SIGALRM, self._interrupt)
-        signal.setitimer(signal.ITIMER_REAL, self._seconds + _LONGEST_TEST)
+        self._start = 0.0
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
         self._test = item.nodeid
+        if not self._start:
+            self._start = time.monotonic()
+            signal.signal(signal.SIGALRM, self._interrupt)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds + _LONGEST_TEST)
         result = yield
         if len(self._lifted) >= self._enough:
             self._stopped = f"{self._enough} tests came there"
@@ -198,6 +200,9 @@ def _old_names() -> None:
     for name, kind in {"bool": bool, "int": int, "float": float, "object": object, "complex": complex}.items():
         if name not in vars(numpy):
             setattr(numpy, name, kind)
+    for name, instead in {"in1d": "isin", "product": "prod", "trapz": "trapezoid", "row_stack": "vstack"}.items():
+        if not hasattr(numpy, name):
+            setattr(numpy, name, getattr(numpy, instead))
     import collections
     import collections.abc
 
