@@ -316,7 +316,7 @@ KINEMATICS = """
 import torch
 
 
-def rotated(points):
+def rotated(points, by: float = 0.5):
     return points @ torch.eye(3)
 
 
@@ -363,12 +363,14 @@ class Joint:
 """
 
 KINEMATICS_TESTS = """
+import inspect
 import torch
 from arms.joints import Arm, Hand, rotated as turned
 
 
 def test_it():
     points = torch.rand(2, 3)
+    assert list(inspect.signature(turned).parameters) == ["points", "by"]
     turned(points)
     Arm.norm(points)
     Arm(points).rested(points)
@@ -396,7 +398,7 @@ def test_all_that_a_package_defines_is_lifted(pytester: pytest.Pytester) -> None
     # right, nor the steps of a generator.
     assert all(f"joints.py:{line}:" in text for line in (6, 22, 26, 44))
     # What a Module keeps plainly was made before it was moved.
-    assert "DEV501 error [unregistered-tensor] `self.spread` on cpu" in text
+    assert "joints.py:30:1: DEV501 error [unregistered-tensor] `self.spread` on cpu" in text
     assert "5 device-placement problems found" in text
     pytester.makeini("[pytest]\ndevlint_lift =\n    legs.*\n")
     assert "legs cannot be imported" in run(pytester, "--devlint").stdout.str()

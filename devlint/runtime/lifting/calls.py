@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import torch
@@ -74,14 +76,12 @@ class Lifter:
     def _lifting(self, function: Any) -> Any:
         lifter = self
 
+        @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if lifter._local.lifting:
                 return function(*args, **kwargs)
             return lifter._call(function, args, kwargs)
 
-        for name in ("__name__", "__qualname__", "__module__", "__doc__", "__wrapped__"):
-            with contextlib.suppress(AttributeError):
-                setattr(call, name, getattr(function, name))
         return call
 
     def _building(self, function: Any) -> Any:
@@ -200,7 +200,13 @@ class Lifter:
         for part in (part for module in modules for part in module.modules()):
             for _, tensor in kept_plainly(part):
                 if id(tensor) not in moved and tensor not in self._handed_in:
-                    set_trace(tensor, Trace(births=((type(part).__init__.__code__, 0),)))
+                    set_trace(tensor, Trace(births=((_code_of(type(part).__init__), 0),)))
+
+
+def _code_of(function: Any) -> CodeType:
+    """Of the function itself, where what is lifted stands for it."""
+    code: CodeType = inspect.unwrap(function).__code__
+    return code
 
 
 def _kept_by(modules: list[nn.Module]) -> list[torch.Tensor]:
