@@ -121,7 +121,9 @@ def chosen(ids: list[str]) -> list[tuple[Bug, Project]]:
     """The bugs whose project the table has. Raises SystemExit if there is none."""
     bugs = [bug for sample in SAMPLES for bug in read_bugs(sample)]
     found = [(bug, project) for bug in bugs if (project := project_of(bug.id)) is not None]
-    found = [(bug, project) for bug, project in found if bug.id.lower().startswith(tuple(map(str.lower, ids)) or "")]
+    if ids:
+        # In the order in which they are named.
+        found = [(bug, project) for name in ids for bug, project in found if bug.id.lower().startswith(name.lower())]
     if not found:
         raise SystemExit(f"no bug of a project in the table has an id that begins with {' or '.join(ids)}")
     return found

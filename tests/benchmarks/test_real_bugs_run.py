@@ -80,7 +80,12 @@ def test_the_likeliest_tests_come_first(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, "utf-8")
     chosen = files_of_tests(tmp_path, ("tests", "test"), "net/pooling.py", "Pooling.top_k")
     assert chosen == ["tests/layers/test_pooling.py", "tests/test_many.py"]
-    assert files_of_tests(tmp_path, ("tests",), "net/absent.py", "nothing") == []
+    # What no test names is come to by what uses it.
+    (tmp_path / "net" / "kernels.py").write_text("class Kernel: ...\n", "utf-8")
+    (tmp_path / "net" / "building.py").write_text("from .kernels import Kernel\ndef built(): ...\n", "utf-8")
+    assert files_of_tests(tmp_path, ("tests",), "net/kernels.py", "Kernel.forward") == []
+    (tmp_path / "tests" / "test_use.py").write_text("from net import built\n", "utf-8")
+    assert files_of_tests(tmp_path, ("tests",), "net/kernels.py", "Kernel.forward") == ["tests/test_use.py"]
 
 
 def test_the_table_of_projects(tmp_path: Path) -> None:

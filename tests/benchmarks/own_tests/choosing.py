@@ -100,25 +100,50 @@ def module_of(path: str, sources: Iterable[str]) -> str:
 def files_of_tests(
     tree: Path, directories: Iterable[str], path: str, within: str, said: Iterable[str] = (), most: int = MOST_FILES
 ) -> list[str]:
-    """The files of tests that name what has the bug, the likeliest first. ``said``: names of the bug's statement."""
+    """The files of tests that name what has the bug, the likeliest first; where none does, what uses it.
+
+    ``said``: names of the bug's statement.
+    """
     stem = Path(path).parent.name if Path(path).stem == "__init__" else Path(path).stem
-    names = [name for name in within.split(".") if not re.fullmatch(r"__\w+__|forward|update|compute|_.*", name)]
-    module = re.compile(rf"\b{re.escape(stem)}\b")
-    words = [re.compile(rf"\b{re.escape(name)}\b") for name in names]
+    names = [name for name in within.split(".") if _is_public(name)]
+    texts = {file: file.read_text("utf-8", "replace") for file in _candidates(tree, directories)}
     ranked: list[tuple[float, str]] = []
-    for file in _candidates(tree, directories):
-        text = file.read_text("utf-8", "replace")
+    for file, text in texts.items():
         shown = file.relative_to(tree).as_posix()
         # A file called after the module or the class is its own; one that speaks of them much is next.
-        flat = _flat(file.stem)
-        score = 40.0 * (_flat(stem) in flat) + 30.0 * any(_flat(name) in flat for name in names)
-        score += sum(10 + min(10, len(word.findall(text))) for word in words if word.search(text))
-        score += 5.0 * bool(module.search(text))
-        score += sum(8 for name in said if re.search(rf"\b{re.escape(name)}\b", text)) if score else 0
-        shared = set(Path(path).parts[:-1]) & set(Path(shown).parts[:-1])
+        score = 40.0 * (_flat(stem) in _flat(file.stem)) + 30.0 * any(_flat(name) in _flat(file.stem) for name in names)
+        score += sum(10 + min(10, count) for name in names if (count := _times(name, text)))
+        score += 5.0 * bool(_times(stem, text))
+        score += sum(8 for name in said if _times(name, text)) if score else 0
         if score:
-            ranked.append((-score - len(shared), shown))
+            ranked.append((-score - len(set(Path(path).parts[:-1]) & set(Path(shown).parts[:-1])), shown))
+    if not ranked:
+        users = _users(tree, path, names)
+        ranked = [(-sum(_times(name, text) for name in users), file.relative_to(tree).as_posix())
+                  for file, text in texts.items() if any(_times(name, text) for name in users)]  # fmt: skip
     return [shown for _, shown in sorted(ranked)[:most]]
+
+
+def _is_public(name: str) -> bool:
+    return not re.fullmatch(r"__\w+__|forward|update|compute|_.*|", name)
+
+
+def _times(name: str, text: str) -> int:
+    return len(re.findall(rf"\b{re.escape(name)}\b", text))
+
+
+def _users(tree: Path, path: str, names: list[str]) -> set[str]:
+    """What the bug's file defines, and what the files of its package define that name it."""
+    found = _defined_in((tree / path).read_text("utf-8", "replace"))
+    for file in (tree / Path(path).parts[0]).rglob("*.py"):
+        text = file.read_text("utf-8", "replace")
+        if names and "test" not in file.name and any(_times(name, text) for name in names):
+            found |= _defined_in(text)
+    return found
+
+
+def _defined_in(text: str) -> set[str]:
+    return {name for name in re.findall(r"^(?:def|class) (\w+)", text, re.M) if _is_public(name)}
 
 
 def _flat(name: str) -> str:
