@@ -1,6 +1,6 @@
 """How many bugs that maintainers fixed the tests of their own projects show under ``pytest --devlint``.
 
-    python tests/benchmarks/real_bugs_run.py --mirrors DIR          every bug of a project that own_tests/projects.py has
+    python tests/benchmarks/real_bugs_run.py --mirrors DIR          every bug of a project in own_tests/projects.jsonl
     python tests/benchmarks/real_bugs_run.py gpytorch kornia-ebe    only the bugs whose id begins so
     ... --fresh           run again what ran already; else it is kept in the cache
     ... --json FILE       each bug with what ran, what was said before the fix, and after it
@@ -62,9 +62,7 @@ def outcome_of(bug: Bug, project: Project, commits: Commits, options: argparse.N
     return Outcome(bug, project.name, before, after, trouble, explained)
 
 
-def side_of(
-    bug: Bug, project: Project, python: Path, commits: Commits, options: argparse.Namespace, name: str
-) -> Side:
+def side_of(bug: Bug, project: Project, python: Path, commits: Commits, options: argparse.Namespace, name: str) -> Side:
     """Raises Unavailable, OSError, SyntaxError."""
     is_before = name == "before"
     commit, path, lines = (bug.parent, bug.path, bug.lines) if is_before else (bug.fix, bug.fixed_path, bug.fixed_lines)
@@ -138,8 +136,8 @@ def print_words(outcome: Outcome) -> None:
     for name, side in (("before", before), ("after", after)):
         if side is not None:
             run = side.run
-            print(f"    {name}: {run.passed} passed, {run.failed} failed, {run.ran} came there, {run.lifted} lifted, {run.broken} came and fail; "
-                  f"{' '.join(run.tests)}")  # fmt: skip
+            came = f"{run.ran} came there, {run.lifted} lifted, {run.broken} came and fail"
+            print(f"    {name}: {run.passed} passed, {run.failed} failed, {came}; {' '.join(run.tests)}")
             for finding in side.said:
                 print(f"      {'*' if finding in side.at_bug else ' '} {told(finding)}")
 
@@ -151,7 +149,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, default=CACHE, help="[default: %(default)s]")
     parser.add_argument("--seconds", type=float, default=120, help="for the tests of one tree [default: 120]")
     parser.add_argument("--fresh", action="store_true", help="run again what ran already")
-    parser.add_argument("--no-auto", action="store_true", help="leave out `devlint confirm --auto`, which takes a minute")
+    parser.add_argument(
+        "--no-auto", action="store_true", help="leave out `devlint confirm --auto`, which takes a minute"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every bug with what was said of it")
     parser.add_argument("--markdown", action="store_true", help="the table as it stands in texts")
     parser.add_argument("--verbose", action="store_true", help="every bug in words")

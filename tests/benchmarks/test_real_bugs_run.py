@@ -1,4 +1,4 @@
-"""The parts of ``real_bugs_run.py`` that can go wrong without a project to run: spots, choices, judgements, the plugin."""
+"""The parts of ``real_bugs_run.py`` that can go wrong without a project: spots, choices, judgements, the plugin."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_the_plugin_tells_which_tests_came_to_a_line(tmp_path: Path) -> None:
         [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "devlint_reaching", "--devlint",
          "--devlint-device=sim:1", f"--devlint-report={report}", "-p", "no:cacheprovider"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{PLUGIN}:{ROOT}", "DEVLINT_REACHING": str(tmp_path / "told.json")},
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{PLUGIN}:{ROOT}", "DEVLINT_REACHING": f"{tmp_path}/told.json"},
     )  # fmt: skip
     reached = json.loads((tmp_path / "out.json").read_text("utf-8"))
     names = {key: [test.rpartition("::")[2] for test in reached[key]] for key in ("ran", "lifted", "broken")}

@@ -39,8 +39,9 @@ def spot_of(source: str, lines: Iterable[int]) -> Spot:
         way = _way_to(tree, line)
         statement = next(node for node in reversed(way) if isinstance(node, (ast.stmt, ast.Module)))
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            body = statement.body[1:] if ast.get_docstring(statement) is not None and statement.body[1:] else statement.body
-            statement, way = body[0], [*way, body[0]]
+            documented = ast.get_docstring(statement) is not None and len(statement.body) > 1
+            statement = statement.body[documented]
+            way.append(statement)
         if isinstance(statement, ast.stmt):
             own.update(_lines_of(statement))
         else:

@@ -1,6 +1,6 @@
 """The projects whose tests are run: one line each of projects.jsonl says what a run of them needs besides torch.
 
-    {"name": "kornia", "needs": "kornia_rs packaging scipy", "absent": "torchvision"}
+{"name": "kornia", "needs": "kornia_rs packaging scipy", "absent": "torchvision"}
 """
 
 from __future__ import annotations

@@ -70,7 +70,9 @@ def run_tests(
             "lines": sorted(spot.lines),
             "names": [project.name.lower()],
             "absent": list(project.absent),
-            "words": [word for word in (*spot.within.split("."), *spot.names, Path(path).stem) if word and word[:2] != "__"],
+            "words": [
+                word for word in (*spot.within.split("."), *spot.names, Path(path).stem) if word and word[:2] != "__"
+            ],
             "seconds": seconds,
             "enough": ENOUGH,
             "out": str(place / "reached.json"),
@@ -105,7 +107,10 @@ def run_tests(
         trouble = ""  # a process that hangs when all is done has told all
     if not trouble and reached is not None and not reached["passed"] + reached["failed"] + reached["skipped"]:
         trouble = _complaint(said)
-    reached, document = reached or {"ran": [], "lifted": [], "broken": [], "passed": 0, "failed": 0}, document or {"findings": []}
+    reached, document = (
+        reached or {"ran": [], "lifted": [], "broken": [], "passed": 0, "failed": 0},
+        document or {"findings": []},
+    )
     return SuiteRun(
         tuple(tests),
         len(set(reached["ran"]) - set(reached["broken"])),

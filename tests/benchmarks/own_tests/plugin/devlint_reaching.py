@@ -4,8 +4,8 @@ It is loaded into the project's own interpreter, and told by a file that ``DEVLI
 
     {"file": PATH, "lines": [..], "names": [..], "absent": [..], "words": [..], "seconds": N, "enough": N, "out": PATH}
 
-``out`` then has ``{"ran": [tests], "lifted": [tests], "broken": [tests], "passed": N, ..., "stopped": WHY}``; broken are
-those that came to a line and fail by themselves. The run is over when ``enough`` tests came to a line in a lifted call,
+``out`` then has ``{"ran": [tests], "lifted": [tests], "broken": [tests], "passed": N, ..., "stopped": WHY}``; broken
+are those that came to a line and fail by themselves. The run is over when ``enough`` tests came to one in a lifted call,
 or when the time is up; the test that runs then comes to its end.
 """
 
@@ -25,7 +25,7 @@ from collections.abc import Generator
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -55,7 +55,7 @@ def _class_of(module: str, name: str) -> type:
 class Absent(types.ModuleType):
     """A package that is not had: what it holds are classes, of which nobody can make one."""
 
-    __path__: list[str] = []
+    __path__: ClassVar[list[str]] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
