@@ -404,6 +404,79 @@ def test_all_that_a_package_defines_is_lifted(pytester: pytest.Pytester) -> None
     assert "legs cannot be imported" in run(pytester, "--devlint").stdout.str()
 
 
+METERS = """
+import torch
+from torch import nn
+from torch.utils.data import TensorDataset
+
+
+class Meter:
+    def __init__(self, device="cpu"):
+        self.device = device
+        self.total = torch.zeros(3, device=device)
+
+    def add(self, rows):
+        self.total = self.total + rows.sum(0) * torch.ones(3, device=self.device)
+        return self.total
+
+
+class Prior:
+    def __init__(self, mean):
+        self.means = {"rows": mean}
+
+
+class Net(nn.Module):
+    def __init__(self, prior):
+        super().__init__()
+        self.priors = [prior]
+
+    def forward(self, x):
+        return x - self.priors[0].means["rows"]
+
+
+def standardised(x, rows: TensorDataset):
+    return x / torch.as_tensor(rows.tensors[0].numpy().std(0), device=x.device)
+"""
+
+METERS_TESTS = """
+import torch
+from torch.utils.data import TensorDataset
+from meters import Meter, Net, Prior, standardised
+
+
+def test_an_object_makes_tensors_where_it_was_told():
+    meter = Meter()
+    for _ in range(2):
+        meter.add(torch.rand(2, 3))
+    assert meter.device == "cpu" and meter.total.device.type == "cpu"
+
+
+def test_what_an_object_holds_that_a_module_was_given():
+    Net(Prior(torch.rand(3)))(torch.rand(2, 3))
+
+
+def test_data_stays_on_the_host():
+    standardised(torch.rand(2, 3), TensorDataset(torch.rand(4, 3)))
+"""
+
+
+def test_objects_are_where_those_that_made_them_wanted_them(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\ndevlint_lift =\n    meters.*\n")
+    pytester.makepyfile(meters=METERS, test_meters=METERS_TESTS)
+    result = run(pytester, "--devlint")
+    assert result.ret == 0, result.stdout.str()
+    result.assert_outcomes(passed=3)
+    # Two objects and two sums, a Module's call after what it was given, a function.
+    assert "6 calls of modules in 3 tests" in result.stdout.str()
+    assert "inconclusive" not in result.stdout.str()
+    assert "only while lifted" not in result.stdout.str()
+    wrong = METERS.replace("device=self.device", "device='cpu'").replace("x - self", "torch.ones(3) + x - self")
+    pytester.makepyfile(meters=wrong)
+    text = run(pytester, "--devlint").stdout.str()
+    assert "meters.py:12:" in text
+    assert "meters.py:27:" in text
+
+
 def test_the_second_device_tells_what_names_the_first(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         net="""

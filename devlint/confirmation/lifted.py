@@ -86,7 +86,7 @@ def _run(test: str, device: str, simulated: bool) -> Run:
 def _came_in_by_another_way(run: Run, observation: Observation) -> bool:
     """Whether a stray operand was neither made in a lifted call nor kept by a module: from a closure or a global."""
     stray = stray_of(run, observation)
-    if observation.kind not in ("clash", "index") or stray is None:
+    if observation.kind not in ("clash", "index", "strayed") or stray is None:
         return False
     return is_echo(run, observation) or (stray.device == "cpu" and stray.born is None)
 

@@ -21,7 +21,7 @@ from devlint.runtime.failure import is_about_devices, words_of
 from devlint.runtime.labels import device_of, set_device
 from devlint.runtime.lifting.copies import Copies
 from devlint.runtime.lifting.handed_in import HandedIn
-from devlint.runtime.lifting.reachable import kept_plainly, moves_by_itself, tensors_in
+from devlint.runtime.lifting.reachable import devices_kept, kept_plainly, moves_by_itself, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
 from devlint.runtime.lifting.targets import is_building, replaced
 from devlint.runtime.observation import Observation
@@ -105,14 +105,15 @@ class Lifter:
         self._local.lifting = True
         try:
             modules = [value for value in (*args, *kwargs.values()) if isinstance(value, nn.Module)]
-            tensors = list(tensors_in(*args, *kwargs.values()))
+            holders: list[dict[str, Any]] = []
+            tensors = list(tensors_in(*args, *kwargs.values(), holders=holders))
             _check(modules, tensors)
             snapshot = Snapshot(modules, tensors)
         except NotLifted as reason:
             self.not_lifted[str(reason)] += 1
             return function(*args, **kwargs)
         else:
-            return self._lifted_call(function, args, kwargs, modules, tensors, snapshot)
+            return self._lifted_call(function, args, kwargs, modules, tensors, holders, snapshot)
         finally:
             self._local.lifting = False
             self._one_at_a_time.release()
@@ -124,6 +125,7 @@ class Lifter:
         kwargs: dict[str, Any],
         modules: list[nn.Module],
         tensors: list[torch.Tensor],
+        holders: list[dict[str, Any]],
         snapshot: Snapshot,
     ) -> Any:
         seen: list[Observation] = []
@@ -131,6 +133,7 @@ class Lifter:
             with (
                 observe(self._machine, seen.append, device=self._device) as session,
                 _devices_of_movers(modules, CPU, self._device),
+                _devices_of_holders(holders, CPU, self._device),
             ):
                 self._mark_kept(modules, tensors)
                 run = self._with_claims if self._machine.simulated else self._with_copies
@@ -248,6 +251,20 @@ def _devices_of_movers(modules: list[nn.Module], before: torch.device, after: to
         for part, name in changed:
             if vars(part).get(name) == after:
                 vars(part)[name] = before
+
+
+@contextlib.contextmanager
+def _devices_of_holders(holders: list[dict[str, Any]], before: torch.device, after: torch.device) -> Iterator[None]:
+    """An object that is no Module makes its tensors where it was told to: there, as all that it holds."""
+    changed = [(held, name, held[name]) for held in holders for name in devices_kept(held, before)]
+    for held, name, told in changed:
+        held[name] = after if isinstance(told, torch.device) else str(after)
+    try:
+        yield
+    finally:
+        for held, name, told in changed:
+            if held.get(name) in (after, str(after)):
+                held[name] = told
 
 
 def _devices_back(modules: list[nn.Module], device: torch.device) -> None:

@@ -5,7 +5,7 @@ It is loaded into the project's own interpreter, and told by a file that ``DEVLI
     {"file": PATH, "lines": [..], "names": [..], "absent": [..], "words": [..], "seconds": N, "enough": N, "out": PATH}
 
 ``out`` then has ``{"ran": [tests], "lifted": [tests], "broken": [tests], "passed": N, ..., "stopped": WHY}``; broken
-are those that came to a line and fail by themselves. The run is over when ``enough`` tests came to one in a lifted call,
+are those that came to a line and fail by themselves. The run is over when ``enough`` tests came to one when lifted,
 or when the time is up; the test that runs then comes to its end.
 """
 
