@@ -82,7 +82,7 @@ def test_the_likeliest_tests_come_first(tmp_path: Path) -> None:
     assert chosen == ["tests/layers/test_pooling.py", "tests/test_many.py"]
     # What no test names is come to by what uses it.
     (tmp_path / "net" / "kernels.py").write_text("class Kernel: ...\n", "utf-8")
-    (tmp_path / "net" / "building.py").write_text("from .kernels import Kernel\ndef built(): ...\n", "utf-8")
+    (tmp_path / "net" / "building.py").write_text("def built():\n    return Kernel()\n", "utf-8")
     assert files_of_tests(tmp_path, ("tests",), "net/kernels.py", "Kernel.forward") == []
     (tmp_path / "tests" / "test_use.py").write_text("from net import built\n", "utf-8")
     assert files_of_tests(tmp_path, ("tests",), "net/kernels.py", "Kernel.forward") == ["tests/test_use.py"]
@@ -107,7 +107,7 @@ BUG = Bug(
 
 
 def finding(path: str, line: int, born: int | None = None) -> dict[str, Any]:
-    operand = {"born": born and {"path": "net.py", "line": born}, "moved": None, "computed": None}
+    operand = {"name": "self.table", "born": born and {"path": "net.py", "line": born}, "moved": None, "computed": None}
     verdict = {"state": "confirmed", "operands": [operand]}
     return {"path": path, "line": line, "scope": "Net", "code": "DEV401", "message": "met", "verdict": verdict}
 
@@ -120,6 +120,8 @@ def test_a_bug_is_found_in_its_function_or_by_what_comes_from_its_line() -> None
     after = side(finding("net.py", 30))
     assert Outcome(BUG, "net", side(finding("net.py", 6)), after).verdict == "gone"
     assert Outcome(BUG, "net", side(finding("other.py", 2, born=8)), after).verdict == "gone"
+    # Of what a constructor keeps, its first line is told, and the name of the attribute.
+    assert Outcome(BUG, "net", side(finding("other.py", 2, born=5)), after).verdict == "gone"
     assert Outcome(BUG, "net", side(finding("net.py", 13)), after).verdict == "missed"
     assert Outcome(BUG, "net", side(finding("net.py", 8)), side(finding("net.py", 8))).verdict == "still there"
     assert Outcome(BUG, "net", side(finding("net.py", 8)), None, "no torch").verdict == "cannot run"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_FILES = 5
+_HOPS = 4
 _SHORT = 3
 _SAY_NOTHING = ("self", "torch", "device", "dtype", "tensor", "Tensor", "numpy", "shape", "size")
 _NO_TESTS = ("__init__.py", "conftest.py", "setup.py")
@@ -108,20 +109,17 @@ def files_of_tests(
     stem = Path(path).parent.name if Path(path).stem == "__init__" else Path(path).stem
     names = [name for name in within.split(".") if _is_public(name)]
     texts = {file: file.read_text("utf-8", "replace") for file in _candidates(tree, directories)}
+    if not any(_times(name, text) for name in names for text in texts.values()):
+        names = _users(tree, path, within, "\n".join(texts.values())) or names
     ranked: list[tuple[float, str]] = []
     for file, text in texts.items():
         shown = file.relative_to(tree).as_posix()
         # A file called after the module or the class is its own; one that speaks of them much is next.
         score = 40.0 * (_flat(stem) in _flat(file.stem)) + 30.0 * any(_flat(name) in _flat(file.stem) for name in names)
         score += sum(10 + min(10, count) for name in names if (count := _times(name, text)))
-        score += 5.0 * bool(_times(stem, text))
         score += sum(8 for name in said if _times(name, text)) if score else 0
         if score:
             ranked.append((-score - len(set(Path(path).parts[:-1]) & set(Path(shown).parts[:-1])), shown))
-    if not ranked:
-        users = _users(tree, path, names)
-        ranked = [(-sum(_times(name, text) for name in users), file.relative_to(tree).as_posix())
-                  for file, text in texts.items() if any(_times(name, text) for name in users)]  # fmt: skip
     return [shown for _, shown in sorted(ranked)[:most]]
 
 
@@ -133,18 +131,29 @@ def _times(name: str, text: str) -> int:
     return len(re.findall(rf"\b{re.escape(name)}\b", text))
 
 
-def _users(tree: Path, path: str, names: list[str]) -> set[str]:
-    """What the bug's file defines, and what the files of its package define that name it."""
-    found = _defined_in((tree / path).read_text("utf-8", "replace"))
-    for file in (tree / Path(path).parts[0]).rglob("*.py"):
-        text = file.read_text("utf-8", "replace")
-        if names and "test" not in file.name and any(_times(name, text) for name in names):
-            found |= _defined_in(text)
-    return found
+def _users(tree: Path, path: str, within: str, tested: str) -> list[str]:
+    """What uses the definition, or uses what uses it: of the nearest, those that the tests name."""
+    words = {
+        name: set(re.findall(r"\w+", body))
+        for file in (tree / Path(path).parts[0]).rglob("*.py")
+        if "test" not in file.name
+        for name, body in _defined_in(file.read_text("utf-8", "replace"))
+    }
+    in_tests = set(re.findall(r"\w+", tested))
+    level = {within.partition(".")[0]}
+    seen = set(level)
+    for _ in range(_HOPS):
+        level = {name for name, used in words.items() if name not in seen and used & level}
+        if named := sorted(name for name in level if name in in_tests and _is_public(name)):
+            return named
+        seen |= level
+    return []
 
 
-def _defined_in(text: str) -> set[str]:
-    return {name for name in re.findall(r"^(?:def|class) (\w+)", text, re.M) if _is_public(name)}
+def _defined_in(text: str) -> list[tuple[str, str]]:
+    """The names of the definitions at the top of a file, each with its text."""
+    parts = re.split(r"^(?:async def|def|class) (\w+)", text, flags=re.M)
+    return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def _flat(name: str) -> str:

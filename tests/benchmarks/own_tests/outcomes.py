@@ -56,6 +56,11 @@ def is_at(finding: Finding, path: str, spot: Spot) -> bool:
     if finding["path"] == path and finding["line"] in spot.function:
         return True
     operands = (finding["verdict"] or {}).get("operands", ())
+    if spot.is_constructor:
+        # Of what a module keeps, the constructor is known and the attribute, not the line.
+        born = [(o["born"], o["name"].rpartition(".")[2]) for o in operands if o["born"]]
+        if any(p["path"] == path and p["line"] in spot.function and name in spot.names for p, name in born):
+            return True
     places = [operand[way] for operand in operands for way in ("born", "moved", "computed") if operand[way]]
     return any(place["path"] == path and place["line"] in spot.lines for place in places)
 

@@ -105,7 +105,7 @@ def run_tests(
         trouble = trouble or _complaint(said)
     else:
         trouble = ""  # a process that hangs when all is done has told all
-    if not trouble and reached is not None and not reached["passed"] + reached["failed"] + reached["skipped"]:
+    if not trouble and reached is not None and not reached["passed"] + len(reached["broken"]) + reached["skipped"]:
         trouble = _complaint(said)
     reached, document = (
         reached or {"ran": [], "lifted": [], "broken": [], "passed": 0, "failed": 0},
