@@ -10,7 +10,8 @@ A bug's project is taken out at the fix's parent and at the fix. The tests that 
 the torch of this interpreter, in an environment of the project's own, with every outermost call of a module and of what
 its package defines on a simulated cuda:1. A bug is *reached* if a test comes to its line in such a call, or makes it
 in a constructor; else `devlint confirm --auto` is asked whether an entry of its making comes there. It is *found* if a
-finding is in its function, or speaks of a value that comes from its line, and *gone* if none is there after the fix.
+finding is in its function, or speaks of a value that comes from its line, and *gone* if none is there after the fix;
+it is *shown elsewhere* if the fix takes away a finding in another function, which the bug leads to.
 *False* are the findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason for.
 """
 

@@ -122,7 +122,9 @@ def test_a_bug_is_found_in_its_function_or_by_what_comes_from_its_line() -> None
     assert Outcome(BUG, "net", side(finding("other.py", 2, born=8)), after).verdict == "gone"
     # Of what a constructor keeps, its first line is told, and the name of the attribute.
     assert Outcome(BUG, "net", side(finding("other.py", 2, born=5)), after).verdict == "gone"
-    assert Outcome(BUG, "net", side(finding("net.py", 13)), after).verdict == "missed"
+    assert Outcome(BUG, "net", side(finding("net.py", 30)), after).verdict == "missed"
+    # What leads to a clash in another function goes with the fix.
+    assert Outcome(BUG, "net", side(finding("other.py", 2)), after).verdict == "elsewhere"
     assert Outcome(BUG, "net", side(finding("net.py", 8)), side(finding("net.py", 8))).verdict == "still there"
     assert Outcome(BUG, "net", side(finding("net.py", 8)), None, "no torch").verdict == "cannot run"
 
@@ -139,7 +141,7 @@ def test_a_constructor_is_reached_on_the_cpu_and_other_lines_on_the_device() -> 
 def test_what_is_said_after_the_fix_counts_unless_it_is_explained(tmp_path: Path) -> None:
     after = side(finding("net.py", 30), finding("other.py", 2))
     outcome = Outcome(BUG, "net", side(finding("net.py", 8)), after)
-    assert table([outcome])[-1] == ["total", "1", "1", "1", "0", "1", "1", "2"]
+    assert table([outcome])[-1] == ["total", "1", "1", "1", "0", "1", "1", "0", "2"]
     file = tmp_path / "explained.jsonl"
     file.write_text('{"project": "net", "path": "other.py", "scope": "Net", "why": "A bug of its own."}\n', "utf-8")
     known = frozenset(read_explained(file)["net"])

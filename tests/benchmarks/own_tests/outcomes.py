@@ -94,6 +94,14 @@ class Outcome:
         return self.found and self.after is not None and not self.after.at_bug
 
     @property
+    def elsewhere(self) -> bool:
+        """Not at its place, but by what it leads to: a finding that the fix takes away."""
+        if self.before is None or self.after is None or not self.reached or self.found:
+            return False
+        after = {(finding["path"], finding["scope"], finding["code"]) for finding in self.after.said}
+        return any((finding["path"], finding["scope"], finding["code"]) not in after for finding in self.before.said)
+
+    @property
     def unexplained(self) -> tuple[Finding, ...]:
         said = self.after.said if self.after is not None else ()
         return tuple(finding for finding in said if (finding["path"], finding["scope"]) not in self.explained)
@@ -104,6 +112,8 @@ class Outcome:
             return "cannot run"
         if not self.reached:
             return "fails by itself" if self.before is not None and self.before.run.broken else "not reached"
+        if self.elsewhere:
+            return "elsewhere"
         return "gone" if self.gone else "still there" if self.found else "missed"
 
 
@@ -116,7 +126,7 @@ def read_explained(file: Path) -> dict[str, dict[tuple[str, str], str]]:
     return explained
 
 
-HEAD = ["project", "bugs tried", "ran", "reached", "by an entry", "found", "gone", "false"]
+HEAD = ["project", "bugs tried", "ran", "reached", "by an entry", "found", "gone", "shown elsewhere", "false"]
 
 
 def table(outcomes: Iterable[Outcome]) -> list[list[str]]:
@@ -136,6 +146,7 @@ def _row(name: str, outcomes: list[Outcome]) -> list[str]:
         sum(outcome.reached and outcome.before is not None and not outcome.before.by_tests for outcome in outcomes),
         sum(outcome.found for outcome in outcomes),
         sum(outcome.gone for outcome in outcomes),
+        sum(outcome.elsewhere for outcome in outcomes),
         sum(len(outcome.unexplained) for outcome in outcomes),
     )
     return [name, *map(str, counts)]

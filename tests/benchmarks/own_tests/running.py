@@ -81,7 +81,7 @@ def run_tests(
         report = place / "report.json"
         lifts = "\n".join(project.lift or [f"{module_of(path, project.sources).partition('.')[0]}.*"])
         arguments = [
-            "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist",
+            "-q", "--tb=line", "-p", "no:cacheprovider",
             "-p", "devlint_reaching", "-o", "addopts=", "-o", "filterwarnings=", f"--rootdir={tree}", "-W", "ignore",
             "--continue-on-collection-errors",
             "--devlint", "--devlint-warn", f"--devlint-device={device}", f"--devlint-report={report}",
