@@ -11,7 +11,7 @@ from devlint.drafts.draft import Draft
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import code_of
 from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, is_given, leaves
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.rules.rule import Rule
 
@@ -116,10 +116,7 @@ def _sent_to_cpu(provenance: Provenance | None) -> Provenance | None:
 
 def _may_be_elsewhere(device: Device) -> bool:
     """Not on the CPU before, as a fresh batch is, and not on the current device by this program's own doing."""
-    return any(
-        leaf == UNKNOWN or (isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.BATCH)
-        for leaf in leaves(device)
-    )
+    return any(leaf == UNKNOWN or is_given(leaf) for leaf in leaves(device))
 
 
 def device_attribute(node: cst.BaseExpression) -> str:

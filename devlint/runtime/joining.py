@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache
 
@@ -39,6 +39,8 @@ class Fit(IntEnum):
     """It happened in the same function, or to the process as a whole, after the finding's place had run."""
 
 
+_OF_AN_OPERAND = (Fit.ORIGIN, Fit.TRACE)
+
 _NAMING = frozenset({"elsewhere", "invalid-device"})
 _OF_THE_SCOPE = frozenset({"no-accelerator", "default-device"})
 
@@ -60,19 +62,28 @@ def join(
     unforeseen: list[tuple[Run, Observation]] = []
     for run in runs:
         for observation in run.observations:
-            fits = [
-                (fit, number)
-                for number, finding in enumerate(findings)
-                if foretold(finding, run, observation) and (fit := fit_of(finding, run, observation, watch)) is not None
-            ]
-            if not fits:
+            chosen = _explaining(findings, run, observation, watch)
+            if not chosen:
                 unforeseen.append((run, observation))
-            for number in _best(fits, findings):
+            for number in sorted(chosen):
                 joined[number].append((run, observation))
     return joined, unforeseen
 
 
-def _best(fits: list[tuple[tuple[Fit, int], int]], findings: tuple[Finding, ...]) -> set[int]:
+def _explaining(findings: tuple[Finding, ...], run: Run, observation: Observation, watch: Watchlist) -> set[int]:
+    """The numbers of the findings that fit best; of several strays each would clash alone, and has its own cause."""
+    told = [n for n, finding in enumerate(findings) if foretold(finding, run, observation)]
+    strays = strays_of(run, observation)
+    fits = [(fit, n) for n in told if (fit := fit_of(findings[n], run, observation, watch, strays)) is not None]
+    chosen = _best(fits, findings)
+    for stray in strays if len(strays) > 1 else ():
+        own = [(fit, n) for n in told if (fit := fit_of(findings[n], run, observation, watch, [stray])) is not None]
+        # Its own expression tells it from its neighbours on the line.
+        chosen |= _best([((apart, fit), n) for (fit, apart), n in own if fit in _OF_AN_OPERAND], findings)
+    return chosen
+
+
+def _best(fits: Sequence[tuple[tuple[int, int], int]], findings: tuple[Finding, ...]) -> set[int]:
     """The numbers of the best fits: among rules about names of devices, among those about what meets, and among the
     others, since their repairs are different ones."""
     chosen: set[int] = set()
@@ -102,13 +113,17 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
     return Placement.FIRST in prediction.placements or run.job.placement in prediction.placements
 
 
-def fit_of(finding: Finding, run: Run, observation: Observation, watch: Watchlist) -> tuple[Fit, int] | None:
-    """How the observation fits, and how many columns apart they are; None if they have nothing in common."""
+def fit_of(
+    finding: Finding, run: Run, observation: Observation, watch: Watchlist, strays: list[Seen]
+) -> tuple[Fit, int] | None:
+    """How the observation fits, and how many columns apart they are; None if they have nothing in common.
+
+    Of its operands, ``strays`` count.
+    """
     place, prediction = watch.absolute(finding.place), prediction_of(finding.code)
     happened = list(observation.spots[:1])
     tests: list[tuple[Fit, Place, list[Spot]]] = [(Fit.HERE, place, happened)]
     if not prediction.place_only:
-        strays = strays_of(run, observation)
         origins = [spot for operand in strays for spot in origins_of(operand)]
         tests += [(Fit.ORIGIN, place, origins), (Fit.CALLER, place, list(observation.spots[1:]))]
         tests += [(Fit.TRACE, step, origins) for step in _way_of_the_flagged(finding, watch)]

@@ -20,6 +20,8 @@ from devlint.finding import Place
 
 Position = tuple[int, int]
 """Line, and column in bytes from 0, as code objects have them."""
+Region = tuple[Position, Position]
+"""Start and end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,12 @@ class Reach:
         self._tell_unreturned = unreturned
         self._unreturned: set[CodeType] = set()
         self._seen: set[int] = set()
-        self._regions: dict[str, list[tuple[int, Position, Position]]] = defaultdict(list)
+        self._regions: dict[str, dict[int, list[tuple[int, Region]]]] = defaultdict(lambda: defaultdict(list))
+        """By file, and by each line that a region touches."""
         self._whole: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
         self._files: dict[str, str] = {}
+        self._plain: set[str] = set()
+        """File names of code in which there is nothing to watch."""
         self._watched: dict[int, tuple[CodeType, Watched]] = {}
         by_file: dict[str, list[tuple[int, Place]]] = defaultdict(list)
         for number, place in enumerate(places):
@@ -92,15 +97,16 @@ class Reach:
             return
         lines = data.split(b"\n")
         codes = list(_codes(whole))
-        covered = {
-            number: any(
-                _contains(_region(place, lines), position) for code in codes for _, position in _positions(code)
-            )
-            for number, place in numbered
-        }
+        instructions: dict[int, list[Region]] = defaultdict(list)
+        for code in codes:
+            for _, position in _positions(code):
+                instructions[position[0][0]].append(position)
         for number, place in numbered:
-            if covered[number]:
-                self._regions[path].append((number, *_region(place, lines)))
+            region = _position(place.line, place.column, lines), _position(place.end_line, place.end_column, lines)
+            touched = range(place.line, place.end_line + 1)
+            if any(_contains(region, position) for line in touched for position in instructions.get(line, ())):
+                for line in touched:
+                    self._regions[path][line].append((number, region))
             else:
                 owner = _owner(codes, place.line)
                 self._whole[path].append((number, owner.co_firstlineno, owner.co_qualname))
@@ -121,16 +127,20 @@ class Reach:
         path = self._files.get(code.co_filename)
         if path is None:
             path = self._files[code.co_filename] = os.path.realpath(code.co_filename)
+            if path not in self._regions and path not in self._whole:
+                self._plain.add(code.co_filename)
         return path in self._regions or path in self._whole
 
     def _look(self, code: CodeType, path: str) -> Watched:
         offsets: dict[int, set[int]] = defaultdict(set)
         lines: set[int] = set()
+        regions = self._regions[path]
         for offset, position in _positions(code):
-            for number, start, end in self._regions[path]:
-                if _contains((start, end), position):
+            line = position[0][0]
+            for number, region in regions.get(line, ()):
+                if _contains(region, position):
                     offsets[offset].add(number)
-                    lines.add(position[0][0])
+                    lines.add(line)
         for number, line, name in self._whole[path]:
             if (code.co_firstlineno, code.co_qualname) == (line, name):
                 offset, (start, _) = next(found for found in _positions(code) if found[1][0] != found[1][1])
@@ -157,8 +167,10 @@ class Reach:
             self._tell_unreturned(code)
 
     def _trace(self) -> Callable[[], None]:
+        plain = self._plain
+
         def on_call(frame: FrameType, event: str, argument: Any) -> Any:
-            if not self._interesting(frame.f_code):
+            if frame.f_code.co_filename in plain or not self._interesting(frame.f_code):
                 return None
             self._begun(frame.f_code)
             watched = self._of(frame.f_code)
@@ -240,15 +252,11 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _positions(code: CodeType) -> Iterator[tuple[int, tuple[Position, Position]]]:
+def _positions(code: CodeType) -> Iterator[tuple[int, Region]]:
     """Offset, start and end of each instruction that stands for some text."""
     for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
         if line is not None and end_line is not None and column is not None and end_column is not None:
             yield 2 * index, ((line, column), (end_line, end_column))
-
-
-def _region(place: Place, lines: list[bytes]) -> tuple[Position, Position]:
-    return _position(place.line, place.column, lines), _position(place.end_line, place.end_column, lines)
 
 
 def _position(line: int, column: int, lines: list[bytes]) -> Position:
@@ -257,7 +265,7 @@ def _position(line: int, column: int, lines: list[bytes]) -> Position:
     return line, len(text.decode("utf-8", "replace")[: column - 1].encode("utf-8"))
 
 
-def _contains(region: tuple[Position, Position], position: tuple[Position, Position]) -> bool:
+def _contains(region: Region, position: Region) -> bool:
     return region[0] <= position[0] and position[1] <= region[1] and position[0] != position[1]
 
 

@@ -31,6 +31,10 @@ from tests.benchmarks.generating.files import Batch, batches, of
 _PLACEMENTS = (Placement.FIRST, Placement.SECOND)
 
 
+class NotRun(RuntimeError):
+    """A batch did not come to its end, or to its beginning, and why."""
+
+
 @dataclass(frozen=True)
 class Said:
     """One thing that the halves say of a program: ``how`` as in the table."""
@@ -62,7 +66,7 @@ def compared(batch: Batch, name: str, directory: Path, nursery: Nursery) -> list
     request = ConfirmRequest(check, (entry,), Wish("sim"), placements=_PLACEMENTS, timeout=300)
     result = confirm(request, nursery=nursery)[0]
     if result.not_run:
-        raise RuntimeError(f"{name}: {result.not_run}")
+        raise NotRun(result.not_run)
     owners = dict(zip(files, batch.owners, strict=True))
     scopes = Scopes(dict(zip(files, (batch.main, batch.apart), strict=True)))
     return [
@@ -121,8 +125,13 @@ def compared_all(options: argparse.Namespace) -> Tally:
             if options.minutes and time.perf_counter() - started > 60 * options.minutes:
                 print(f"stopped after {options.minutes:g} min")
                 break
-            said = compared(batch, name, Path(scratch), nursery)
             tally.programs += len(batch.units)
+            try:
+                said = compared(batch, name, Path(scratch), nursery)
+            except NotRun as error:
+                print(f"not run        {name} {error}", flush=True)
+                tally.said["not run"] += len(batch.units)
+                continue
             tally.clashing += len({one.unit for one in said if one.how.split()[0] in ("found", "hidden", "missed")})
             for one in said:
                 tally.count(one)

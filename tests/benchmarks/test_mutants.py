@@ -60,6 +60,10 @@ def changes(source: str) -> set[tuple[str, str]]:
             {("forget", "")},
         ),
         (
+            "def f(a, b, d_dev):\n    a = a.to(d_dev)\n    b = b.to(d_dev)\n    c = b.float()\n    return a * c",
+            {("forget", "")},
+        ),
+        (
             "def train(model, loader, device):\n    for x, y in loader:\n        x, y = x.to(device), y.to(device)\n"
             "        F.mse_loss(model(x), y)",
             {("label", "x, y = x.to(device), y"), ("forget", "x, y = x, y.to(device)")},
@@ -93,6 +97,10 @@ def test_a_bug_is_planted(source: str, expected: set[tuple[str, str]]) -> None:
         "def f(p):\n    return torch.load(p, map_location=None)",
         "def f(a):\n    x = torch.from_numpy(a)\n    return x.cpu().numpy()",
         "def f(x):\n    x = x.cpu()\n    return x.cpu().numpy()",
+        "def f(a, b, d):\n    a = a.to(d)\n    b = b.to(d)\n    return keep(a), keep(b)",  # where they meet is not seen
+        "def f(a, b, d):\n    a, b = a.to(d), b.to(d)\n    return a, b",
+        "class N:\n    def f(self, d):\n        self.a = self.a.to(d)\n        self.b = self.b.to(d)",
+        "def f(a, b, d):\n    a = a.to(d)\n    b = b.to(d)\n    return a + 1, b.cpu()",
     ],
 )
 def test_no_bug_is_planted_where_none_is_certain(source: str) -> None:

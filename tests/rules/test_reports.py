@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from devlint.finding import Applicability, Confidence, Finding
+from devlint.finding import Applicability, Confidence, Finding, Severity
 from tests.fixture_expectations import lint_text
 
 
@@ -139,3 +139,27 @@ def test_messages_are_the_same_in_every_run() -> None:
     """
     assert only("DEV601", source).message == only("DEV601", source).message
     assert "@" not in only("DEV601", source).message
+
+
+@pytest.mark.parametrize(
+    ("function", "severity"),
+    [
+        ("def forward(self, x):\n        return x + torch.zeros(x.shape)", Severity.ERROR),
+        ("def forward(self, x):\n        return self.layer(torch.zeros(4))", Severity.ERROR),
+        ("def forward(self, x):\n        return x.cuda() + torch.zeros(4)", Severity.ERROR),
+        ("@staticmethod\n    def f(x: torch.Tensor):\n        return x + torch.zeros(4)", Severity.WARNING),
+    ],
+)
+def test_a_clash_that_needs_a_caller_on_an_accelerator_is_a_warning(function: str, severity: Severity) -> None:
+    source = f"""
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    {function}
+"""
+    assert only("DEV101", source).severity is severity

@@ -20,6 +20,7 @@ from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
+    Constant,
     Container,
     DeviceName,
     Evidence,
@@ -43,7 +44,7 @@ from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.held_modules import where_methods_put_it
-from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated
+from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated, is_stored_by_others
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.semantics import Dim, library_models
 
@@ -289,6 +290,9 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
         return _plain_tensor(interp, info, value, fact)
+    if isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name):
+        # `self.device = None` until some `setup` stores another.
+        return NOTHING
     return value
 
 

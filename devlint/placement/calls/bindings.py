@@ -25,7 +25,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import Stored
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, GuardKind, SameAs, Symbol, Unknown
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, GuardKind, SameAs, Symbol, Unknown, batch_of
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations.subscripts import is_edge_index, write_item
@@ -76,8 +76,7 @@ def _chosen_device(interp: Interpreter, value: Value) -> Value:
 
 def _as_tensor(value: Opaque) -> Tensor:
     """The opaque value as a tensor; a value from a loader has a batch dimension."""
-    from_batch = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.BATCH
-    dim = Dim.NONZERO if from_batch else Dim.UNKNOWN
+    dim = Dim.NONZERO if batch_of(value.device) is not None else Dim.UNKNOWN
     return Tensor(value.device, dim, evidence=Evidence.LIKELY, provenance=value.provenance)
 
 
@@ -191,10 +190,24 @@ def _unpack(
         if isinstance(element, cst.StarredElement):
             assign(interp, element.value, item_of(interp, value, None), None)
             continue
-        item = item_of(interp, value, position)
+        item = _spread(value, position, len(target.elements)) or item_of(interp, value, position)
         if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
         assign(interp, element.value, item, node)
+
+
+def _spread(value: Value, position: int, count: int) -> Value | None:
+    """``h, w, device = *x.shape, x.device``: what is written after what is spread goes to the last of the targets."""
+    if not isinstance(value, Container) or value.rest is None or not isinstance(value.node, (cst.Tuple, cst.List)):
+        return None
+    starred = [isinstance(element, cst.StarredElement) for element in value.node.elements]
+    if len(starred) != len(value.items) + 1 or sum(starred) != 1:
+        return None
+    before = starred.index(True)
+    if position < before:
+        return value.items[position]
+    spread = count - len(value.items)
+    return value.rest if position < before + spread else value.items[position - spread]
 
 
 def _is_drawn(node: cst.BaseExpression | None) -> bool:
@@ -265,7 +278,8 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
             StepKind.GIVEN, target, iterable.device, code_of(target), note=CONVENTIONS[ITEMS_ARE_TENSORS]
         )
         return Tensor(iterable.device, evidence=Evidence.LIKELY, provenance=provenance)
-    loads = _is_loader(iterable) and not _is_view_of_dict(node)
+    placed = isinstance(node, cst.Name) and node.value in interp.uses.placed  # no loader has a `.device`
+    loads = _is_loader(iterable) and not _is_view_of_dict(node) and not placed
     if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):
         return _batch(interp, target, node)
     if isinstance(iterable, Container) and iterable.type == "dict":

@@ -55,8 +55,8 @@ def _beside_parameters(interp: Interpreter, node: cst.Call, receiver: Self) -> O
 
 def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """What a callable of unknown type gives: it works where its arguments are."""
-    given = [a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments]
-    placed = [value for value in given if isinstance(value, (Tensor, Opaque))]
+    given = (a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments)
+    placed = [part for value in given for part in _parts(value) if isinstance(part, (Tensor, Opaque))]
     if not placed:
         return NOTHING
     first = placed[0]
@@ -68,6 +68,12 @@ def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     note = CONVENTIONS[CALLABLE_RESULT]
     name = code_of(node.func)
     return Opaque(devices[0], interp.step(StepKind.COMPUTED, node, devices[0], name, provenance_of(first), note=note))
+
+
+def _parts(value: Value | None) -> tuple[Value | None, ...]:
+    """``net([x, condition])``: the items of a list that is written out."""
+    written_out = isinstance(value, Container) and value.keys is None and value.rest is None
+    return value.items if written_out and isinstance(value, Container) else (value,)
 
 
 def _is_given(device: Device) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from devlint import semantics
 from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of
-from devlint.placement.calls.conventional_results import of_callable
+from devlint.placement.calls.conventional_results import computes, of_callable
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.module_inputs import meet_moved_model
 from devlint.placement.calls.modules import (
@@ -21,6 +22,7 @@ from devlint.placement.calls.modules import (
     wrap_parameter,
 )
 from devlint.placement.calls.summaries import note_arguments
+from devlint.placement.calls.unknown_models import call_method_of_unknown_model, call_unknown_model, is_named_as_model
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.calls.user_calls import call_function, call_self, construct
 from devlint.placement.declarations.known_classes import ClassKind
@@ -210,7 +212,11 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Opaque():
             meet_moved_model(interp, node, callee, site)
             meet_unmoved_batch(interp, node, callee, site)
-            return of_callable(interp, node, site)
+            given = of_callable(interp, node, site)
+            # What was moved and is called is a model: what it gives is used as a tensor where arithmetic is done.
+            return replace(given, moved=True) if callee.moved and isinstance(given, Opaque) else given
+        case UnknownValue() if is_named_as_model(node.func):
+            return call_unknown_model(interp, node, site)
         case _:
             return NOTHING
 
@@ -258,6 +264,8 @@ def _call_method(
             return array_of(receiver, *(a.value for a in site.arguments)) if receiver.numpy else Host()
         case Function():
             return NOTHING
+        case UnknownValue() if is_named_as_model(function.value) and (name == "forward" or computes(name)):
+            return call_method_of_unknown_model(interp, node, name, site)
         case _:
             return methods.of_unknown(interp, node, receiver, function, site)
 

@@ -132,7 +132,7 @@ def _as_used(value: Value, usual: Value | None) -> Value:
 def _made_on_cpu(value: Value) -> Iterator[Step]:
     """The factory calls that put a value, or an item of it, on the CPU without naming a device."""
     if isinstance(value, Container):
-        for item in (*value.items, *((value.rest,) if value.rest is not None else ())):
+        for item in value.values:
             yield from _made_on_cpu(item)
     elif isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device):
         made = _creation(value.provenance)

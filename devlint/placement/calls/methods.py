@@ -14,6 +14,7 @@ from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import computes, of_inherited_forward
 from devlint.placement.calls.inlining import call_with_values
+from devlint.placement.calls.module_inputs import meet_inputs_apart, meet_moved_model
 from devlint.placement.calls.modules import call_module
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
@@ -103,6 +104,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if method is not None and not method.is_property:
         # The result is unknown, but a CPU tensor that is passed can be checked against the object's own tensors.
         call_with_values(interp, node, method, site, receiver)
+    if receiver.moved and (name == "forward" or computes(name)):
+        meet_moved_model(interp, node, receiver, site, computes=name == "forward")
     if name in SCIPY_ONLY:
         return _of_matrix(interp, function)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
@@ -165,10 +168,10 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         part = attribute_of(interp, receiver, name, function)
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
-    if receiver.assumed:
-        return NOTHING
-    if not computes(name):
-        return Opaque(receiver.device, receiver.provenance)
+    if computes(name):
+        meet_inputs_apart(interp, node, receiver, site)
+    if receiver.assumed or not computes(name):
+        return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
     note = CONVENTIONS[MODULE_RESULT]
     provenance = interp.step(
         StepKind.COMPUTED, node, receiver.device, code_of(function), receiver.provenance, note=note

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations import evidence_names as names
+from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     Argument,
     Container,
@@ -17,7 +20,17 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Unknown, is_accelerator
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    GuardKind,
+    SameAs,
+    Unknown,
+    is_accelerator,
+)
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.operands import Bound
@@ -32,26 +45,89 @@ MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash=
 """What holds for every module call: its parameters and its first input must be on one device."""
 
 
-def meet_moved_model(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
+def meet_moved_model(
+    interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite, *, computes: bool = True
+) -> None:
     """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
 
-    So is the only thing that the model is called with, if it is a tensor of floats.
+    So is all that the model is called with, if that are tensors made on the CPU and the first one is of floats:
+    ``model(noise, step)``, and ``self.net(noise)``, since a part is where its module is. Not of a method that may bring
+    its inputs over, as ``encode`` does: ``computes`` is false.
     """
     moved = model.moved if isinstance(model, Opaque) else was_moved(model)
-    if not moved or model.device in (CPU, UNKNOWN):
+    if not (moved or is_part(interp, model)) or model.device in (CPU, UNKNOWN):
         return
-    brought = any(
-        isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device and was_moved(a.value)
-        for a in site.arguments
+    brought = moved and any(
+        isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device for a in site.arguments if not a.star
     )
+    left = [
+        Bound(a.keyword or "input", replace(a.value, device=CPU), a.node, strict=True)
+        for a in site.arguments
+        if isinstance(a.value, Tensor) and _starts_on_cpu(a.value.device) and a.value.dim is Dim.NONZERO
+        if not _is_length(a)
+    ]
+    if left and (brought or (computes and _is_of_floats_alone(site))):
+        as_module = Module(model.device, provenance=model.provenance, assumed=True)
+        meet_module(interp, node, as_module, node.func, left)
+
+
+def meet_inputs_apart(
+    interp: Interpreter, node: cst.Call, module: Module, site: CallSite, *, positions: bool = True
+) -> None:
+    """``self.net.log_prob(torch.zeros(n, 1), x)``: of the inputs one was made on the CPU, another is the caller's.
+
+    Without ``positions``, floats and masks alone count: sizes and the like are read on the host.
+    """
+    given = any(isinstance(a.value, (Tensor, Opaque)) and isinstance(a.value.device, SameAs) for a in site.positional)
     left = [
         Bound(a.keyword or "input", a.value, a.node, strict=True)
         for a in site.arguments
-        if isinstance(a.value, Tensor) and a.value.device == CPU and a.value.dim is Dim.NONZERO and not _is_length(a)
+        if is_left_on_cpu(a) and (positions or _is_mask(a.value) or _is_of_floats(a.value))
     ]
-    if left and (brought or is_float_tensor(site)):
-        as_module = Module(model.device, provenance=model.provenance, assumed=True)
+    if given and left and isinstance(module.device, SameAs):
+        as_module = Module(module.device, provenance=module.provenance, assumed=True)
         meet_module(interp, node, as_module, node.func, left)
+
+
+def is_part(interp: Interpreter, model: Opaque | Module) -> bool:
+    """Whether it is a submodule of the module whose method runs, and nothing says that it is a plain function."""
+    if not isinstance(model, Module) or not isinstance(model.device, SameAs) or model.provenance is None:
+        return False
+    if any(step.note in _BY_CONVENTION for step in model.provenance):
+        return False
+    at_work = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
+    name = model.provenance.step.name.rpartition(".")[2]
+    return at_work and model.device.symbol.anchor is Anchor.MODULE and not names.names_a_function(name)
+
+
+def is_module_by_convention(module: Module) -> bool:
+    """Whether a convention alone says that an argument is a module: as any callable, it works where its own are."""
+    return module.provenance is not None and module.provenance.step.note in _BY_CONVENTION
+
+
+_BY_CONVENTION = frozenset({CONVENTIONS[NAMED_MODULE], CONVENTIONS[CALLED_BY_MODULE]})
+
+
+def is_left_on_cpu(argument: Argument) -> bool:
+    """Whether it is a tensor on the CPU, other than a number or lengths."""
+    value = argument.value
+    return isinstance(value, Tensor) and value.device == CPU and value.dim is Dim.NONZERO and not _is_length(argument)
+
+
+def _starts_on_cpu(device: Device) -> bool:
+    """Whether the value is on the CPU, if only in the first iteration of a loop: ``x = model(x, t)``."""
+    first = isinstance(device, Choice) and device.guard.kind is GuardKind.FIRST_ITERATION
+    return device == CPU or (first and isinstance(device, Choice) and device.then == CPU)
+
+
+def _is_of_floats_alone(site: CallSite) -> bool:
+    """Whether a call is handed tensors on the CPU and nothing else, the first one certainly of floats."""
+    values = [argument.value for argument in site.arguments]
+    return (
+        bool(values)
+        and all(isinstance(value, Tensor) and _starts_on_cpu(value.device) for value in values)
+        and _is_of_floats(values[0])
+    )
 
 
 def _is_length(argument: Argument) -> bool:
@@ -62,10 +138,19 @@ def _is_length(argument: Argument) -> bool:
 def is_float_tensor(site: CallSite) -> bool:
     """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
     values = [argument.value for argument in site.arguments]
-    if len(values) != 1 or not isinstance(values[0], Tensor) or values[0].dtype not in (DType.OTHER, DType.UNKNOWN):
+    return len(values) == 1 and _is_of_floats(values[0])
+
+
+def _is_mask(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype is DType.BOOL
+
+
+def _is_of_floats(value: Value) -> bool:
+    """Whether a tensor was made of floats, or made floats: ``torch.from_numpy(image).float()``."""
+    if not isinstance(value, Tensor) or value.dtype not in (DType.OTHER, DType.UNKNOWN):
         return False
-    made = values[0].provenance.first.factory if values[0].provenance is not None else None
-    return made is not None and made.dtype is DType.OTHER
+    made = value.provenance.first.factory if value.provenance is not None else None
+    return made is not None and (made.dtype is DType.OTHER or value.dtype is DType.OTHER)
 
 
 def meet_module(

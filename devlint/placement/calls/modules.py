@@ -10,12 +10,19 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.inlining import call_with_values
-from devlint.placement.calls.module_inputs import is_float_tensor, meet_module, meet_moved_model
+from devlint.placement.calls.module_inputs import (
+    is_float_tensor,
+    is_module_by_convention,
+    is_part,
+    meet_inputs_apart,
+    meet_module,
+    meet_moved_model,
+    was_moved,
+)
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.declarations.brought_over import is_brought_over
-from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, NAMED_MODULE
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -98,9 +105,7 @@ def _children(site: CallSite) -> tuple[Value, ...]:
     found: list[Value] = []
     for argument in site.arguments:
         if isinstance(argument.value, Container):
-            found += argument.value.items
-            if argument.value.rest is not None:
-                found.append(argument.value.rest)
+            found += argument.value.values
         else:
             found.append(argument.value)
     return tuple(found)
@@ -139,9 +144,12 @@ def call_module(
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
-    if module.info is None and not module.type_name and not module.assumed:
-        meet_moved_model(interp, node, module, site)
-    if _is_named_so(module):
+    if module.info is None and not module.type_name:
+        if was_moved(module) or is_part(interp, module):
+            meet_moved_model(interp, node, module, site)
+        if not was_moved(module):
+            meet_inputs_apart(interp, node, module, site, positions=False)
+    if is_module_by_convention(module):
         given = of_callable(interp, node, site)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
@@ -234,14 +242,6 @@ def _encoded(module: Module, site: CallSite) -> list[Bound]:
         if a.star == "**" or (pretrained and not a.star)
         if isinstance(a.value, Opaque) and a.value.device == CPU and not a.value.tensorlike
     ]
-
-
-def _is_named_so(module: Module) -> bool:
-    """Whether a convention alone says that an argument is a module: as any callable, it works where its own are."""
-    return module.provenance is not None and module.provenance.step.note in _BY_CONVENTION
-
-
-_BY_CONVENTION = frozenset({CONVENTIONS[NAMED_MODULE], CONVENTIONS[CALLED_BY_MODULE]})
 
 
 def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:

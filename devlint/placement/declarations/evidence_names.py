@@ -15,8 +15,8 @@ _TENSORS = frozenset(
     x y z u x1 x2 xs input input_tensor tensor hidden_states encoder_hidden_states attention_mask attn_mask
     encoder_attention_mask padding_mask memory_mask pixel_values position_ids positions inputs_embeds latents
     feat feats embedding emb logits probs log_probs pred preds y_pred y_true prediction predictions targets labels mask
-    image_embeddings input_lengths grad_output noise memory coords anchors cos sin X input_ids output queries condition
-    image img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v
+    image_embeddings input_lengths grad_output grad noise memory coords anchors cos sin X input_ids output queries
+    condition image img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v
     """.split()
 )
 _TENSOR_STARTS = frozenset("rotary cos sin pixel".split())
@@ -33,7 +33,8 @@ _COMPARED_WITH = frozenset(
 
 _OF_ARRAYS_TOO = frozenset(
     """
-    x y v tensor mask labels input targets noise coords logits image img imgs video sample output scores loss condition
+    x y v X tensor mask labels input targets noise coords logits image img imgs video sample output scores loss
+    condition
     """.split()
 )
 """Names that arrays and texts have as well, where a file works with those."""

@@ -5,6 +5,7 @@ Frozen data; syntax trees by reference only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -147,6 +148,20 @@ class Container:
     rest: Value | None = None
     type: str = "list"
     node: cst.CSTNode | None = field(default=None, compare=False)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The items, and the join of those not listed."""
+        return self.items if self.rest is None else (*self.items, self.rest)
+
+    @property
+    def innermost(self) -> Iterator[Value]:
+        """The values in it and in the containers in it, but for these."""
+        for value in self.values:
+            if isinstance(value, Container):
+                yield from value.innermost
+            else:
+                yield value
 
 
 @dataclass(frozen=True, slots=True)

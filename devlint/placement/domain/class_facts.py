@@ -96,18 +96,21 @@ def is_registered(value: Value) -> bool:
 
 
 def names_registered(container: Container, facts: ClassFacts) -> bool:
-    """`self.inner = inner; self.weights = list(inner.parameters())`: parameters of what is an attribute itself."""
-    inside = (*container.items, *((container.rest,) if container.rest is not None else ()))
-    if not inside or not all(isinstance(value, Tensor) and value.kind is Kind.PARAMETER for value in inside):
-        return False
-    modules = {_origin(fact.value) for fact in facts.attributes.values() if isinstance(fact.value, Module)} - {None}
-    return all(_origin(value) in modules for value in inside)
+    """Whether all state in a container is registered as well: `self.layers = [self.first, self.second]`.
+
+    So are the parameters of a part: `self.inner = inner; self.weights = list(inner.parameters())`.
+    """
+    inside = [value for value in container.innermost if is_registered(value)]
+    modules = [fact.value for fact in facts.attributes.values() if isinstance(fact.value, Module)]
+    ways = {_way(part) for module in modules for part in (module, *module.children)} - {()}
+    return bool(inside) and all(any(way[:n] in ways for n in range(1, len(way) + 1)) for way in map(_way, inside))
 
 
-def _origin(value: Value) -> int | None:
-    """Where a value comes from, as the identity of the node."""
+def _way(value: Value) -> tuple[int, ...]:
+    """What made a value and what it went through before it was stored, as the identities of the nodes."""
     provenance = value.provenance if isinstance(value, (Module, Tensor)) else None
-    return id(provenance.first.node) if provenance is not None else None
+    steps = reversed(tuple(provenance)) if provenance is not None else ()
+    return tuple(id(step.node) for step in steps if step.kind is not StepKind.STORED)
 
 
 def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:

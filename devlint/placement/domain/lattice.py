@@ -141,7 +141,7 @@ def relate(a: Device, b: Device) -> Relation:
     if isinstance(a, Known) and isinstance(b, Known):
         return _relate_known(a, b)
     known, movable = (a, b) if isinstance(a, Known) else (b, a)
-    if known == CPU and isinstance(movable, SameAs) and movable.symbol.anchor is not Anchor.BATCH:
+    if known == CPU and is_given(movable):
         return Relation.DIFFERENT
     return Relation.UNKNOWN
 
@@ -293,6 +293,11 @@ def _describe_symbol(symbol: Symbol) -> str:
             return f"`{symbol.name}`"
         case _:
             return f"the device of `{symbol.name}`"
+
+
+def is_given(device: Device) -> bool:
+    """Whether the place is the caller's or the module's choice: a symbol, but not that of a batch nobody has moved."""
+    return isinstance(device, SameAs) and device.symbol.anchor is not Anchor.BATCH
 
 
 def batch_of(device: Device | None) -> Symbol | None:

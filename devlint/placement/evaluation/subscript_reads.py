@@ -18,7 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.lattice import Anchor, SameAs
+from devlint.placement.domain.lattice import batch_of
 from devlint.placement.operations.subscripts import read_item
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import read_indices
@@ -58,10 +58,9 @@ def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> 
         return item
     if isinstance(key, str):
         item = replace(item, moved=False)
-    if not item.tensorlike and (interp.uses.tensor_items or interp.uses.placed_items):
+    if not item.tensorlike and (interp.uses.tensor_items or interp.uses.placed):
         text = code_of(node)
-        in_batch = isinstance(item.device, SameAs) and item.device.symbol.anchor is Anchor.BATCH
-        if text in interp.uses.tensor_items or (in_batch and text in interp.uses.placed_items):
+        if text in interp.uses.tensor_items or (text in interp.uses.placed and batch_of(item.device) is not None):
             return replace(item, tensorlike=True)
     return item
 

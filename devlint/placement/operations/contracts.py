@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_given
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations.operands import Bound, provenance_of
 from devlint.semantics import Clash
@@ -41,7 +41,7 @@ def _moved_by_helper(interp: Interpreter, provenance: Provenance) -> bool:
     if moved is None or moved.scope == interp.scope:
         return False
     before = itertools.takewhile(lambda step: step is not moved, reversed(tuple(provenance)))
-    return any(isinstance(step.device, SameAs) and step.device.symbol.anchor is not Anchor.BATCH for step in before)
+    return any(step.device is not None and is_given(step.device) for step in before)
 
 
 def _placed_on_purpose(provenance: Provenance) -> bool:

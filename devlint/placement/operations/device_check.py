@@ -35,6 +35,7 @@ from devlint.placement.domain.lattice import (
     Known,
     SameAs,
     assume,
+    batch_of,
     guards_of,
     is_accelerator,
     is_device_choice,
@@ -184,6 +185,8 @@ def _judge(
     if guards[0].kind is GuardKind.FIRST_ITERATION and not interp.muted and len(guards) == 1:
         return _judge_iterations(interp, operation, operands, guards[0], node)
     clashes: list[Clash[Device] | None] = []
+    used: Clash[Device] | None = None
+    """A mismatch where every test of a device says that there is an accelerator."""
     for outcome in product((True, False), repeat=len(guards)):
         devices = []
         for b in operands:
@@ -196,13 +199,20 @@ def _judge(
         if found is not None and (no_case or _decided_on_purpose(operands, devices)):
             found = None
         clashes.append(found)
+        used = used or (found if _on_accelerators(guards, outcome) else None)
     found = next((c for c in clashes if c is not None), None)
     # Under one guard, a mismatch in either arm counts, and so does one of any leaf of an operand that has all the
     # guards: it was bound there. The arms of two guards of two operands may exclude each other, and so may an iteration
-    # and what a test of a device decides.
+    # and a condition. Where a device is tested, the mismatch has to be one with an accelerator.
+    if len(guards) == 1 or all(clashes):
+        return found
     nested = any(set(guards_of(device_of_value(b.value))) == set(guards) for b in operands)
-    plain = all(guard.kind not in (GuardKind.FIRST_ITERATION, GuardKind.ON_ACCELERATOR) for guard in guards)
-    return found if len(guards) == 1 or (nested and plain) or all(clashes) else None
+    in_order = any(guard.kind is GuardKind.FIRST_ITERATION for guard in guards)
+    return used if nested and not in_order else None
+
+
+def _on_accelerators(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
+    return all(holds for guard, holds in zip(guards, outcome, strict=True) if guard.kind is GuardKind.ON_ACCELERATOR)
 
 
 def _is_no_case(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
@@ -271,8 +281,7 @@ def _operand(bound: Bound, device: Device) -> Operand[Device]:
     if isinstance(value, Tensor):
         return Operand(bound.role, device, value.dim, value.elements, value.dtype)
     # A value from a loader has a batch dimension.
-    from_batch = isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH
-    return Operand(bound.role, device, Dim.NONZERO if from_batch else Dim.UNKNOWN)
+    return Operand(bound.role, device, Dim.UNKNOWN if batch_of(device) is None else Dim.NONZERO)
 
 
 def _report_all(
@@ -322,6 +331,4 @@ def _sides(
 
 def _strays(interp: Interpreter, operand: MismatchOperand) -> bool:
     device = device_of_value(operand.value)
-    if isinstance(device, SameAs) and device.symbol.anchor is Anchor.BATCH:
-        return True
-    return left_behind(interp, operand.value) or CPU in leaves(device)
+    return batch_of(device) is not None or left_behind(interp, operand.value) or CPU in leaves(device)

@@ -23,7 +23,16 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, Known, SameAs, is_accelerator, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Choice,
+    Device,
+    Known,
+    batch_of,
+    is_accelerator,
+    leaves,
+)
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.later_stores import first_on_cpu
@@ -150,11 +159,7 @@ def _apart(interp: Interpreter, own: Device, theirs: Device, named: bool) -> boo
     if interp.relate(own, theirs) is Relation.DIFFERENT:
         return True
     # `device=p.device` shows that `p` may be on any device, even if it was drawn from a list.
-    return named and own == CPU and not interp.in_cpu_world and any(_comes_in_a_batch(leaf) for leaf in leaves(theirs))
-
-
-def _comes_in_a_batch(leaf: Device) -> bool:
-    return isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.BATCH
+    return named and own == CPU and not interp.in_cpu_world and any(map(batch_of, leaves(theirs)))
 
 
 def _types(device: Device) -> Device:

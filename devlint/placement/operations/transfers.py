@@ -258,7 +258,7 @@ def _note(
         return
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
-        if comes_in_a_batch(symbol, receiver_node) and target.device != CPU and target.device != UNKNOWN:
+        if comes_in_a_batch(symbol, receiver_node) and target.device not in (CPU, UNKNOWN, receiver.device):
             interp.state.moved_groups[symbol.key] = target.device
 
 

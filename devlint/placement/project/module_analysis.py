@@ -33,6 +33,7 @@ from devlint.placement.evaluation.handlers import HANDLERS
 from devlint.placement.interpreter.interpreter import Handlers, Interpreter
 from devlint.placement.interpreter.memo import LocalMemo, MemoTable
 from devlint.placement.interpreter.program import Program
+from devlint.placement.project.bound_names import BoundNames
 from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
 from devlint.placement.state.call_sites import ArgumentLog
@@ -80,7 +81,7 @@ class ModuleAnalysis:
         self.file = file
         self.others = others
         self.linkage = ModuleLinkage(self.index, self.memo, others, file, self._queried)
-        self._globals: dict[str, Value] = {}
+        self._bound_names = BoundNames()
         self._deferred: list[FunctionInfo] = []
         self._buffers: set[tuple[ClassInfo, str]] = set()
         """All registered buffers seen so far."""
@@ -98,7 +99,6 @@ class ModuleAnalysis:
             self.memo.clear()
         if self.argument_log is not None:
             self.argument_log.forget()
-        self._globals.clear()
         self._buffers.clear()
         self._deferred.clear()
         for function in self.index.functions.values():
@@ -165,13 +165,13 @@ class ModuleAnalysis:
 
     def _walk_module(self) -> _ModuleLevel:
         self.linkage.depends_on(MODULE)
-        self._globals, self._default = {}, CPU
+        self._default = CPU
         interp = Interpreter(self, self._handlers, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
+        self._bound_names.begin(interp)
         interp.run(iter(list(body_of(self.tree))))
-        names = dict(interp.env.values) if interp.env is not None else self._globals
         # Some function sets it; whether that has run is not known here.
         default = UNKNOWN if self._default == CPU and self._sets_default else self._default
-        return _ModuleLevel([] if self._queried else interp.events, names, default)
+        return _ModuleLevel([] if self._queried else interp.events, self._bound_names.end(), default)
 
     @property
     def _default_device(self) -> Device:
@@ -271,7 +271,7 @@ class ModuleAnalysis:
         if self._queried and name not in self.index.bound:
             return None
         level = self._module_level()
-        return (self._globals if level is None else level.names).get(name)
+        return (self._bound_names if level is None else level.names).get(name)
 
     def member(self, module: ProjectModule, name: str) -> Value:
         """An attribute of a module of the project."""
@@ -280,7 +280,7 @@ class ModuleAnalysis:
 
     def bind_global(self, name: str, value: Value) -> None:
         """Bind a module-level name, visible to definitions."""
-        self._globals[name] = value
+        self._bound_names.bind(name, value)
 
     def note_default(self, device: Device) -> None:
         """Record that a module-level statement may have set the default device."""

@@ -214,8 +214,7 @@ def _device_of(value: Value) -> Device:
 def _stays_on_cpu(value: Value) -> bool:
     """Whether the argument is None, or on the CPU in every arm that is known; also lists and dicts of such values."""
     if isinstance(value, Container):
-        items = (*value.items, *((value.rest,) if value.rest is not None else ()))
-        return bool(items) and all(_stays_on_cpu(item) for item in items)
+        return bool(value.values) and all(map(_stays_on_cpu, value.values))
     if isinstance(value, (Tensor, Opaque)):
         # Created without a device and then combined with an unknown value: most likely still on the CPU.
         made_bare = isinstance(value, Tensor) and value.provenance is not None and value.provenance.first.bare

@@ -18,6 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Host,
     Opaque,
     Tensor,
@@ -262,7 +263,11 @@ def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
     else:
         return ()
     tensors = {c for c in classes if c.rsplit(".", 1)[-1] in ("Tensor", "Parameter", "FloatTensor", "LongTensor")}
-    is_tensor = value if isinstance(value, Tensor) else Tensor(value.device, provenance=value.provenance)
+    if isinstance(value, Tensor):
+        # What was only likely is certain where the test holds.
+        is_tensor = replace(value, evidence=Evidence.CERTAIN)
+    else:
+        is_tensor = Tensor(value.device, provenance=value.provenance)
     if tensors:
         sure = is_tensor if tensors == classes else value
         return (Narrowing(path, sure, True), Narrowing(path, NOTHING, False))
@@ -277,11 +282,14 @@ def _of_another_type(node: cst.Call, known: bool) -> tuple[Narrowing, ...]:
     return (Narrowing(path, NOTHING, not known),) if path is not None else ()
 
 
+_TESTED = (Anchor.PARAMETER, Anchor.BATCH)
+
+
 def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condition:
     """A test of an argument's type as a guard that each call site decides."""
     value = interp.evaluate_quietly(node.args[0].value)
     device = value.device if isinstance(value, (Tensor, Opaque)) else None
-    if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+    if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor not in _TESTED:
         return condition
     classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(interp, node.args[1].value)
     kind = GuardKind.IS_TENSOR if classes == {"torch.Tensor"} else GuardKind.PLAIN

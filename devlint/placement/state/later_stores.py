@@ -76,6 +76,11 @@ def first_on_cpu(interp: Interpreter, info: ClassInfo, name: str) -> Value | Non
     return values[0] if values and all(map(is_bare_on_cpu, values)) else None
 
 
+def is_stored_by_others(interp: Interpreter, info: ClassInfo, name: str) -> bool:
+    """Whether a method that is neither the constructor nor the one that runs stores an attribute."""
+    return any(method is not interp.info for one in info.order for method in one.assigned_outside_init.get(name, ()))
+
+
 def is_only_updated(info: ClassInfo, name: str) -> bool:
     """Whether other methods than the constructor only go on with what an attribute holds: ``self.total += x``."""
     return all(

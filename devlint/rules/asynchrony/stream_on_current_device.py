@@ -73,7 +73,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Instance, Opaque, Tensor
-from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, Known, SameAs, describe
+from devlint.placement.domain.lattice import SOME_INDEX, Device, Known, describe, is_given
 from devlint.rules.rule import Rule
 from devlint.semantics import process_setting
 from devlint.semantics.current_device import OnCurrentDevice, on_current_device
@@ -205,9 +205,8 @@ def _argument(spelled: str) -> str:
 
 def _is_chosen(device: Device) -> bool:
     """The caller's choice, or a device with an index: not `cuda`, which is the current one, and not the CPU."""
-    if isinstance(device, SameAs):
-        return device.symbol.anchor is not Anchor.BATCH
-    return isinstance(device, Known) and not device.on_cpu and device.index not in (None, SOME_INDEX)
+    indexed = isinstance(device, Known) and not device.on_cpu and device.index not in (None, SOME_INDEX)
+    return indexed or is_given(device)
 
 
 def _is_elsewhere(device: Device, index: int | None) -> bool:

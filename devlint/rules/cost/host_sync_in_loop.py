@@ -76,7 +76,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
-from devlint.placement.domain.lattice import Anchor, Decided, Device, Known, SameAs, describe, leaves
+from devlint.placement.domain.lattice import Decided, Device, Known, describe, is_given, leaves
 from devlint.rules.cost.loops import Loops
 from devlint.rules.rule import Rule
 from devlint.semantics import Operation
@@ -156,11 +156,7 @@ def _is_on_accelerator(value: Value, device: Device) -> bool:
     if isinstance(value, Opaque) and not (value.tensorlike or value.moved):
         return False
     found = leaves(device)
-    return bool(found) and all(
-        (isinstance(leaf, Known) and not leaf.on_cpu)
-        or (isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.BATCH)
-        for leaf in found
-    )
+    return bool(found) and all((isinstance(leaf, Known) and not leaf.on_cpu) or is_given(leaf) for leaf in found)
 
 
 def _now_and_then(arms: tuple[Decided, ...]) -> bool:

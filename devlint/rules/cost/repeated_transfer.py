@@ -69,7 +69,7 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.events import Fate
-from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, describe, leaves
+from devlint.placement.domain.lattice import CPU, Known, SameAs, describe, is_given, leaves
 from devlint.rules.cost.loops import Loops
 from devlint.rules.rule import Rule
 
@@ -132,9 +132,7 @@ def _copies(event: Moved) -> bool:
     ends = leaves(event.target)
     if receiver.device == event.target or not all(isinstance(leaf, (Known, SameAs)) and leaf != CPU for leaf in ends):
         return False
-    return receiver.device == CPU or (
-        isinstance(receiver.device, SameAs) and receiver.device.symbol.anchor is not Anchor.BATCH
-    )
+    return receiver.device == CPU or is_given(receiver.device)
 
 
 def _target(event: Moved) -> str:

@@ -90,10 +90,10 @@ inputs are on the accelerator.
 ## Known problems
 
 A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an
-argument of a function that is not `forward`, the confidence is medium. It is low where the function stands inside
-another one that does not return it, where the creation is at module level, and where the file hands a helper of its own
-CPU tensors only. It is low as well where a notebook hands what it made to a module that it does not move.
-Which methods are called in place of `forward` is known by their names only.
+argument of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low
+where the function stands inside another one that does not return it, where the creation is at module level, and where
+the file hands a helper of its own CPU tensors only. It is low as well where a notebook hands what it made to a module
+that it does not move. Which methods are called in place of `forward` is known by their names only.
 """
 
 from __future__ import annotations
@@ -224,6 +224,8 @@ class CreationWithoutDevice(Rule):
             if _may_probe(step.scope) and is_shape_probe(self._definitions.node_of(step.scope), step.node):
                 draft = replace(draft, confidence=Confidence.LOW)
             if draft.confidence is Confidence.MEDIUM:
+                # It fails where a caller says so: that callers do is assumed, not seen.
+                draft = replace(draft, severity=Severity.WARNING)
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
             yield draft
@@ -249,13 +251,13 @@ class CreationWithoutDevice(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
-        """What is known only after the whole file."""
-        yield from self._handed_out.finish()
+        """What is known only after the whole file: of one creation, first where it clashes."""
         yield from (draft for definition, draft in self._nested if definition in self._handed_back)
         for definition, arguments, draft in self._undecided:
             read_on_host = self._on_host.get(definition, set()) | self._on_host.get(draft.scope.qualname, set())
             if arguments.isdisjoint(read_on_host):
                 yield draft
+        yield from self._handed_out.finish()
 
 
 def _over_a_buffer(event: Stored) -> Step | None:

@@ -9,7 +9,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, device_of
 from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, Value
 from devlint.placement.domain.events import Called, Returned
-from devlint.placement.domain.lattice import CPU, Anchor, Device, GuardKind, Known, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Device, GuardKind, Known, SameAs, is_given, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.semantics import Dim
 
@@ -88,8 +88,7 @@ def is_placeholder(step: Step) -> bool:
 def is_placed(device: Device) -> bool:
     """Whether a value is where the caller's tensors or the module are, on every arm."""
     return all(
-        (isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.BATCH)
-        or (isinstance(leaf, Known) and not leaf.on_cpu and leaf.type != "meta")
+        is_given(leaf) or (isinstance(leaf, Known) and not leaf.on_cpu and leaf.type != "meta")
         for leaf in leaves(device)
     )
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
+from devlint.finding import Confidence
+from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, leaves
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.source.role import Role
 
@@ -61,6 +62,17 @@ class ExpectedElsewhere:
 
         node = self._definitions.get(scope.qualname)
         return node is None or any(isinstance(part, cst.Name) and part.value == name for part in descend(node))
+
+
+def confidence_by_test(event: HostRead) -> Confidence:
+    """`if isinstance(x, torch.Tensor): x = x.numpy()`: what takes arrays and tensors alike takes them from anywhere.
+
+    An object that is called with an item is a transform, which works on the host (fixture `converters`).
+    """
+    scope = event.scope
+    works = scope.role is Role.LIBRARY and scope.setting in _WORKING and not scope.qualname.endswith(".__call__")
+    tested = any(arm.holds and arm.guard.kind is GuardKind.IS_TENSOR for arm in event.arms)
+    return Confidence.MEDIUM if works and tested else Confidence.LOW
 
 
 def _is_public(scope: Scope) -> bool:

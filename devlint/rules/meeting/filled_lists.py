@@ -81,12 +81,11 @@ def _item_made_here(event: Event, value: Value) -> Arm | None:
     """The creation that every item of a new list is; None if they are something else."""
     if not isinstance(value, Container) or value.keys is not None or value.type != "list":
         return None
-    items = [*value.items, *((value.rest,) if value.rest is not None else ())]
-    made = [made_here(event, item) for item in items]
+    made = [made_here(event, item) for item in value.values]
     first = made[0] if made else None
     if first is None or any(step is None or step.node is not first.node for step in made):
         return None
-    item = items[0]
+    item = value.values[0]
     assert isinstance(item, Tensor)
     return Arm(event, item.device, first)
 

@@ -45,8 +45,8 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 ## When it is right
 
 - The tensor went through `.cpu()` or `.tolist()`, or was made on the CPU.
-- The tensor is an argument and nothing in the function mentions accelerators: data preparation, where tensors are on
-  the CPU. Then the confidence is low. So it is where a Module only hands arrays or numbers back.
+- The tensor is an argument and nothing in the function mentions accelerators, or a Module only hands arrays or numbers
+  back. Then the confidence is low, but where a function asks whether it has a tensor: those come from anywhere.
 
 ## Fix safety
 
@@ -91,7 +91,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
-from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere
+from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -209,7 +209,7 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             if sibling is None or scope.setting is Setting.HOST:
-                yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
+                yield _draft(event, Severity.WARNING, confidence_by_test(event), "is where the caller put it")
                 continue
             other = quoted(sibling.receiver_node, "another tensor of the caller")
             step = DraftStep(sibling.node, sibling.scope, "a sibling is brought to the CPU here", "cpu")

@@ -133,8 +133,9 @@ class MovedOperandForgotten(Rule):
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
-        batch = _batch(getattr(event.receiver, "device", None))
-        if batch is not None and event.moves and _is_item(event, batch):
+        before = getattr(event.receiver, "device", None)
+        batch = _batch(before)
+        if batch is not None and event.moves and event.target != before and _is_item(event, batch):
             self._moves.setdefault(batch.key, event)
         return ()
 
@@ -187,8 +188,9 @@ def _draft(
         moved = f" as `{sibling.receiver_text}` was"
     place = device_of(theirs.value)
     there = operand_and_placement(theirs)
-    if sibling is None and place is not None and _move_of(theirs) is not None:
+    if place is not None and _move_of(theirs) is not None:
         there = f"{describe_operand(theirs)} was moved to {describe(place)}"
+    if sibling is None and _move_of(theirs) is not None:
         trace = (replace(trace[0], message=f"{trace[0].message}; {CONVENTIONS[COLLATED]}"), *trace[1:])
     return Draft(
         node=mine.node,

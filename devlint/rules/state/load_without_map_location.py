@@ -253,15 +253,7 @@ def _sounds_like_state(name: str) -> bool:
 
 def _holds_no_tensor(value: Value) -> bool:
     """A dictionary written out at the call, of values that are known to be plain."""
-    return isinstance(value, Container) and value.keys is not None and all(_is_plain_value(v) for v in _all(value))
-
-
-def _all(container: Container) -> Iterator[Value]:
-    for item in (*container.items, *((container.rest,) if container.rest is not None else ())):
-        if isinstance(item, Container):
-            yield from _all(item)
-        else:
-            yield item
+    return isinstance(value, Container) and value.keys is not None and all(map(_is_plain_value, value.innermost))
 
 
 def _is_plain_value(value: Value) -> bool:

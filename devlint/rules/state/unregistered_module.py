@@ -117,8 +117,10 @@ class UnregisteredModule(Rule):
             return
 
     def __init__(self) -> None:
-        self._filled: dict[tuple[str, str], Event] = {}
+        self._filled: dict[tuple[str, str], tuple[Event, Module]] = {}
         """By class and attribute: where a method other than the constructor puts a module of its own making."""
+        self._handed_on: dict[int, set[str]] = {}
+        """By the creation of a module: the parts of `self` that a method of theirs was called with it."""
         self._moved: set[tuple[str, str]] = set()
         """Attributes whose items the class itself puts back after a move."""
 
@@ -133,19 +135,26 @@ class UnregisteredModule(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         """`self.layers.append(nn.Linear(...))`."""
-        if event.name == ".append" and event.call.positional and event.scope.class_name is not None:
-            receiver = code_of(event.call.node.func).removesuffix(".append")
-            if receiver.startswith("self."):
-                self._fill(event, receiver.removeprefix("self."), event.call.positional[0].value)
+        given = [argument for argument in event.call.arguments if isinstance(argument.value, Module)]
+        if not given or event.scope.class_name is None:
+            return ()
+        receiver, _, method = code_of(event.call.node.func).rpartition(".")
+        if receiver.startswith("self."):
+            attribute = receiver.removeprefix("self.")
+            for argument in given:
+                self._handed_on.setdefault(_creation(argument.value), set()).add(attribute)
+            if method == "append" and event.call.positional:
+                self._fill(event, attribute, event.call.positional[0].value)
         return ()
 
     def _fill(self, event: Event, attribute: str, value: Value) -> None:
-        made = isinstance(value, Module) and value.holds_state and value.provenance is not None
-        if made and event.scope.class_name is not None and not event.scope.qualname.endswith(f".{CONSTRUCTOR}"):
-            first = value.provenance.first if isinstance(value, Module) and value.provenance is not None else None
+        if not isinstance(value, Module) or not value.holds_state or value.provenance is None:
+            return
+        if event.scope.class_name is not None and not event.scope.qualname.endswith(f".{CONSTRUCTOR}"):
+            first = value.provenance.first
             # A module kept elsewhere as well, a compiled one say, is registered there.
-            if first is not None and first.kind is StepKind.MADE and first.scope == event.scope:
-                self._filled.setdefault((event.scope.class_name, attribute), event)
+            if first.kind is StepKind.MADE and first.scope == event.scope:
+                self._filled.setdefault((event.scope.class_name, attribute), (event, value))
 
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         facts = event.facts
@@ -161,8 +170,12 @@ class UnregisteredModule(Rule):
             if names_registered(fact.value, facts):
                 # A move changes them in place, so that the container names them still.
                 continue
+            filled, put = self._filled.get((facts.info.qualname, fact.name), (None, None))
+            modules = [value for value in (*fact.value.innermost, put) if isinstance(value, Module)]
+            if modules and all(self._handed_on.get(_creation(one), set()) - {fact.name} for one in modules):
+                # A graph, say, that registers what it is given.
+                continue
             kept, likely = _kept(fact.value), _likely_kept(fact.value)
-            filled = self._filled.get((facts.info.qualname, fact.name))
             if kept:
                 yield _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
             elif likely:
@@ -170,6 +183,12 @@ class UnregisteredModule(Rule):
                 yield replace(draft, severity=Severity.WARNING, confidence=Confidence.MEDIUM)
             elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
                 yield _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
+
+
+def _creation(module: Value) -> int:
+    """As the identity of the node; 0 if it is not known."""
+    provenance = module.provenance if isinstance(module, Module) else None
+    return id(provenance.first.node) if provenance is not None else 0
 
 
 def _is_moved(event: Stored) -> bool:
@@ -185,7 +204,7 @@ def _is_moved(event: Stored) -> bool:
 
 def _kept(container: Container) -> str:
     """What of a module's state lies in the container: "modules", "parameters", or nothing."""
-    for value in _inside(container):
+    for value in container.innermost:
         if isinstance(value, Module) and value.holds_state:
             return "modules"
         if isinstance(value, Tensor) and value.kind is Kind.PARAMETER:
@@ -195,7 +214,7 @@ def _kept(container: Container) -> str:
 
 def _made(container: Value) -> Iterator[DraftStep]:
     """Where the first thing with state in it is made: where the container is empty at first, that is another line."""
-    for value in _inside(container) if isinstance(container, Container) else ():
+    for value in container.innermost if isinstance(container, Container) else ():
         provenance = value.provenance if isinstance(value, (Module, Tensor)) else None
         if _is_state(value) and provenance is not None and provenance.first.kind is StepKind.MADE:
             yield draft_step(provenance.first)
@@ -204,7 +223,7 @@ def _made(container: Value) -> Iterator[DraftStep]:
 
 def _likely_kept(container: Container) -> bool:
     """Whether a module lies in it that holds state as a rule: layers in a row, or what a module is handed."""
-    return any(isinstance(value, Module) and _holds_state_as_a_rule(value) for value in _inside(container))
+    return any(isinstance(value, Module) and _holds_state_as_a_rule(value) for value in container.innermost)
 
 
 def _holds_state_as_a_rule(module: Module) -> bool:
@@ -220,14 +239,6 @@ def _holds_state_as_a_rule(module: Module) -> bool:
     return given or any(base in CONTAINERS for base in bases)
 
 
-def _inside(container: Container) -> Iterator[Value]:
-    for value in (*container.items, *((container.rest,) if container.rest is not None else ())):
-        if isinstance(value, Container):
-            yield from _inside(value)
-        else:
-            yield value
-
-
 def _is_state(value: Value) -> bool:
     return isinstance(value, Module) or (isinstance(value, Tensor) and value.kind is Kind.PARAMETER)
 
@@ -238,10 +249,9 @@ def _can_hold(value: Value, kept: str) -> bool:
         return False
     if value.keys is not None and not all(isinstance(key, str) and key.isidentifier() for key in value.keys):
         return False
-    inside = (*value.items, *((value.rest,) if value.rest is not None else ()))
     if kept == "modules":
-        return all(isinstance(item, Module) for item in inside)
-    return all(isinstance(item, Tensor) and item.kind is Kind.PARAMETER for item in inside)
+        return all(isinstance(item, Module) for item in value.values)
+    return all(isinstance(item, Tensor) and item.kind is Kind.PARAMETER for item in value.values)
 
 
 def _spelling_of_nn(info: ClassInfo) -> str:

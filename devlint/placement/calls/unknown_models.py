@@ -1,0 +1,67 @@
+"""The call of a model of which only the name is known: ``self.model(x, step)`` in a class with an unknown base.
+
+It works where its inputs are, so they have to be on one device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard
+
+import libcst as cst
+
+from devlint.placement.calls.conventional_results import of_callable
+from devlint.placement.calls.module_inputs import MODULE_OPERATION, is_left_on_cpu
+from devlint.placement.declarations.evidence_names import names_a_module
+from devlint.placement.domain.abstract_values import NOTHING, Opaque, Tensor, Value
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+from devlint.placement.domain.lattice import Anchor, Device, SameAs, is_accelerator
+from devlint.placement.syntax.nodes import dotted
+from devlint.semantics import Clash
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def is_named_as_model(node: cst.BaseExpression) -> bool:
+    """``self.model``, ``trainer.net``: an attribute; a bare name that is unknown may be anything."""
+    return isinstance(node, cst.Attribute) and names_a_module(node.attr.value.strip("_")) and dotted(node) is not None
+
+
+def call_unknown_model(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """What the model gives is where its inputs are, if somebody has put them somewhere."""
+    _meet_inputs(interp, node, site)
+    given = of_callable(interp, node, site)
+    return replace(given, tensorlike=True) if isinstance(given, Opaque) and _is_placed(given.device) else NOTHING
+
+
+def call_method_of_unknown_model(interp: Interpreter, node: cst.Call, method: str, site: CallSite) -> Value:
+    """``self.net.log_prob(x)``; what a method other than ``forward`` gives may be anything."""
+    interp.take_fate(node)
+    if method == "forward":
+        return call_unknown_model(interp, node, site)
+    _meet_inputs(interp, node, site)
+    return NOTHING
+
+
+def _meet_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
+    """Emit a mismatch of an input that was made on the CPU with one that was put elsewhere."""
+    placed = next((a for a in site.arguments if _is_tensor(a.value) and _is_placed(a.value.device)), None)
+    left = next((a for a in site.arguments if is_left_on_cpu(a)), None)
+    if placed is None or left is None:
+        return
+    stays = MismatchOperand(left.keyword or "input", left.value, left.node)
+    other = MismatchOperand(placed.keyword or "input", placed.value, placed.node)
+    clash: Clash[Device] = Clash("mismatch_exact", 0, 1, "")
+    told = ((stays, other), clash, stays, other, "module", node.func, True)
+    interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *told, arms=interp.arms))
+
+
+def _is_tensor(value: Value) -> TypeGuard[Tensor | Opaque]:
+    return isinstance(value, Tensor) or (isinstance(value, Opaque) and (value.moved or value.tensorlike))
+
+
+def _is_placed(device: Device) -> bool:
+    """Whether somebody decided on the device: what a loader hands out, a model may bring over itself."""
+    return is_accelerator(device) or (isinstance(device, SameAs) and device.symbol.anchor is not Anchor.BATCH)
