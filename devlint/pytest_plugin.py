@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,11 +31,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("devlint", "device placement (devlint)")
     group.addoption("--devlint", action="store_true", help="run every module's outermost call on an accelerator")
     group.addoption(
-        "--devlint-device", choices=("sim", "cuda"), default="sim", help="a simulated cuda:0 (sim), or a real one"
+        "--devlint-device",
+        choices=("sim", "sim:1", "cuda"),
+        default="sim",
+        help="a simulated cuda:0 (sim), a simulated cuda:1 beside it (sim:1), or a real cuda:0",
     )
     group.addoption("--devlint-report", metavar="FILE", help="write the findings there, as JSON")
     group.addoption("--devlint-warn", action="store_true", help="findings do not fail the run")
-    parser.addini("devlint_lift", type="linelist", help="what else to lift: pkg.function, Class.method")
+    parser.addini("devlint_lift", type="linelist", help="what else to lift: pkg.function, Class.method, pkg.*")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -64,8 +66,10 @@ class Lifting:
         self._test = ""
         self._more: tuple[tuple[Any, str], ...] | None = None
         self._seen: dict[str, tuple[Observation, dict[str, None]]] = {}
-        self._simulated = config.getoption("--devlint-device") == "sim"
-        self._lifter: Lifter = Lifter(self._observed, *_machine(self._simulated))
+        self._simulated = config.getoption("--devlint-device") != "cuda"
+        machine, device = _machine(config.getoption("--devlint-device"))
+        self._device = str(device)
+        self._lifter: Lifter = Lifter(self._observed, machine, device)
         self._counts: dict[str, Any] = {"lifted": 0, "tests": 0, "not_lifted": {}, "only_lifted": {}}
         self._repeating = False
         self._report: Report | None = None
@@ -124,7 +128,7 @@ class Lifting:
             return
         from devlint.confirmation.lifted import report_on
 
-        self._report = report_on(self._sightings(), self._config.rootpath, self._simulated)
+        self._report = report_on(self._sightings(), self._config.rootpath, self._device, self._simulated)
         self._write()
         if self._report.result.exit_code and not self._config.getoption("--devlint-warn"):
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
@@ -159,7 +163,7 @@ class Lifting:
         for finding in report.result.findings:
             terminalreporter.write(paint(text_lines([finding], SourceLines(root, {}), None), color=False).rstrip("\n"))
             terminalreporter.write_line(f"\n  seen by {_some(report.tests[finding.fingerprint])}\n")
-        for line in _summary(counts, report, " (simulated)" if self._simulated else ""):
+        for line in _summary(counts, report, f"{self._device}{' (simulated)' if self._simulated else ''}"):
             terminalreporter.write_line(line)
 
     def _rows(self) -> list[Any]:
@@ -185,25 +189,25 @@ class Lifting:
             raise pytest.UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
 
 
-def _machine(simulated: bool) -> tuple[Machine, torch.device]:
-    """Raises NoDevice."""
+def _machine(name: str) -> tuple[Machine, torch.device]:
+    """The machine, and which device of it calls are lifted to. Raises NoDevice."""
     import torch
 
-    if simulated:
+    if name != "cuda":
         from devlint.runtime.simulated import SimulatedMachine
 
-        return SimulatedMachine(2), torch.device("cuda:0")
+        return SimulatedMachine(2), torch.device("cuda", int(name.partition(":")[2] or 0))
     from devlint.runtime.real import RealMachine
 
     return RealMachine("cuda:0"), torch.device("cuda:0")
 
 
-def _summary(counts: dict[str, Any], report: Report, simulated: str) -> list[str]:
+def _summary(counts: dict[str, Any], report: Report, device: str) -> list[str]:
     from devlint.reports.summary import counted
 
     found = len(report.result.findings)
-    ran = f"{counted(counts['lifted'], 'call')} of modules in {counted(counts['tests'], 'test')} ran on cuda:0"
-    lines = [f"{ran}{simulated}: {found or 'no'} device-placement problem{'' if found == 1 else 's'} found"]
+    ran = f"{counted(counts['lifted'], 'call')} of modules in {counted(counts['tests'], 'test')} ran on {device}"
+    lines = [f"{ran}: {found or 'no'} device-placement problem{'' if found == 1 else 's'} found"]
     reasons = sorted(counts["not_lifted"].items(), key=lambda item: -item[1])
     lines += [f"not lifted: {number} x {reason}" for reason, number in reasons]
     for test, why in counts["only_lifted"].items():
@@ -229,40 +233,10 @@ def _some(tests: tuple[str, ...]) -> str:
 
 
 def _targets(names: list[str]) -> tuple[tuple[Any, str], ...]:
-    """Owners and attributes of what ``devlint_lift`` names, wherever it was imported to. Raises UsageError."""
-    found: list[tuple[Any, str]] = []
-    for name in names:
-        owner_name, _, attribute = name.rpartition(".")
-        owners = [_owner(owner_name), *_classes(owner_name)]
-        functions = [vars(owner)[attribute] for owner in owners if owner is not None and attribute in vars(owner)]
-        if not functions:
-            raise pytest.UsageError(f"devlint_lift: {name} is neither an imported function nor a method of a class")
-        found += [(owner, attribute) for owner in owners if owner is not None and attribute in vars(owner)]
-        found += [
-            (module, alias)
-            for module in list(sys.modules.values())
-            for alias, value in list(getattr(module, "__dict__", {}).items())
-            if any(value is function for function in functions) and (module, alias) not in found
-        ]
-    return tuple(found)
+    """Owners and attributes of what ``devlint_lift`` names. Raises UsageError."""
+    from devlint.runtime.lifting.targets import NoTarget, targets_of
 
-
-def _owner(name: str) -> Any:
-    """A module, or a class in one, that is imported already."""
-    if name in sys.modules:
-        return sys.modules[name]
-    module, _, rest = name.rpartition(".")
-    return getattr(sys.modules.get(module), rest, None) if module else None
-
-
-def _classes(name: str) -> list[type]:
-    from torch import nn
-
-    found: list[type] = []
-    level: list[type] = [nn.Module]
-    while level:
-        cls = level.pop()
-        level += cls.__subclasses__()
-        if cls.__name__ == name:
-            found.append(cls)
-    return found
+    try:
+        return targets_of(names)
+    except NoTarget as error:
+        raise pytest.UsageError(f"devlint_lift: {error}") from None

@@ -312,6 +312,194 @@ def test_more_is_lifted_by_name(pytester: pytest.Pytester) -> None:
     assert "net.absent is neither an imported function nor a method" in result.stdout.str()
 
 
+KINEMATICS = """
+import torch
+
+
+def rotated(points, by: float = 0.5):
+    return points @ torch.eye(3)
+
+
+class Arm:
+    def __init__(self, links):
+        self.chain = (links, (Joint(links),))
+
+    def reach(self, goal):
+        return self.chain[1][0].length(goal)
+
+    def steps(self):
+        for number in range(2):
+            yield torch.full((3,), number) + self.chain[0][0]
+
+    @staticmethod
+    def norm(points):
+        return points / torch.ones(3)
+
+    @classmethod
+    def rested(cls, points):
+        return points + torch.zeros(3)
+
+
+class Hand(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.grip = torch.nn.Parameter(torch.ones(3))
+        self.open()
+
+    def open(self):
+        self.spread = self.grip.new_zeros(3)
+
+    def closed(self, points):
+        return points + self.grip + self.spread
+
+
+class Joint:
+    def __init__(self, links):
+        self.size = links.norm() + torch.zeros(3)
+        self.kept = [{"links": links}]
+
+    def length(self, goal):
+        return (self.kept[0]["links"].sum() - goal).norm()
+"""
+
+KINEMATICS_TESTS = """
+import inspect
+import torch
+from arms.joints import Arm, Hand, rotated as turned
+
+
+def test_it():
+    points = torch.rand(2, 3)
+    assert list(inspect.signature(turned).parameters) == ["points", "by"]
+    turned(points)
+    Arm.norm(points)
+    Arm(points).rested(points)
+    assert len(list(Arm(points).steps())) == 2
+
+
+def test_what_a_module_makes_while_it_is_built():
+    Hand().closed(torch.rand(3))
+
+
+def test_what_is_kept_deep_inside():
+    assert Arm(torch.rand(4, 3)).reach(torch.rand(3)).device.type == "cpu"
+"""
+
+
+def test_all_that_a_package_defines_is_lifted(pytester: pytest.Pytester) -> None:
+    package = pytester.mkpydir("arms")
+    (package / "joints.py").write_text(KINEMATICS, "utf-8")
+    pytester.makeini("[pytest]\ndevlint_lift =\n    arms.*\n")
+    pytester.makepyfile(test_arms=KINEMATICS_TESTS)
+    result = run(pytester, "--devlint")
+    text = result.stdout.str()
+    result.assert_outcomes(passed=3)
+    # A function under another name, a static and a class method, and the constructor of what is no Module; not what is
+    # right, nor the steps of a generator.
+    assert all(f"joints.py:{line}:" in text for line in (6, 22, 26, 44))
+    # What a Module keeps plainly was made before it was moved.
+    assert "joints.py:30:1: DEV501 error [unregistered-tensor] `self.spread` on cpu" in text
+    assert "5 device-placement problems found" in text
+    pytester.makeini("[pytest]\ndevlint_lift =\n    legs.*\n")
+    assert "legs cannot be imported" in run(pytester, "--devlint").stdout.str()
+
+
+METERS = """
+import torch
+from torch import nn
+from torch.utils.data import TensorDataset
+
+
+class Meter:
+    def __init__(self, device="cpu"):
+        self.device = device
+        self.total = torch.zeros(3, device=device)
+
+    def add(self, rows):
+        self.total = self.total + rows.sum(0) * torch.ones(3, device=self.device)
+        return self.total
+
+
+class Prior:
+    def __init__(self, mean):
+        self.means = {"rows": mean}
+
+
+class Net(nn.Module):
+    def __init__(self, prior):
+        super().__init__()
+        self.priors = [prior]
+
+    def forward(self, x):
+        return x - self.priors[0].means["rows"]
+
+
+def standardised(x, rows: TensorDataset):
+    return x / torch.as_tensor(rows.tensors[0].numpy().std(0), device=x.device)
+"""
+
+METERS_TESTS = """
+import torch
+from torch.utils.data import TensorDataset
+from meters import Meter, Net, Prior, standardised
+
+
+def test_an_object_makes_tensors_where_it_was_told():
+    meter = Meter()
+    for _ in range(2):
+        meter.add(torch.rand(2, 3))
+    assert meter.device == "cpu" and meter.total.device.type == "cpu"
+
+
+def test_what_an_object_holds_that_a_module_was_given():
+    Net(Prior(torch.rand(3)))(torch.rand(2, 3))
+
+
+def test_data_stays_on_the_host():
+    standardised(torch.rand(2, 3), TensorDataset(torch.rand(4, 3)))
+"""
+
+
+def test_objects_are_where_those_that_made_them_wanted_them(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\ndevlint_lift =\n    meters.*\n")
+    pytester.makepyfile(meters=METERS, test_meters=METERS_TESTS)
+    result = run(pytester, "--devlint")
+    assert result.ret == 0, result.stdout.str()
+    result.assert_outcomes(passed=3)
+    # Two objects and two sums, a Module's call after what it was given, a function.
+    assert "6 calls of modules in 3 tests" in result.stdout.str()
+    assert "inconclusive" not in result.stdout.str()
+    assert "only while lifted" not in result.stdout.str()
+    wrong = METERS.replace("device=self.device", "device='cpu'").replace("x - self", "torch.ones(3) + x - self")
+    pytester.makepyfile(meters=wrong)
+    text = run(pytester, "--devlint").stdout.str()
+    assert "meters.py:12:" in text
+    assert "meters.py:27:" in text
+
+
+def test_the_second_device_tells_what_names_the_first(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        net="""
+        import torch
+
+        class Net(torch.nn.Linear):
+            def forward(self, x):
+                return super().forward(x) + torch.ones(4).cuda()
+        """,
+        test_net="""
+        import torch
+        from net import Net
+
+        def test_it():
+            Net(4, 4)(torch.rand(3, 4))
+        """,
+    )
+    assert "no device-placement problems found" in run(pytester, "--devlint").stdout.str()
+    text = run(pytester, "--devlint", "--devlint-device", "sim:1").stdout.str()
+    assert "net.py:5:" in text
+    assert "ran on cuda:1 (simulated): 1 device-placement problem found" in text
+
+
 def test_classes_with_their_own_way_of_moving(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_net="""

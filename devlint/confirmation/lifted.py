@@ -22,7 +22,6 @@ from devlint.runtime.unforeseen import runtime_findings
 from devlint.runtime.verdicts import is_echo, stray_of
 from devlint.source.project import shown_path
 
-DEVICE = "cuda:0"
 TEST_FILES = ("test_*.py", "*_test.py", "conftest.py")
 
 
@@ -44,12 +43,12 @@ class Report:
     """Clashes with tensors of which nobody knows where they should have been."""
 
 
-def report_on(sightings: Iterable[Sighting], root: Path, simulated: bool = True) -> Report:
+def report_on(sightings: Iterable[Sighting], root: Path, device: str, simulated: bool = True) -> Report:
     """Findings of a test run, one a cause. Raises ConfigurationError."""
     drafts: dict[tuple[str, str, int, int], tuple[Finding, list[str]]] = {}
     inconclusive = 0
     for sighting in sightings:
-        run = _run(sighting.tests[0], simulated)
+        run = _run(sighting.tests[0], device, simulated)
         if _came_in_by_another_way(run, sighting.observation):
             inconclusive += 1
             continue
@@ -73,20 +72,21 @@ def report_on(sightings: Iterable[Sighting], root: Path, simulated: bool = True)
         findings=tuple(sorted(kept, key=lambda finding: finding.sort_key)),
         files=len(by_file),
         confirming=True,
-        entries=(EntryRun("pytest", DEVICE, simulated, "ran"),),
+        entries=(EntryRun("pytest", device, simulated, "ran"),),
     )
     return Report(replace(result, hidden=replace(result.hidden, suppressed=suppressed)), tests, inconclusive)
 
 
-def _run(test: str, simulated: bool) -> Run:
-    job = Job(Entry("test", test), Placement.FIRST, Wish("sim" if simulated else "cuda"))
-    return Run(job, "ran", device=DEVICE, simulated=simulated, reached_device=True)
+def _run(test: str, device: str, simulated: bool) -> Run:
+    placement = Placement.FIRST if device.endswith(":0") else Placement.SECOND
+    job = Job(Entry("test", test), placement, Wish("sim" if simulated else "cuda"))
+    return Run(job, "ran", device=device, simulated=simulated, reached_device=True)
 
 
 def _came_in_by_another_way(run: Run, observation: Observation) -> bool:
     """Whether a stray operand was neither made in a lifted call nor kept by a module: from a closure or a global."""
     stray = stray_of(run, observation)
-    if observation.kind not in ("clash", "index") or stray is None:
+    if observation.kind not in ("clash", "index", "strayed") or stray is None:
         return False
     return is_echo(run, observation) or (stray.device == "cpu" and stray.born is None)
 

@@ -9,9 +9,11 @@
 Parameter and return annotations say what is true (typed/annotation.py: tensor, tensors, module, device, host); then all
 annotations and comments are taken away, and with ``--docstrings strip`` the docstrings. An engine says what each
 parameter and each result is. Recall is over the places of a kind, precision over the claims of a kind; a place whose
-annotation does not tell counts for neither. ``--torch`` is a virtual environment with torch, whose packages the engines
-may import; without it they have their own, bare one. ``--files N``: only so many drawn files of a release are asked
-about, with the whole release around them. What an engine has to be is told in typed/engine.py.
+annotation does not tell, or contradicts another one (typed/contradictions.py), counts for neither. An engine that tells
+certain claims from conventional ones has more lines: the certain ones alone. ``--torch`` is a virtual environment with
+torch, whose packages the engines may import; without it they have their own, bare one. ``--files N``: only so many
+drawn files of a release are asked about, with the whole release around them. What an engine has to be is told in
+typed/engine.py.
 
 ``--findings`` asks no engine: it lints each release with its annotations and without them, and counts the default
 findings that remain, by rule and line (typed/remaining.py). It prints those that are lost and those that are new.
@@ -35,7 +37,7 @@ from linting import linted_files
 from mutants import release_of
 from typed.annotation import KINDS, Kind
 from typed.checkers import PyreflyInfer, Pyright, Ty, is_module_of
-from typed.engine import ByParameterName, Engine, Score, added, asked_truth, scores
+from typed.engine import ByParameterName, Engine, Graded, Score, added, asked_truth, scores
 from typed.interpreters import Interpreter
 from typed.places import read_files, stripped, typed
 from typed.remaining import Remaining, remaining
@@ -102,10 +104,16 @@ class Measured:
     places: int = 0
     parameters: dict[Kind, Score] = field(default_factory=lambda: {kind: Score(0, 0, 0) for kind in KINDS})
     results: dict[Kind, Score] = field(default_factory=lambda: {kind: Score(0, 0, 0) for kind in KINDS})
+    certain_parameters: dict[Kind, Score] = field(default_factory=lambda: {kind: Score(0, 0, 0) for kind in KINDS})
+    certain_results: dict[Kind, Score] = field(default_factory=lambda: {kind: Score(0, 0, 0) for kind in KINDS})
+    """Of the claims that rest on no convention, where the engine tells them apart."""
 
     @property
     def sides(self) -> dict[str, dict[Kind, Score]]:
-        return {"parameters": self.parameters, "results": self.results}
+        told = {"parameters": self.parameters, "results": self.results}
+        if any(score.claimed for score in self.certain_parameters.values()):
+            told |= {"  certain": self.certain_parameters, "  cert. res.": self.certain_results}
+        return told
 
 
 def measure(
@@ -124,10 +132,14 @@ def measure(
         for engine, one in zip(asked_engines, measured, strict=True):
             started, burnt = time.perf_counter(), cpu_seconds()
             claims = engine.infer(bare, asked)
+            certain = engine.certain if isinstance(engine, Graded) else ()
             wall, cpu = time.perf_counter() - started, cpu_seconds() - burnt
             one.wall, one.cpu, one.places = one.wall + wall, one.cpu + cpu, one.places + len(truth)
             one.parameters = added(one.parameters, scores(truth, claims, results=False))
             one.results = added(one.results, scores(truth, claims, results=True))
+            sure = {place: kind for place, kind in claims.items() if place in certain}
+            one.certain_parameters = added(one.certain_parameters, scores(truth, sure, results=False))
+            one.certain_results = added(one.certain_results, scores(truth, sure, results=True))
             size = f"{len(asked):4} files {len(truth):6} places {len(claims):6} claims"
             print(f"{engine.name:14} {name:28} {size} {wall:6.0f} s {cpu:6.0f} cpu s", file=sys.stderr, flush=True)
     return measured
@@ -153,12 +165,12 @@ def _counts(one: Remaining) -> tuple[int, int, int]:
 
 def print_table(measured: list[Measured], torch: bool) -> None:
     """Precision and recall in per cent, with the number of places that are so."""
-    print(f"{'engine':20} {'of':10} " + " ".join(f"{kind + ' P/R (n)':>19}" for kind in KINDS) + f" {'cpu s':>7}")
+    print(f"{'engine':20} {'of':12} " + " ".join(f"{kind + ' P/R (n)':>19}" for kind in KINDS) + f" {'cpu s':>7}")
     for one in measured:
         name = one.engine + (" +torch" if torch else "")
         for side, of in one.sides.items():
             cells = " ".join(f"{_cell(of[kind]):>19}" for kind in KINDS)
-            print(f"{name:20} {side:10} {cells} {one.cpu:7.0f}")
+            print(f"{name:20} {side:12} {cells} {one.cpu:7.0f}")
 
 
 def _cell(score: Score) -> str:

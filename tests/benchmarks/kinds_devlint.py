@@ -3,8 +3,8 @@
     python tests/benchmarks/kinds.py --engine devlint --files 25
 
 It is the analysis that the rules read: the value a parameter is bound to when the walk of its definition begins, and
-the value that a call of the definition gives. A kind by convention is a claim as well as a certain one. A value of
-which nothing but its place is known is none.
+the value that a call of the definition gives. A kind by convention is a claim as well as a certain one; the table has a
+second line for the certain ones alone. A value of which nothing but its place is known is none.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from typed.annotation import Kind
 from typed.checkers import written
+from typed.definitions import Place
 from typed.engine import Engine
-from typed.places import Place
 
 from devlint.configuration.config import Configuration, Overrides
 from devlint.pipeline.deep_stack import deep_stack
@@ -29,6 +29,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Host,
     Module,
     Opaque,
@@ -48,21 +49,25 @@ class Devlint:
     """The first pass over each file, with the whole release around it."""
 
     name = "devlint"
+    certain: frozenset[Place] = frozenset()
+    """The places of the last answer where the claim rests on no convention."""
 
     def infer(self, files: Mapping[str, str], asked: Collection[str]) -> Mapping[Place, Kind]:
         with tempfile.TemporaryDirectory(prefix="devlint-kinds-") as name:
             directory = Path(name).resolve()
             written(files, directory)
-            return claims(directory, asked)
+            found = claims(directory, asked)
+        self.certain = frozenset(place for place, (_, certain) in found.items() if certain)
+        return {place: kind for place, (kind, _) in found.items()}
 
 
 def engines() -> list[Engine]:
     return [Devlint()]
 
 
-def claims(directory: Path, asked: Iterable[str]) -> dict[Place, Kind]:
-    """What the files of a directory hold, by paths relative to it."""
-    found: dict[Place, Kind] = {}
+def claims(directory: Path, asked: Iterable[str]) -> dict[Place, tuple[Kind, bool]]:
+    """What the files of a directory hold, by paths relative to it, and whether that is certain."""
+    found: dict[Place, tuple[Kind, bool]] = {}
 
     def walk() -> None:
         planner = Planner(Configuration(Overrides({}, None, isolated=True), directory), directory, ignore_noqa=True)
@@ -72,7 +77,7 @@ def claims(directory: Path, asked: Iterable[str]) -> dict[Place, Kind]:
             for qualname, name, value in values(task, Workspaces(task, tree, None)):
                 kind = kind_of_value(value)
                 if kind is not None:
-                    found[Place(path, qualname, name)] = kind
+                    found[Place(path, qualname, name)] = kind, is_certain(value)
 
     with deep_stack(walk) as thread:
         thread.join()
@@ -133,3 +138,17 @@ def _of_items(items: list[Value]) -> Kind | None:
     if kinds <= {"tensor", "tensors"}:
         return "tensors"
     return "host" if kinds == {"host"} else "mixed"
+
+
+def is_certain(value: Value | None) -> bool:
+    """Whether no convention had a part in what a value is held to be."""
+    match value:
+        case Tensor():
+            return value.evidence is Evidence.CERTAIN
+        case Opaque():
+            return False
+        case Module():
+            return not value.assumed and not any(step.note for step in value.provenance or ())
+        case Container():
+            return all(map(is_certain, [*value.items, *([value.rest] if value.rest is not None else [])]))
+    return True

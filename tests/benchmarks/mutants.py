@@ -6,6 +6,7 @@
     ... --kind forget --kind label                                    some kinds only
     ... --all-pinned                                                  the releases that releases.py pins
     ... gpytorch==1.15.2 --run DIRECTORY                              and which truly fail, by the release's own tests
+    ... --simulate 20                                                 and which truly fail, simulated, so many a release
     ... --from one.json --from other.json                             earlier answers, in one table
 
 A mutant is a real bug as far as syntax can tell; each kind's conditions stand in its docstring (``planting``). A mutant
@@ -31,6 +32,7 @@ from planting.asking import Answer, Asker
 from planting.kinds import KINDS, candidates
 from planting.mutant import drawn
 from planting.running import Ran, ran, suite_of
+from planting.simulating import simulated
 from releases import RELEASES
 
 import devlint
@@ -89,14 +91,17 @@ def print_lost(records: list[dict[str, Any]]) -> None:
             print(f"{'':14}{record['cause']}")
 
 
-def print_run(name: str, answers: list[Answer], results: list[Ran]) -> None:
-    """Of the mutants that fail when they run, how many are found; and each one that fails."""
+def print_run(name: str, answers: list[Answer], results: list[Ran], each: bool = True) -> None:
+    """Of the mutants that fail when they run, how many are found, by kind; and what became of each."""
     states = Counter(result.state for result in results)
     failing = [result for result in results if result.state == "fails"]
     told = ", ".join(f"{states[state]} {state}" for state in ("fails", "the same", "not reached"))
     print(f"\n{name}: {len(answers)} mutants, {len(results)} run: {told}")
     print(f"found among those that fail: {share(sum(r.answer.found for r in failing), len(failing))}")
-    for result in results:
+    for kind in sorted({result.answer.mutant.kind for result in failing}):
+        own = [result.answer.found for result in failing if result.answer.mutant.kind == kind]
+        print(f"{kind:27} {share(sum(own), len(own))}")
+    for result in results if each else ():
         mutant = result.answer.mutant
         verdict = "found" if result.answer.found else "lost"
         print(f"{result.state:12} {verdict:6} {mutant.kind:12} {mutant.path}:{mutant.line} {mutant.function}")
@@ -126,6 +131,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--run", type=Path, metavar="DIRECTORY", help="run the release's tests, with all they need there"
     )
+    parser.add_argument(
+        "--simulate", type=int, default=0, metavar="N", help="build and call at most N classes of mutants, simulated"
+    )
     parser.add_argument("--from", type=Path, action="append", default=[], metavar="FILE", dest="earlier")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     options = parser.parse_args()
@@ -146,6 +154,7 @@ def main() -> None:
     named = [release_of(one, cache) for one in given]
     records: list[dict[str, Any]] = []
     offered: Counter[str] = Counter()
+    simulations: list[Ran] = []
     for file in options.earlier:
         document = json.loads(file.read_text(encoding="utf-8"))
         records += document["mutants"]
@@ -159,12 +168,18 @@ def main() -> None:
             package = name.split()[0]
             results = list(ran(found, suite_of(package), options.run.absolute() / package))
             print_run(name, found, results)
+        if options.simulate:
+            results = list(simulated(found, directory, options.simulate))
+            print_run(name, found, results)
+            simulations += results
         caught = share(sum(answer.found for answer in found), len(found))
         print(f"{name:28} {caught}  {time.perf_counter() - started:6.0f} s", file=sys.stderr, flush=True)
     if not records:
         raise SystemExit("nothing was planted: no function offers a mutant")
     print_table(records, offered)
     print_lost(records)
+    if simulations:
+        print_run("all, simulated", [result.answer for result in simulations], simulations, each=False)
     if options.json:
         document = {"devlint": devlint.__version__, "seed": options.seed, "candidates": offered, "mutants": records}
         options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

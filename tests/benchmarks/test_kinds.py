@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from kinds import drawn
 from typed.annotation import Kind, kind_of, kind_of_text
+from typed.definitions import Place, functions, parameters
 from typed.engine import ByParameterName, Score, added, scores
-from typed.places import Place, functions, parameters, stripped, typed
+from typed.places import stripped, typed
 from typed.revealing import claims, revealing, without_unknown
 from typed.uses import Tally, signs_of, tallied
 

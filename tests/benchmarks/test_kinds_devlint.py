@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kinds_devlint import engines
-from typed.places import Place
+from kinds_devlint import Devlint, engines
+from typed.definitions import Place
+from typed.engine import ByParameterName, Graded
 
 NET = """
 import torch
@@ -54,3 +55,26 @@ def test_the_values_of_the_analysis_are_claims() -> None:
     assert {place: said.get(Place("net.py", *place)) for place in expected} == expected
     assert Place("net.py", "Net.named", "anything") not in said
     assert {place.path for place in said} == {"net.py"}
+
+
+def test_claims_by_convention_are_told_from_certain_ones() -> None:
+    source = """
+import torch
+
+def by_use(rows, sizes):
+    return rows.masked_fill(rows > 0, 0)
+
+def by_shape(rows):
+    return rows.shape[0]
+
+def made(count=3):
+    return torch.zeros(count)
+"""
+    engine = Devlint()
+    said = engine.infer({"net.py": source}, ["net.py"])
+    assert said[Place("net.py", "by_use", "rows")] == said[Place("net.py", "by_shape", "rows")] == "tensor"
+    certain = {(place.qualname, place.name) for place in engine.certain}
+    assert {("by_use", "rows"), ("by_use", "return"), ("made", "return")} <= certain
+    assert ("by_shape", "rows") not in certain
+    assert isinstance(engine, Graded)
+    assert not isinstance(ByParameterName(), Graded)

@@ -169,6 +169,7 @@ PROGRAMS: list[Callable[[Any], Tensor]] = [
     lambda d: nn.Transformer(8, 2, 1, 1, 16, batch_first=True).to(d)(ones(d, 1, 2, 8), ones(d, 1, 3, 8)),
     lambda d: torch.einsum("ij,kj->ik", ones(d, 2, 3), ones(d, 4, 3)),
     lambda d: torch.quantile(ones(d, 4), torch.tensor([0.5], device=d)),
+    lambda d: torch.quantile(input=ones(d, 4, 3), q=0.5, dim=-1, interpolation="lower"),
     lambda d: torch.searchsorted(ones(d, 4), ones(d, 2)),
     lambda d: torch.zeros(3, device=d).scatter_reduce(0, torch.tensor([0, 0], device=d), ones(d, 2), "sum"),
     lambda d: torch.unique(torch.tensor([1, 1, 2], device=d), return_counts=True)[1],

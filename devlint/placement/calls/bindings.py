@@ -190,10 +190,24 @@ def _unpack(
         if isinstance(element, cst.StarredElement):
             assign(interp, element.value, item_of(interp, value, None), None)
             continue
-        item = item_of(interp, value, position)
+        item = _spread(value, position, len(target.elements)) or item_of(interp, value, position)
         if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
         assign(interp, element.value, item, node)
+
+
+def _spread(value: Value, position: int, count: int) -> Value | None:
+    """``h, w, device = *x.shape, x.device``: what is written after what is spread goes to the last of the targets."""
+    if not isinstance(value, Container) or value.rest is None or not isinstance(value.node, (cst.Tuple, cst.List)):
+        return None
+    starred = [isinstance(element, cst.StarredElement) for element in value.node.elements]
+    if len(starred) != len(value.items) + 1 or sum(starred) != 1:
+        return None
+    before = starred.index(True)
+    if position < before:
+        return value.items[position]
+    spread = count - len(value.items)
+    return value.rest if position < before + spread else value.items[position - spread]
 
 
 def _is_drawn(node: cst.BaseExpression | None) -> bool:

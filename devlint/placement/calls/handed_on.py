@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.named_after_classes import named_after
+from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_conventions import HANDED_ON, NAMED, NAMED_MODULE, OF_A_MODULE_CLASS
+from devlint.placement.declarations.evidence_conventions import (
+    HANDED_ON,
+    NAMED,
+    NAMED_AFTER,
+    NAMED_MODULE,
+    OF_A_MODULE_CLASS,
+    OVERRIDES,
+)
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
+from devlint.placement.declarations.evidence_names import names_a_tensordict
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
@@ -31,7 +41,9 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
+_TENSOR = frozenset({Role.LIKELY_TENSOR, Role.NAMED_TENSOR})
 _OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
+_UNTOLD = frozenset({Role.ANYTHING, Role.NO_TENSOR})
 _OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR, Role.SEVERAL})
 
 
@@ -57,9 +69,19 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
         made = held.role is Role.HOST and isinstance(parameter.default, cst.Call)
         if (made or held.role in _OPEN) and _are_modules(program, uses.classes.get(name, ())):
             found[name] = Held(Role.MODULE, OF_A_MODULE_CLASS)
+        elif names_a_tensordict(name):
+            continue
         elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             found[name] = _by_callees(held, [one for one in told if one is not None])
+        if found[name] == Held(Role.ANYTHING):
+            overridden = _role_in_base(program, info, name)
+            if overridden is not None and overridden.role in _TOLD:
+                found[name] = Held(_TOLD[overridden.role], OVERRIDES)
+        if found[name].role in _UNTOLD and rows.COMPUTED not in uses.signs.get(name, ()):
+            classes = named_after(program, name, found[name].role is Role.NO_TENSOR)
+            if _are_modules(program, classes):
+                found[name] = Held(Role.MODULE, NAMED_AFTER)
     return found
 
 
@@ -78,13 +100,23 @@ def _is_module(program: Program, name: str) -> bool:
 def _by_callees(held: Held, told: list[Held]) -> Held:
     """What the callees take for it what is ``held`` to be nothing in particular; the same where they differ."""
     found = {_TOLD[one.role] for one in told if one.role in _TOLD}
-    if len(found) == 1:
+    named_module = held.convention == NAMED_MODULE and found == {Role.PLACED}
+    if len(found) == 1 and not named_module and not (held.role is Role.NO_TENSOR and found <= _TENSOR):
         return Held(found.pop(), HANDED_ON)
     roles_told = {one.role for one in told}
     if held.role is Role.ANYTHING and roles_told in ({Role.NO_TENSOR}, {Role.SEVERAL}):
         return Held(roles_told.pop())
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
+
+
+def _role_in_base(program: Program, info: FunctionInfo, parameter: str) -> Held | None:
+    """What the parameter of this name holds in the method that is overridden; a constructor overrides none."""
+    if info.owner is None or info.name == "__init__":
+        return None
+    method = next((one.methods[info.name] for one in info.owner.order[1:] if info.name in one.methods), None)
+    holder = program.holder(method) if method is not None else None
+    return roles(holder, method).get(parameter) if method is not None and holder is not None else None
 
 
 def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:

@@ -160,7 +160,7 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
             interp.state.values[name] = NOTHING
             continue
         symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
-        interp.state.values[name] = _value(interp, parameter, roles[name], symbol, with_module)
+        interp.state.values[name] = _value(interp, parameter, roles[name], symbol, with_module, position == 0)
     star = info.node.params.star_arg
     if isinstance(star, cst.Param):
         device: Device | None = SameAs(with_module) if with_module is not None else None
@@ -187,7 +187,10 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
         interp.emit(ParameterLeftOut(left_out.call, interp.scope, left_out.parameter, left_out.recursive))
 
 
-def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None) -> Value:
+def _value(
+    interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None, first: bool
+) -> Value:
+    """The value of a parameter. ``first``: of what a Module is called with, the first is its input, by convention."""
     device = SameAs(with_module or symbol)
     dim = Dim.NONZERO if symbol.name in interp.uses.with_dimensions else Dim.UNKNOWN
     match held.role:
@@ -239,7 +242,6 @@ def _value(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol
             if told is not None:
                 return told
             fields, declared = tensor_fields(interp, parameter)
-            tensorlike = (
-                with_module is not None and not fields and declared is None and held.role is not Holds.NO_TENSOR
-            )
+            unknown = held.role is not Holds.NO_TENSOR and not fields and declared is None
+            tensorlike = with_module is not None and unknown and (first or symbol.name in interp.uses.computed)
             return Opaque(device, provenance, tensorlike=tensorlike, fields=fields, info=declared)

@@ -42,6 +42,8 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
     for position, argument in enumerate(call.args):
         if argument.star:
             break
+        if type(argument.value) is cst.Name:
+            found.note_parameter(argument.value.value, rows.COMPUTED)
         parameter = None
         if argument.keyword is not None:
             parameter = by_name.get(argument.keyword.value)
@@ -51,7 +53,8 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
             # Where a 0-dim tensor may stand, so may a number.
             continue
         leading = parameter is operation.parameters[0]
-        if leading and name in rows.JOINING and isinstance(argument.value, cst.Name):
+        listed = name.startswith("torch._foreach_") or (leading and name in rows.JOINING)
+        if listed and parameter.kind == "tensors" and isinstance(argument.value, cst.Name):
             found.note_parameter(argument.value.value, rows.SEVERAL)
             found.note_parameter(argument.value.value, rows.ITEMS)
         elif leading or parameter.kind == "tensors" or parameter.name in rows.ALWAYS_TENSORS:

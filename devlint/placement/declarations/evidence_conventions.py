@@ -25,6 +25,8 @@ COMPUTES = "computes"
 HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
+NAMED_AFTER = "named-after"
+OVERRIDES = "overrides"
 COLLATED = "collated"
 
 CONVENTIONS = MappingProxyType(
@@ -43,6 +45,8 @@ CONVENTIONS = MappingProxyType(
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",
+        OVERRIDES: "taken for what the method of the base class takes it for",
+        NAMED_AFTER: "taken for a module: it is called what a class of modules in sight is called",
         COLLATED: "taken to be on the CPU: a loader hands it out",
         CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",

@@ -23,13 +23,26 @@ class Found:
         """Attributes of the first parameter that are called."""
         self.kept: list[tuple[str, str]] = []
         """Parameters, each with an attribute of the first one that keeps it as it was given."""
+        self.made: list[tuple[str, str]] = []
+        """Attributes of the first parameter, each with the class of which it is made an object."""
         self.bound: set[str] = set()
-        """Names that the body binds."""
+        """Names that the body binds, but for the latest."""
+        self._binding: list[str] = []
+        """Names that the latest statement binds: what it reads of them is what they held before."""
+        self._otherwise: set[str] = set()
+        """Names that show no tensor before they are bound."""
         self.iterated: list[tuple[str, str]] = []
         """Pairs of names: one of an item, and that of what is iterated."""
 
     def note(self, name: str, sign: Sign) -> None:
         self._signs.setdefault(name, set()).add(sign)
+        if sign.shows in _OTHERWISE and name not in self.bound:
+            self._otherwise.add(name)
+
+    def bind(self, names: list[str]) -> None:
+        """Names that a statement binds, noted before what it reads."""
+        self.bound.update(self._binding)
+        self._binding = names
 
     def note_parameter(self, name: str, sign: Sign) -> None:
         """Note what is told of parameters alone."""
@@ -44,13 +57,20 @@ class Found:
             self._classes.setdefault(name, []).append(class_name)
 
     def uses(self) -> Uses:
+        self.bind([])
         for item, whole in self.iterated:
             signs = self._signs.get(item, set())
             if rows.TENSOR in signs and rows.MOVED not in signs:
                 self.note(whole, rows.ITEMS)
+        for name, attribute in self.kept:
+            for made, class_name in self.made:
+                if made == attribute:
+                    self.note_class(name, class_name)
         for name in self.bound & self._signs.keys():
             # Under the same name, it may be another value.
             self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
+        for name in self.bound & self._otherwise & self.parameters:
+            self.note(name, rows.OTHERWISE)
         return Uses(
             {name: frozenset(signs) for name, signs in self._signs.items()},
             {name: tuple(handed) for name, handed in self._handed_on.items()},
@@ -58,6 +78,9 @@ class Found:
             frozenset(self.called),
             tuple(self.kept),
         )
+
+
+_OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS})
 
 
 def names_of(node: cst.BaseExpression) -> list[str]:

@@ -46,6 +46,12 @@ class Shows(Enum):
     """It is used as no tensor can be: called, or read under a text. It says nothing of a name that is bound anew."""
     SEVERAL = "several"
     """It is gone through item by item, or joined as a whole: several values, hardly ever one tensor."""
+    UNPACKED = "unpacked"
+    """It is unpacked into names or arguments: a tuple, hardly ever one tensor."""
+    COMPUTED = "computed"
+    """It is an operand of arithmetic, or handed to a function of torch: a tensor or a number."""
+    OTHERWISE = "otherwise"
+    """As it was given it is no tensor, though a tensor is bound to the same name later on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ DOUBTFUL = Sign(Shows.DOUBTFUL)
 SIZE = Sign(Shows.SIZE)
 NO_NUMBER = Sign(Shows.NO_NUMBER)
 SEVERAL = Sign(Shows.SEVERAL)
+UNPACKED = Sign(Shows.UNPACKED)
+COMPUTED = Sign(Shows.COMPUTED)
+OTHERWISE = Sign(Shows.OTHERWISE)
 MODULE = Sign(Shows.MODULE)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
@@ -56,7 +59,10 @@ TENSOR_ONLY = TENSOR_ATTRIBUTES | TENSOR_METHODS
 MODULE_ONLY = frozenset(
     """
     parameters named_parameters zero_grad state_dict load_state_dict named_modules modules children train eval
-    register_forward_hook
+    register_forward_hook register_forward_pre_hook register_full_backward_hook named_children named_buffers buffers
+    register_buffer register_parameter register_module add_module get_submodule get_parameter get_buffer
+    _parameters _buffers _modules _non_persistent_buffers_set _save_to_state_dict _load_from_state_dict
+    _state_dict_hooks _load_state_dict_pre_hooks
     """.split()
 )
 
@@ -66,6 +72,7 @@ ATTRIBUTES = MappingProxyType(
         **dict.fromkeys(MODULE_ONLY, MODULE),
         **dict.fromkeys(("astype", "tobytes"), ARRAY),
         "device": PLACED,
+        "values": SEVERAL,
         **dict.fromkeys(("to", "cuda", "cpu"), MOVED),
         **dict.fromkeys(("shape", "dtype", "ndim", "reshape"), ARRAY_LIKE),
         **dict.fromkeys(
@@ -126,6 +133,9 @@ DOUBTS = frozenset(
 
 GONE_THROUGH = frozenset({"enumerate", "zip", "list", "tuple", "sorted", "reversed", "iter", "map"})
 """Builtin functions that go through what they are given item by item."""
+
+CALLING = frozenset({"map", "filter"})
+"""Builtin functions that call their first argument."""
 
 JOINING = frozenset(
     """

@@ -39,6 +39,13 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
 
 
 def _call(node: cst.Call, found: Found) -> None:
+    for argument in node.args:
+        if argument.star == "*" and type(argument.value) is cst.Name:
+            found.note_parameter(argument.value.value, rows.UNPACKED)
+    if type(node.func) is cst.Attribute and node.func.attr.value == "register_buffer" and len(node.args) > 1:
+        # A Module takes nothing else for a buffer.
+        for name in names_of(node.args[1].value):
+            found.note_parameter(name, rows.TENSOR)
     if type(node.func) is cst.Attribute:
         sign = _sign_of_method(node, node.func)
         if sign is not None:
@@ -68,13 +75,23 @@ def _formatted(node: cst.FormattedStringExpression, found: Found) -> None:
         found.note_parameter(node.expression.value, rows.DOUBTFUL)
 
 
+def _statement(node: cst.SimpleStatementLine, found: Found) -> None:
+    """What the statements before it bind is bound from here on."""
+    found.bind([])
+
+
 def _assigned(node: cst.Assign, found: Found) -> None:
+    found.bind([name for target in node.targets for name in names_of(target.target)])
     for target in node.targets:
-        found.bound.update(names_of(target.target))
         attribute = target.target
         if type(attribute) is cst.Attribute and dotted(attribute.value) == found.first:
+            class_name = dotted(node.value.func) if type(node.value) is cst.Call else None
+            if class_name and class_name.rpartition(".")[2][:1].isupper():
+                found.made.append((attribute.attr.value, class_name))
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     value, name = node.value, ""
+    if type(value) is cst.Name and len(names_of(node.targets[0].target)) > 1:
+        found.note_parameter(value.value, rows.UNPACKED)
     if type(value) is cst.BooleanOperation and type(value.operator) is cst.Or:
         # `self.loss = loss or Loss()`
         name, value = dotted(value.left) or "", value.right
@@ -112,11 +129,33 @@ def _compared(node: cst.Comparison, found: Found) -> None:
 
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
+    if name := _indexed_by(node.iter):
+        found.note_parameter(name, rows.SEVERAL)
     if type(node.iter) is cst.Name and node.iter.value in found.parameters:
         found.note(node.iter.value, rows.DOUBTFUL)
         found.note(node.iter.value, rows.SEVERAL)
         if type(node.target) is cst.Name:
             found.iterated.append((node.target.value, node.iter.value))
+
+
+def _indexed_by(node: cst.BaseExpression) -> str:
+    """``rows``, of ``range(len(rows))``."""
+    for function in ("range", "len"):
+        if type(node) is not cst.Call or dotted(node.func) != function or len(node.args) != 1:
+            return ""
+        node = node.args[0].value
+    return dotted(node) or ""
+
+
+def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
+    for operand in (node.left, node.right):
+        if type(operand) is cst.Name:
+            found.note_parameter(operand.value, rows.COMPUTED)
+
+
+def _negated(node: cst.UnaryOperation, found: Found) -> None:
+    if type(node.expression) is cst.Name and type(node.operator) is not cst.Not:
+        found.note_parameter(node.expression.value, rows.COMPUTED)
 
 
 def _attribute(node: cst.Attribute, found: Found) -> None:
@@ -193,6 +232,8 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
 
 def _doubts(call: cst.Call, function: str, found: Found) -> None:
     goes_through = function in rows.GONE_THROUGH
+    if function in rows.CALLING and call.args and type(call.args[0].value) is cst.Name:
+        found.note_parameter(call.args[0].value.value, rows.NO_TENSOR)
     for argument in call.args if goes_through or function in rows.DOUBTS else ():
         for name in names_of(argument.value):
             found.note_parameter(name, rows.DOUBTFUL)
@@ -233,7 +274,21 @@ def _is_text(node: cst.BaseExpression) -> bool:
 
 def _asserted(node: cst.Assert, found: Found) -> None:
     """``assert isinstance(x, torch.Tensor)``."""
-    test = node.test
+    _tensor_where_true(node.test, found)
+
+
+def _demanded(node: cst.If, found: Found) -> None:
+    """``if not isinstance(x, torch.Tensor): raise TypeError(...)``."""
+    found.bind([])
+    if type(node.test) is not cst.UnaryOperation or type(node.test.operator) is not cst.Not:
+        return
+    last = node.body.body[-1] if node.body.body else None
+    last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+    if type(last) is cst.Raise:
+        _tensor_where_true(node.test.expression, found)
+
+
+def _tensor_where_true(test: cst.BaseExpression, found: Found) -> None:
     if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
         return
     tested, type_ = (argument.value for argument in test.args)
@@ -251,5 +306,9 @@ _GATHER: dict[type[cst.CSTNode], Callable[[Any, Found], None]] = {
     cst.For: _loop,
     cst.CompFor: _loop,
     cst.Assert: _asserted,
+    cst.If: _demanded,
+    cst.SimpleStatementLine: _statement,
+    cst.BinaryOperation: _arithmetic,
+    cst.UnaryOperation: _negated,
 }
 """What a node of this type shows of names."""

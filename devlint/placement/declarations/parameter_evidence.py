@@ -13,6 +13,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_names as names
+from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_docstrings import documented_types
 from devlint.placement.declarations.evidence_grades import (
@@ -81,6 +82,8 @@ class NameUses:
     """Names of which a method moves something."""
     with_dimensions: frozenset[str] = frozenset()
     """Names of which an item is read."""
+    computed: frozenset[str] = frozenset()
+    """Names that are used as tensors, and not only they, may be."""
 
 
 def name_uses(uses: Uses) -> NameUses:
@@ -92,7 +95,11 @@ def name_uses(uses: Uses) -> NameUses:
     placed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.PLACED) is not None)
     moved = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.MOVED) is not None)
     indexed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.DIMENSIONS) is not None)
-    return NameUses(tensors, certain, items, placed, moved, indexed)
+    computed = frozenset(name for name, signs in uses.signs.items() if not _COMPUTED.isdisjoint(signs))
+    return NameUses(tensors, certain, items, placed, moved, indexed, computed)
+
+
+_COMPUTED = frozenset({rows.COMPUTED, rows.NO_NUMBER})
 
 
 def _tensor_grade_beside_modules(name: str, signs: Signs) -> Grade | None:
@@ -135,6 +142,12 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     name = param.name.value
     tensor, module = tensor_grade(signs), grade_of(signs, Shows.MODULE)
     array = grade_of(signs, Shows.ARRAY)
+    no_tensor = grade_of(signs, Shows.NO_TENSOR) is not None
+    if grade_of(signs, Shows.OTHERWISE) is not None or (no_tensor and tensor is Grade.CERTAIN):
+        # A tensor is bound to the name later on; or it is a class that looks like one: it has what no tensor has.
+        tensor, no_tensor = None, grade_of(signs, Shows.ITEMS) is None
+    if names.names_a_tensordict(name) and param.annotation is None:
+        return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED)
     certain = tensor is Grade.CERTAIN
     shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and not _imports_arrays(imports)
     if (name == "device" or name.endswith("_device")) and not certain and module is None:
@@ -155,7 +168,6 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if number and tensor is None and grade_of(signs, Shows.SIZE) is not None and param.annotation is None:
         return Held(Role.HOST)
     doubted = grade_of(signs, Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
-    no_tensor = grade_of(signs, Shows.NO_TENSOR) is not None
     if param.annotation is None:
         by_docstring = annotated(documented.replace("tensor", "Tensor"), imports) if documented else None
         if by_docstring is Role.TENSOR and array is not Grade.CERTAIN:
@@ -177,9 +189,11 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
-    several = grade_of(signs, Shows.SEVERAL) is not None and not no_tensor
+    unpacked = grade_of(signs, Shows.UNPACKED) is not None
+    several = (unpacked or grade_of(signs, Shows.SEVERAL) is not None) and not no_tensor
     # A tensor may be gone through as well: what is called as one is one.
-    named = names.names_a_tensor(name) or names.names_a_plain_value(name) or names.names_a_module(name)
+    named = names.names_a_plain_value(name) or names.names_a_module(name)
+    named = named or (names.names_a_tensor(name) and not unpacked)
     if param.annotation is None and several and not named:
         return Held(Role.SEVERAL)
     if param.annotation is None and not (doubted and not no_tensor):
@@ -204,7 +218,7 @@ def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, besid
     return Held(Role.ANYTHING)
 
 
-_ARRAYS = frozenset({"numpy", "PIL", "jax", "pandas", "scipy", "cv2", "skimage", "tensorflow", "cupy"})
+_ARRAYS = frozenset({"numpy", "sklearn", "PIL", "jax", "pandas", "scipy", "cv2", "skimage", "tensorflow", "cupy"})
 
 
 def _imports_arrays(imports: ImportTable) -> bool:

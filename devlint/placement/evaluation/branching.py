@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from devlint.placement.calls.attributes import of_self
+from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_state import AbstractState, join
-from devlint.placement.domain.abstract_values import Self, Tensor
+from devlint.placement.domain.abstract_values import NONE, Self, Tensor
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.state.conditions import Condition
+from devlint.placement.state.later_stores import is_stored_by_others
 
 
 def branch(interp: Interpreter, condition: Condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
@@ -36,7 +38,10 @@ def _keep_attributes(interp: Interpreter, stored: AbstractState, kept: AbstractS
         owner = stored.values.get(root)
         if name.isidentifier() and isinstance(owner, Self):
             value = of_self(interp, owner, name)
-            if isinstance(value, Tensor):
+            if value == NONE and not is_stored_by_others(interp, owner.info, name):
+                # `if self.grid is None: self.grid = ...`: where it is not None, an earlier call stored it here.
+                value = stored.values[path]
+            if isinstance(value, Tensor) and not moves_itself(owner.info, name):
                 kept.values[path] = value
 
 

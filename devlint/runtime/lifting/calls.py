@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import torch
@@ -18,8 +21,9 @@ from devlint.runtime.failure import is_about_devices, words_of
 from devlint.runtime.labels import device_of, set_device
 from devlint.runtime.lifting.copies import Copies
 from devlint.runtime.lifting.handed_in import HandedIn
-from devlint.runtime.lifting.reachable import kept_plainly, moves_by_itself, tensors_in
+from devlint.runtime.lifting.reachable import devices_kept, kept_plainly, moves_by_itself, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
+from devlint.runtime.lifting.targets import is_building, replaced
 from devlint.runtime.observation import Observation
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.traces import Trace, set_trace
@@ -60,7 +64,8 @@ class Lifter:
         targets: list[tuple[Any, str]] = [(nn.Module, "__call__"), *more]
         before = [vars(owner)[name] for owner, name in targets]
         for (owner, name), function in zip(targets, before, strict=True):
-            setattr(owner, name, self._lifting(function))
+            wrap = self._building if is_building((owner, name)) else self._lifting
+            setattr(owner, name, replaced(function, wrap))
         try:
             with self._handed_in.followed():
                 yield
@@ -71,15 +76,27 @@ class Lifter:
     def _lifting(self, function: Any) -> Any:
         lifter = self
 
+        @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if lifter._local.lifting:
                 return function(*args, **kwargs)
             return lifter._call(function, args, kwargs)
 
-        for name in ("__name__", "__qualname__", "__module__", "__doc__", "__wrapped__"):
-            with contextlib.suppress(AttributeError):
-                setattr(call, name, getattr(function, name))
         return call
+
+    def _building(self, function: Any) -> Any:
+        """What builds a Module calls methods of it as well; none of them is lifted before it is built and moved."""
+        local = self._local
+
+        @functools.wraps(function)
+        def build(*args: Any, **kwargs: Any) -> Any:
+            before, local.lifting = local.lifting, True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                local.lifting = before
+
+        return build
 
     def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self._one_at_a_time.acquire(blocking=False):
@@ -88,14 +105,15 @@ class Lifter:
         self._local.lifting = True
         try:
             modules = [value for value in (*args, *kwargs.values()) if isinstance(value, nn.Module)]
-            tensors = list(tensors_in(*args, *kwargs.values()))
+            holders: list[dict[str, Any]] = []
+            tensors = list(tensors_in(*args, *kwargs.values(), holders=holders))
             _check(modules, tensors)
             snapshot = Snapshot(modules, tensors)
         except NotLifted as reason:
             self.not_lifted[str(reason)] += 1
             return function(*args, **kwargs)
         else:
-            return self._lifted_call(function, args, kwargs, modules, tensors, snapshot)
+            return self._lifted_call(function, args, kwargs, modules, tensors, holders, snapshot)
         finally:
             self._local.lifting = False
             self._one_at_a_time.release()
@@ -107,6 +125,7 @@ class Lifter:
         kwargs: dict[str, Any],
         modules: list[nn.Module],
         tensors: list[torch.Tensor],
+        holders: list[dict[str, Any]],
         snapshot: Snapshot,
     ) -> Any:
         seen: list[Observation] = []
@@ -114,6 +133,7 @@ class Lifter:
             with (
                 observe(self._machine, seen.append, device=self._device) as session,
                 _devices_of_movers(modules, CPU, self._device),
+                _devices_of_holders(holders, CPU, self._device),
             ):
                 self._mark_kept(modules, tensors)
                 run = self._with_claims if self._machine.simulated else self._with_copies
@@ -183,7 +203,13 @@ class Lifter:
         for part in (part for module in modules for part in module.modules()):
             for _, tensor in kept_plainly(part):
                 if id(tensor) not in moved and tensor not in self._handed_in:
-                    set_trace(tensor, Trace(births=((type(part).__init__.__code__, 0),)))
+                    set_trace(tensor, Trace(births=((_code_of(type(part).__init__), 0),)))
+
+
+def _code_of(function: Any) -> CodeType:
+    """Of the function itself, where what is lifted stands for it."""
+    code: CodeType = inspect.unwrap(function).__code__
+    return code
 
 
 def _kept_by(modules: list[nn.Module]) -> list[torch.Tensor]:
@@ -225,6 +251,20 @@ def _devices_of_movers(modules: list[nn.Module], before: torch.device, after: to
         for part, name in changed:
             if vars(part).get(name) == after:
                 vars(part)[name] = before
+
+
+@contextlib.contextmanager
+def _devices_of_holders(holders: list[dict[str, Any]], before: torch.device, after: torch.device) -> Iterator[None]:
+    """An object that is no Module makes its tensors where it was told to: there, as all that it holds."""
+    changed = [(held, name, held[name]) for held in holders for name in devices_kept(held, before)]
+    for held, name, told in changed:
+        held[name] = after if isinstance(told, torch.device) else str(after)
+    try:
+        yield
+    finally:
+        for held, name, told in changed:
+            if held.get(name) in (after, str(after)):
+                held[name] = told
 
 
 def _devices_back(modules: list[nn.Module], device: torch.device) -> None:

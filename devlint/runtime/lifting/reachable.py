@@ -12,17 +12,27 @@ from typing import Any
 import torch
 from torch import nn
 from torch.utils import _pytree as pytree
+from torch.utils.data import DataLoader, Dataset, Sampler
 
-DEPTH = 4
-"""How many objects deep tensors are looked for."""
+DEPTH = 12
+"""How many objects and containers deep tensors are looked for: an operator made of operators keeps them in tuples."""
 
-_MOST = 10_000
+_MOST = 20_000
+"""Objects that are looked into for one call."""
+
 FIXED = (str, bytes, int, float, complex, bool, type(None), type, torch.device, torch.dtype)
 _MOVERS = ("_apply", "to", "cuda")
+_DEVICE_NAMES = frozenset(("device", "_device"))
+_OF_TORCH = frozenset(vars(nn.Module()))
+_ON_THE_HOST = (Dataset, DataLoader, Sampler)
+"""What they hold stays on the host, whoever uses them: batches are moved, not the data."""
 
 
-def tensors_in(*values: Any) -> Iterator[torch.Tensor]:
-    """Every tensor reachable from the values: through pytrees, dataclasses, ``__dict__``, and what functions hold."""
+def tensors_in(*values: Any, holders: list[dict[str, Any]] | None = None) -> Iterator[torch.Tensor]:
+    """Every tensor reachable from the values: through pytrees, dataclasses, ``__dict__``, and what functions hold.
+
+    ``holders`` is given the attributes of the objects on the way, but for Modules, that remember a device.
+    """
     seen: set[int] = set()
     level = list(values)
     for _ in range(DEPTH + 1):
@@ -35,9 +45,12 @@ def tensors_in(*values: Any) -> Iterator[torch.Tensor]:
                 yield value
             elif isinstance(value, nn.Module):
                 yield from of_module(value)
-            else:
+                following += _given_to(value)
+            elif not isinstance(value, _ON_THE_HOST):
+                if holders is not None and not _DEVICE_NAMES.isdisjoint(held := getattr(value, "__dict__", {})):
+                    holders.append(held)
                 following += _parts(value)
-        level = following[:_MOST]
+        level = following[: max(0, _MOST - len(seen))]
 
 
 def of_module(module: nn.Module) -> Iterator[torch.Tensor]:
@@ -50,6 +63,33 @@ def of_module(module: nn.Module) -> Iterator[torch.Tensor]:
     for part in module.modules():
         if moves_by_itself(part):
             yield from (tensor for _, tensor in kept_plainly(part))
+
+
+def _given_to(module: nn.Module) -> list[Any]:
+    """The objects that its parts keep, and that are no tensors: whoever made them made them where the module is to be.
+
+    A tensor that a part itself keeps stays behind, see `kept_plainly`.
+    """
+    found: list[Any] = []
+    for part in module.modules():
+        for name, value in vars(part).items():
+            if name in _OF_TORCH or isinstance(value, FIXED):
+                continue
+            if isinstance(value, Mapping):
+                value = list(value.values())
+            values = list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
+            found += [each for each in values if not isinstance(each, (torch.Tensor, nn.Module, *FIXED))]
+    return found
+
+
+def devices_kept(attributes: dict[str, Any], device: torch.device) -> list[str]:
+    """The attributes by which an object remembers this device for all that it makes."""
+    same = (device, str(device))
+    return [
+        name
+        for name in _DEVICE_NAMES
+        if isinstance(attributes.get(name), (torch.device, str)) and attributes[name] in same
+    ]
 
 
 def moves_by_itself(module: nn.Module) -> bool:

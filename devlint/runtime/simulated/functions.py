@@ -54,7 +54,7 @@ class ClaimingMode(TorchFunctionMode):
         if "generator" in kwargs:
             check_generator(self.machine, args, kwargs)
         before, inside = local.call, local.inside
-        local.call = args
+        local.call = (*args, *kwargs.values()) if kwargs else args
         try:
             # A body that asks its base class comes here again under its own name: that is the C++ function.
             if type(func) is FunctionType and func is not inside:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from planting.mutant import Mutant, planted
 from planting.places import Move, is_loader, move
 from planting.source import File, Scope
-from planting.stranded import Flow, cpu_start, is_tensor_type
+from planting.starting import cpu_start, starts_elsewhere
+from planting.stranded import Flow, is_tensor_type
 
 _LABEL = re.compile(r"(label|target|tgt|truth|annot|(^|_)gt|^y$|^y_)", re.IGNORECASE)
 _ATTRIBUTES_OF_TENSORS = frozenset(
@@ -56,10 +57,10 @@ def forgotten(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
     """forget: one of several values that a function moves to one place stays where it is. label: it is the target.
 
     They are moved by statements of one block (``a = a.to(device)``; ``a.to(device)`` only for what is called, or is
-    otherwise a module), or in one statement; the forgotten one is read afterwards, and not only to be registered as a
-    buffer or a parameter, which the module moves with itself. A label is named so, in a training
-    or validation step or a loop over a loader, unpacked beside what else is
-    moved.
+    otherwise a module), or in one statement. The forgotten one is on the CPU (as for drop-move), and meets another one
+    of them, or what sits on the function's device, in an operation, in a call of a model or by being called. What comes
+    from the caller may have been there all along, and what is only kept, returned or handed on may meet nothing. A
+    label is named so, in a training or validation step or a loop over a loader, unpacked beside what else is moved.
     """
     for group in _groups(file, flow):
         for one in group:
@@ -69,6 +70,11 @@ def forgotten(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
                 case ast.Assign(), ast.Name(id=name) if not _read_after(flow, name, parent):
                     continue
             statement = _own_statement(file, one)
+            beside = {other.value.id for other in group if other is not one and isinstance(other.value, ast.Name)}
+            if not (flow.calls(one.value, beside) if isinstance(parent, ast.Expr) else flow.meets(one.call, beside)):
+                continue
+            if not starts_elsewhere(file, flow, one.call, one.value):
+                continue
             if statement is None:
                 yield planted(kind, file, scope, (file.replaced(one.call, file.text(one.value)),))
             else:

@@ -87,14 +87,14 @@ def _run(answer: Answer, suite: Suite, source: Path, copy: Path, directory: Path
             return Ran(answer, "not reached")
         after = _outcome(suite, copy, directory, mutant.path, marked(file.edited(mutant.edits), mutant.function, mark))
     finally:
-        _write(copy / mutant.path, released)
+        write(copy / mutant.path, released)
     new = sorted(after - before)
     return Ran(answer, "fails", new[0]) if new else Ran(answer, "the same")
 
 
 def _outcome(suite: Suite, copy: Path, directory: Path, path: str, text: bytes) -> frozenset[str]:
     """The tests that do not pass, and the findings of the run."""
-    _write(copy / path, text)
+    write(copy / path, text)
     report = directory / "mutant.json"
     report.unlink(missing_ok=True)
     outcome = run(suite, copy, directory, 1, "mutant", "--devlint", "--devlint-warn", f"--devlint-report={report}")
@@ -120,7 +120,7 @@ def marked(text: bytes, function: str, mark: Path) -> bytes:
     return b"".join(lines)
 
 
-def _write(place: Path, text: bytes) -> None:
+def write(place: Path, text: bytes) -> None:
     """A new file: the old one is a link to the suite's own. Compiled code of the same second would pass for it."""
     place.unlink()
     place.write_bytes(text)

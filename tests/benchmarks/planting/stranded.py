@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import re
 
-from planting.places import FACTORIES, creates, device_argument, is_loader, move
+from planting.places import FACTORIES, device_argument, move
 from planting.source import File, Function, Scope
 
-_KEEPS = frozenset(
+KEEPS = frozenset(
     "view reshape unsqueeze squeeze expand repeat float long int bool half double bfloat16 flatten unflatten transpose "
     "permute clone contiguous detach cumsum cumprod exp log sqrt pow sin cos tanh sigmoid neg abs softmax log_softmax "
     "mul_ div_ add_ sub_ fill_ zero_ uniform_ normal_ clamp clamp_ masked_fill masked_fill_ repeat_interleave roll "
@@ -70,6 +70,12 @@ class Flow:
 
     def stores(self, name: str) -> int:
         return len(self._stores.get(name, []))
+
+    def stores_but(self, name: str, one: ast.expr) -> list[ast.expr] | None:
+        """What a name is bound to besides ``one``; None where it is a parameter, or bound by no plain assignment."""
+        stores = self._stores.get(name, [])
+        known = [store for store in stores if store is not None]
+        return None if len(known) < len(stores) or name in self._parameters() else [s for s in known if s is not one]
 
     def _parameters(self) -> set[str]:
         return {argument.arg for argument in arguments(self.scope.node)}
@@ -142,7 +148,7 @@ class Flow:
                 return self.flows(left, starts, names) or self.flows(right, starts, names)
             case ast.Subscript(value=value, slice=index):
                 return _keeps_dimensions(index) and self.flows(value, starts, names)
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _KEEPS:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in KEEPS:
                 return self.flows(value, starts, names)
             case ast.Call() if self.is_operation(node):
                 return any(self.flows(operand, starts, names) for operand in operands(node))
@@ -181,6 +187,62 @@ class Flow:
                 case ast.Call(func=func, args=args) if self.is_layer(func) or _is_model(func):
                     if any(self.flows(argument, starts, names) for argument in args):
                         return True
+        return False
+
+    def meets(self, start: ast.expr, beside: set[str]) -> bool:
+        """Whether ``start``, were it left where it was, meets what sits on the function's device, or one of ``beside``.
+
+        Seen: an operation with both, a call of a model with it, or its call with them. A name that holds it and is
+        moved again, or taken to the host, or bound to more than this, is none.
+        """
+        names = self._holding({start}, set())
+        others = self._holding(set(), (self.placed | beside) - names) - names
+        if any(self._is_taken_away(node, start, names) for node in self.nodes):
+            return False
+        return any(self._meets_at(node, start, names, others) for node in self.nodes)
+
+    def _holding(self, starts: set[ast.AST], names: set[str]) -> set[str]:
+        """The names that hold what these are, or what is computed of it; not those that are bound over and over."""
+        while more := {
+            name
+            for name, stores in self._stores.items()
+            if name not in names and len(stores) <= 2
+            if any(store is not None and self.flows(store, starts, names) for store in stores)
+        }:
+            names = names | more
+        return names
+
+    def calls(self, module: ast.expr, beside: set[str]) -> bool:
+        """Whether a module that was left where it was is called with what sits on the function's device."""
+        text = ast.unparse(module)
+        return any(
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) == text
+            and any(self.is_placed(argument, self.placed | beside) for argument in node.args)
+            for node in self.nodes
+        )
+
+    def _is_taken_away(self, node: ast.AST, start: ast.expr, names: set[str]) -> bool:
+        own = isinstance(start, ast.Call) and node is start.func
+        return (
+            isinstance(node, ast.Attribute) and node.attr in _HOST and not own and self.flows(node.value, set(), names)
+        )
+
+    def _meets_at(self, node: ast.AST, start: ast.expr, names: set[str], others: set[str]) -> bool:
+        if getattr(node, "end_lineno", 0) < start.lineno:
+            return False
+        starts: set[ast.AST] = {start}
+        sides = self._sides(node)
+        own = [one for one in sides if self.flows(one, starts, names)]
+        if own and any(self.is_placed(one, others) for one in sides if one not in own):
+            return True
+        match node:
+            case ast.Call(func=func, args=args) if self.is_layer(func) or _is_model(func):
+                return any(self.flows(argument, starts, names) for argument in args)
+            case ast.Call(func=ast.Name(id=name), args=args) if name in names:
+                return any(self.is_placed(argument, others) for argument in args)
+            case ast.Call(func=ast.Name(id=name), args=args) if name in others:
+                return any(self.flows(argument, starts, names) for argument in args)
         return False
 
     def _sides(self, node: ast.AST) -> list[ast.expr]:
@@ -276,32 +338,3 @@ def _layers(file: File, owner: ast.ClassDef | None) -> set[str]:
                     layer = name.startswith("torch.nn.") and _LAYERS.fullmatch(name.split(".")[-1]) is not None
                     kinds.setdefault(target.attr, []).append(layer)
     return {name for name, stores in kinds.items() if all(stores)}
-
-
-def cpu_start(file: File, flow: Flow, node: ast.expr) -> bool:
-    """Whether a value is on the CPU: made there in the function, or handed out by a loader."""
-    seen: set[str] = set()
-    while True:
-        if creates(file, node):
-            return True
-        match node:
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _KEEPS:
-                node = value
-            case ast.Name(id=name) if name not in seen:
-                seen.add(name)
-                if any(_loop_of(file, n, name) for n in flow.nodes):
-                    return flow.stores(name) <= 2
-                store = flow.only_store(name)
-                if store is None:
-                    return False
-                node = store
-            case _:
-                return False
-
-
-def _loop_of(file: File, node: ast.AST, name: str) -> bool:
-    return (
-        isinstance(node, ast.For)
-        and is_loader(file, node.iter)
-        and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.target))
-    )

@@ -17,7 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from typed.annotation import Kind, kind_of
-from typed.places import Place, functions, parameters, torch_modules, typed
+from typed.definitions import Place, functions, parameters
+from typed.places import torch_modules, typed
 from typed.revealing import Spot, claims, revealing
 
 

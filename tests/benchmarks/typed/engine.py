@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from typed.annotation import KINDS, Kind
-from typed.places import Place, Typed
+from typed.definitions import Place
+from typed.places import Typed
 
 
 class Engine(Protocol):
@@ -31,10 +32,20 @@ class Engine(Protocol):
                 slashes). All of it may be used: imports lead from one to the other.
             asked: The paths of which something is wanted. Answers for others are not counted.
 
-        A place is ``Place(path, qualname, name)``: ``qualname`` as in :func:`typed.places.functions`, ``name`` the
+        A place is ``Place(path, qualname, name)``: ``qualname`` as in :func:`typed.definitions.functions`, ``name`` the
         parameter's, or ``"return"``. ``*args``, ``**kwargs``, ``self`` and ``cls`` are not asked for. A claim of
         ``"other"`` (certainly none of the five kinds) or ``"mixed"`` (one of several) counts as no claim.
         """
+        ...
+
+
+@runtime_checkable
+class Graded(Protocol):
+    """An engine that says as well of which of its claims it is certain."""
+
+    @property
+    def certain(self) -> Collection[Place]:
+        """The places of its last answer whose claim rests on no convention."""
         ...
 
 
@@ -88,7 +99,7 @@ class ByParameterName:
     def infer(self, files: Mapping[str, str], asked: Collection[str]) -> Mapping[Place, Kind]:
         import ast
 
-        from typed.places import functions, parameters
+        from typed.definitions import functions, parameters
 
         found: dict[Place, Kind] = {}
         for path in asked:

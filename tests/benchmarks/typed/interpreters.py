@@ -13,7 +13,7 @@ from pathlib import Path
 
 from typed.annotation import Kind, kind_of_text
 from typed.checkers import is_module_of, written
-from typed.places import Place
+from typed.definitions import Place
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from typed.aliases import Aliases
 from typed.annotation import Kind, is_device_by_name, kind_of
+from typed.contradictions import contradicted
+from typed.definitions import Place, functions, parameters
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = TypeVar("Definition", ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-class Place(NamedTuple):
-    """A parameter, or with ``return`` for its name the result, of a function."""
-
-    path: str
-    qualname: str
-    """``Class.method``; functions of functions follow theirs: ``outer.inner``."""
-    name: str
 
 
 @dataclass(frozen=True)
@@ -41,40 +34,19 @@ def torch_modules() -> frozenset[str]:
     return frozenset(name for name, c in vars(nn).items() if isinstance(c, type) and issubclass(c, nn.Module))
 
 
-def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function, ast.ClassDef | None]]:
-    """Every function with its qualified name and its class."""
-    yield from _functions(tree, prefix, None)
-
-
-def _functions(
-    tree: ast.AST, prefix: str, owner: ast.ClassDef | None
-) -> Iterator[tuple[str, Function, ast.ClassDef | None]]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, Function):
-            yield prefix + node.name, node, owner
-            yield from _functions(node, f"{prefix}{node.name}.", None)
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node, f"{prefix}{node.name}.", node)
-        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-            yield from _functions(node, prefix, owner)
-
-
-def parameters(node: Function, owner: ast.ClassDef | None) -> list[ast.arg]:
-    """Without ``self`` and ``cls``, ``*args`` and ``**kwargs``."""
-    found = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
-    return found[1:] if owner is not None and not static and found[:1] == node.args.args[:1] else found
-
-
 def typed(files: Mapping[str, str]) -> Typed:
-    """What these files annotate. A name that is defined twice is left out, and so is what ``overload`` declares."""
+    """What these files annotate. A name that is defined twice is left out, and so is what ``overload`` declares.
+
+    Annotations that contradict one another do not tell.
+    """
     trees = {path: ast.parse(text) for path, text in files.items()}
     modules = _modules(trees)
     tensors: dict[str, ast.expr] = {name: ast.Name("Tensor") for name in _derived(trees, {"Tensor"}) - {"Tensor"}}
+    aliases = Aliases(trees)
     truth: dict[Place, Kind] = {}
     doubled: set[Place] = set()
     for path, tree in trees.items():
-        aliases = tensors | _aliases(tree)
+        known = tensors | aliases.of(path)
         for qualname, node, owner in functions(tree):
             if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue
@@ -85,25 +57,31 @@ def typed(files: Mapping[str, str]) -> Typed:
                 place = Place(path, qualname, name)
                 if place in truth:
                     doubled.add(place)
-                kind = kind_of(annotation, modules.__contains__, aliases)
+                kind = kind_of(annotation, modules.__contains__, known)
                 if kind is not None and annotation is not None:
                     truth[place] = "device" if is_device_by_name(name, annotation) else kind
-    return Typed({place: kind for place, kind in truth.items() if place not in doubled}, modules)
+    doubted = contradicted(trees, truth)
+    told = {place: "mixed" if place in doubted else kind for place, kind in truth.items() if place not in doubled}
+    return Typed(told, modules)
 
 
-def _aliases(tree: ast.Module) -> dict[str, ast.expr]:
-    """Types that a file gives a name: ``Batch = tuple[Tensor, Tensor]``."""
-    return {
-        node.targets[0].id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Subscript | ast.BinOp)
-    }
+_OF_LIBRARIES = frozenset({"LightningModule", "PreTrainedModel", "TensorDictModule", "GraphModule"})
+"""Modules of torch and of libraries that nothing else is called like."""
+_BY_IMPORT = frozenset({("torchmetrics", "Metric")})
+"""Modules of libraries, where they are imported from there: other classes are called so as well."""
 
 
 def _modules(trees: Mapping[str, ast.Module]) -> frozenset[str]:
-    return _derived(trees, {*torch_modules(), "LightningModule", "PreTrainedModel", "TensorDictModule"})
+    imported = {
+        alias.asname or alias.name
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level == 0
+        for alias in node.names
+        if ((node.module or "").split(".")[0], alias.name) in _BY_IMPORT
+    }
+    defined = {node.name for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return _derived(trees, {*torch_modules(), *_OF_LIBRARIES, *(imported - defined)})
 
 
 def _derived(trees: Mapping[str, ast.Module], known: set[str]) -> frozenset[str]:

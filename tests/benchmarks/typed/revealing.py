@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from typed.annotation import IsModule, Kind, kind_of_text
-from typed.places import Function, Place, functions, parameters
+from typed.definitions import Function, Place, functions, parameters
 
 Spot = tuple[str, int]
 """A path and a line; after ``ast.unparse`` there is one statement on a line."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from typed.annotation import Kind
-from typed.places import Function, Place, functions, parameters
+from typed.definitions import Function, Place, functions, parameters
 from typed.signs import uses
 
 

@@ -1,0 +1,1 @@
+"""Bugs that maintainers fixed, reached by the tests of their own projects, before the fix and after it."""

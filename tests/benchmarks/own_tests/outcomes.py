@@ -1,0 +1,186 @@
+"""What runs before and after a fix say of a bug, and the table of all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from own_tests.choosing import Spot
+from own_tests.running import SuiteRun
+from places import Bug
+
+Finding = dict[str, Any]
+
+_SEEN = ("confirmed", "refuted", "inconclusive")
+"""Verdicts on a line that a run of ``devlint confirm`` came to."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One commit: where the bug is, or was, and what ran there."""
+
+    spot: Spot
+    path: str
+    run: SuiteRun
+    auto: tuple[Finding, ...] = ()
+    """What ``devlint confirm --auto`` said of the file, where the tests did not come to the line."""
+
+    @property
+    def by_tests(self) -> bool:
+        """A constructor runs on the CPU, as it should; what it made is met by the calls that are lifted."""
+        return self.run.lifted > 0 or (self.spot.is_constructor and self.run.ran > 0)
+
+    @property
+    def by_entry(self) -> bool:
+        return any(
+            (finding["verdict"] or {}).get("state") in _SEEN and is_at(finding, self.path, self.spot)
+            for finding in self.auto
+        )
+
+    @property
+    def said(self) -> tuple[Finding, ...]:
+        """What the runs saw; of ``devlint confirm`` only what it confirmed."""
+        confirmed = (f for f in self.auto if (f["verdict"] or {}).get("state") == "confirmed")
+        return (*self.run.findings, *confirmed)
+
+    @property
+    def at_bug(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.said if is_at(finding, self.path, self.spot))
+
+
+def is_at(finding: Finding, path: str, spot: Spot) -> bool:
+    """Whether it is in the function of the bug, or a value that it speaks of comes from the bug's line."""
+    if finding["path"] == path and finding["line"] in spot.function:
+        return True
+    operands = (finding["verdict"] or {}).get("operands", ())
+    if spot.is_constructor:
+        # Of what a module keeps, the constructor is known and the attribute, not the line.
+        born = [(o["born"], o["name"].rpartition(".")[2]) for o in operands if o["born"]]
+        if any(p["path"] == path and p["line"] in spot.function and name in spot.names for p, name in born):
+            return True
+    places = [operand[way] for operand in operands for way in ("born", "moved", "computed") if operand[way]]
+    return any(place["path"] == path and place["line"] in spot.lines for place in places)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A bug whose project could be run, or the reason why it could not."""
+
+    bug: Bug
+    project: str
+    before: Side | None
+    after: Side | None
+    trouble: str = ""
+    explained: frozenset[tuple[str, str]] = frozenset()
+    """Path and scope of findings after the fix that were read, and are so."""
+
+    @property
+    def ran(self) -> bool:
+        return self.before is not None and not self.trouble
+
+    @property
+    def reached(self) -> bool:
+        return self.before is not None and self.ran and (self.before.by_tests or self.before.by_entry)
+
+    @property
+    def found(self) -> bool:
+        return self.before is not None and self.reached and bool(self.before.at_bug)
+
+    @property
+    def gone(self) -> bool:
+        return self.found and self.after is not None and not self.after.at_bug
+
+    @property
+    def elsewhere(self) -> bool:
+        """Not at its place, but by what it leads to: a finding that the fix takes away."""
+        if self.before is None or self.after is None or not self.reached or self.found:
+            return False
+        after = {(finding["path"], finding["scope"], finding["code"]) for finding in self.after.said}
+        return any((finding["path"], finding["scope"], finding["code"]) not in after for finding in self.before.said)
+
+    @property
+    def unexplained(self) -> tuple[Finding, ...]:
+        said = self.after.said if self.after is not None else ()
+        return tuple(finding for finding in said if (finding["path"], finding["scope"]) not in self.explained)
+
+    @property
+    def verdict(self) -> str:
+        if not self.ran:
+            return "cannot run"
+        if not self.reached:
+            return "fails by itself" if self.before is not None and self.before.run.broken else "not reached"
+        if self.elsewhere:
+            return "elsewhere"
+        return "gone" if self.gone else "still there" if self.found else "missed"
+
+
+def read_explained(file: Path) -> dict[str, dict[tuple[str, str], str]]:
+    """By project: path and scope of a finding, and why it is right to say it of code after the fix."""
+    explained: dict[str, dict[tuple[str, str], str]] = {}
+    for line in file.read_text("utf-8").splitlines():
+        record = json.loads(line)
+        explained.setdefault(record["project"], {})[record["path"], record["scope"]] = record["why"]
+    return explained
+
+
+HEAD = ["project", "bugs tried", "ran", "reached", "by an entry", "found", "gone", "shown elsewhere", "false"]
+
+
+def table(outcomes: Iterable[Outcome]) -> list[list[str]]:
+    """A row for each project, the largest first, and the total."""
+    outcomes = list(outcomes)
+    names = {outcome.project for outcome in outcomes}
+    groups = [(name, [outcome for outcome in outcomes if outcome.project == name]) for name in names]
+    groups.sort(key=lambda group: (-len(group[1]), group[0]))
+    return [HEAD, *(_row(name, own) for name, own in groups), _row("total", outcomes)]
+
+
+def _row(name: str, outcomes: list[Outcome]) -> list[str]:
+    counts = (
+        len(outcomes),
+        sum(outcome.ran for outcome in outcomes),
+        sum(outcome.reached for outcome in outcomes),
+        sum(outcome.reached and outcome.before is not None and not outcome.before.by_tests for outcome in outcomes),
+        sum(outcome.found for outcome in outcomes),
+        sum(outcome.gone for outcome in outcomes),
+        sum(outcome.elsewhere for outcome in outcomes),
+        sum(len(outcome.unexplained) for outcome in outcomes),
+    )
+    return [name, *map(str, counts)]
+
+
+def record_of(outcome: Outcome) -> dict[str, Any]:
+    """One bug for the JSON file."""
+
+    def side(one: Side | None) -> dict[str, Any] | None:
+        if one is None:
+            return None
+        return {
+            "tests": list(one.run.tests),
+            "ran": one.run.ran,
+            "lifted": one.run.lifted,
+            "broken": one.run.broken,
+            "passed": one.run.passed,
+            "failed": one.run.failed,
+            "at_bug": [told(finding) for finding in one.at_bug],
+            "others": [told(finding) for finding in one.said if finding not in one.at_bug],
+        }
+
+    bug = outcome.bug
+    return {
+        "id": bug.id,
+        "project": outcome.project,
+        "kind": bug.kind,
+        "cause": bug.cause,
+        "verdict": outcome.verdict,
+        "why_not": outcome.trouble,
+        "before": side(outcome.before),
+        "after": side(outcome.after),
+    }
+
+
+def told(finding: Finding) -> str:
+    return f"{finding['path']}:{finding['line']} {finding['scope']} {finding['code']}: {finding['message'][:160]}"

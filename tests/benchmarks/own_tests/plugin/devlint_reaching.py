@@ -1,0 +1,245 @@
+"""A pytest plugin: which statements the tests ran, and which of them in a lifted call; old names for old programs.
+
+It is loaded into the project's own interpreter, and told by a file that ``DEVLINT_REACHING`` names:
+
+    {"file": PATH, "lines": [..], "names": [..], "absent": [..], "words": [..], "seconds": N, "enough": N, "out": PATH}
+
+``out`` then has ``{"ran": [tests], "lifted": [tests], "broken": [tests], "passed": N, ..., "stopped": WHY}``; broken
+are those that came to a line and fail by themselves. The run is over when ``enough`` tests came to one when lifted,
+or when the time is up; the test that runs then comes to its end.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.metadata
+import importlib.util
+import json
+import os
+import signal
+import sys
+import time
+import types
+from collections.abc import Generator
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+_LONGEST_TEST = 30.0
+"""Seconds that a test may take longer than there is time; then it is interrupted, and what was seen is told."""
+
+_VERSION = "99.0.0"
+"""What a project that is not installed says of its version."""
+
+
+class Nobodys(type):
+    """Of classes that are not had: whatever is asked of one is another."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _class_of(cls.__module__, name)
+
+
+def _class_of(module: str, name: str) -> type:
+    def refuse(self: Any, *arguments: Any, **named: Any) -> None:
+        pytest.skip(f"{module} is not installed")
+
+    return Nobodys(name, (), {"__init__": refuse, "__module__": module})
+
+
+class Absent(types.ModuleType):
+    """A package that is not had: what it holds are classes, of which nobody can make one."""
+
+    __path__: ClassVar[list[str]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _class_of(self.__name__, name)
+
+
+class AbsentFinder(MetaPathFinder, Loader):
+    """The packages that are not had, and the module with the version that a build of the project would have made."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name.partition(".")[0] in self._names or name.rpartition(".")[2] in ("version", "_version"):
+            return ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return Absent(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        module.__version__ = module.version = _VERSION  # type: ignore[attr-defined]
+
+
+class Reaching:
+    """Told by the program itself when one of its statements runs: a call stands before each when its file is compiled.
+
+    Tracing would tell as well, and take as long as the tests.
+    """
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self._words: list[str] = told["words"]
+        self._enough, self._seconds, self._out = told["enough"], told["seconds"], told["out"]
+        self._test = ""
+        self._ran: dict[str, None] = {}
+        self._lifted: dict[str, None] = {}
+        self._broken: dict[str, None] = {}
+        self._states = {"passed": 0, "failed": 0, "skipped": 0}
+        self._stopped = ""
+        self._start = 0.0
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
+        self._test = item.nodeid
+        if not self._start:
+            self._start = time.monotonic()
+            signal.signal(signal.SIGALRM, self._interrupt)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds + _LONGEST_TEST)
+        result = yield
+        if len(self._lifted) >= self._enough:
+            self._stopped = f"{self._enough} tests came there"
+        elif time.monotonic() - self._start > self._seconds:
+            self._stopped = "the time was up"
+        if self._stopped:
+            item.session.shouldstop = self._stopped
+        return result
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """First the tests that name what has the bug, by their own name or in what they call."""
+        items.sort(key=lambda item: -self._rank(item))
+
+    def _rank(self, item: pytest.Item) -> int:
+        function = getattr(item, "function", None)
+        names = getattr(getattr(function, "__code__", None), "co_names", ())
+        own = item.nodeid.rpartition("::")[2].lower()
+        return sum(2 * (word in names) + (word.strip("_").lower() in own) for word in self._words)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self._states[report.outcome] += 1
+        if report.failed and report.nodeid in self._ran:
+            self._broken[report.nodeid] = None
+        self._write()  # a run that is ended by its time limit has told what it came to
+
+    def pytest_sessionfinish(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        told: dict[str, Any] = {"ran": list(self._ran), "lifted": list(self._lifted), "broken": list(self._broken)}
+        told |= {"stopped": self._stopped, **self._states}
+        Path(self._out).write_text(json.dumps(told), encoding="utf-8")
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        self._stopped = "a test did not end"
+        raise KeyboardInterrupt
+
+    def reached(self) -> None:
+        """A statement that matters is about to run."""
+        self._ran[self._test] = None
+        import torch
+
+        # Only the simulated machine has a device, and only a lifted call is on it.
+        if torch.cuda.is_available():
+            self._lifted[self._test] = None
+
+
+class Telling(ast.NodeTransformer):
+    """Puts a call before each statement that begins on one of some lines."""
+
+    def __init__(self, lines: frozenset[int]) -> None:
+        self._lines = lines
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for name in ("body", "orelse", "finalbody"):
+            statements = getattr(node, name, None)
+            if isinstance(statements, list):
+                setattr(node, name, [each for statement in statements for each in self._with_call(statement)])
+        return node
+
+    def _with_call(self, statement: ast.AST) -> list[ast.AST]:
+        if not isinstance(statement, ast.stmt) or statement.lineno not in self._lines:
+            return [statement]
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            return [statement]
+        call = ast.Expr(ast.Call(ast.Name(_TELL, ast.Load()), [], []))
+        ast.copy_location(call, statement)
+        return [ast.fix_missing_locations(call), statement]
+
+
+_TELL = "__devlint_reached__"
+
+
+def _compile_with_calls(file: str, lines: frozenset[int]) -> None:
+    """The next import of the file makes it tell of these lines."""
+    Path(importlib.util.cache_from_source(file)).unlink(missing_ok=True)
+    true = SourceFileLoader.source_to_code
+    wanted = os.path.realpath(file)
+
+    def source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any) -> Any:
+        if isinstance(data, bytes) and os.path.realpath(os.fsdecode(path)) == wanted:
+            data = Telling(lines).visit(ast.parse(data))
+        return true(self, data, path, **options)
+
+    SourceFileLoader.source_to_code = source_to_code  # type: ignore[method-assign, assignment]
+
+
+def _old_names() -> None:
+    """Names that old programs use and newer libraries lack, for what stayed what it was."""
+    import numpy
+
+    for name, kind in {"bool": bool, "int": int, "float": float, "object": object, "complex": complex}.items():
+        if name not in vars(numpy):
+            setattr(numpy, name, kind)
+    for name, instead in {"in1d": "isin", "product": "prod", "trapz": "trapezoid", "row_stack": "vstack"}.items():
+        if not hasattr(numpy, name):
+            setattr(numpy, name, getattr(numpy, instead))
+    import collections
+    import collections.abc
+
+    for name in ("Iterable", "Mapping", "Sequence", "Callable", "OrderedDict", "MutableMapping", "Hashable"):
+        if not hasattr(collections, name):
+            setattr(collections, name, getattr(collections.abc, name))
+
+
+def _versions_of(names: list[str]) -> None:
+    """The tree that is tested is nowhere installed, and asks for its version all the same."""
+    true = importlib.metadata.version
+
+    def version(name: str) -> str:
+        try:
+            return true(name)
+        except importlib.metadata.PackageNotFoundError:
+            if name.replace("_", "-").lower() in names:
+                return _VERSION
+            raise
+
+    importlib.metadata.version = version
+
+
+_TOLD: dict[str, Any] = json.loads(Path(os.environ["DEVLINT_REACHING"]).read_text("utf-8"))
+
+# Here and not in a hook, for the project's conftest.py is imported before the first hook runs.
+sys.meta_path.append(AbsentFinder(_TOLD["absent"]))
+_versions_of(_TOLD["names"])
+_old_names()
+
+
+_REACHING = Reaching(_TOLD)
+setattr(builtins, _TELL, _REACHING.reached)
+_compile_with_calls(_TOLD["file"], frozenset(_TOLD["lines"]))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(_REACHING, "devlint-reaching")

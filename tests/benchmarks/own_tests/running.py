@@ -1,0 +1,187 @@
+"""One run of a project's tests under ``pytest --devlint``, and what it came to."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from own_tests.choosing import Spot, module_of
+from own_tests.projects import Project
+
+PLUGIN = Path(__file__).parent / "plugin"
+DEVLINT = Path(__file__).parents[3]
+GRACE = 150.0
+"""Seconds that a run may take longer than its tests are given: for imports and for the last test."""
+ENOUGH = 3
+"""Tests that come to the line in a lifted call; more would see the same."""
+
+
+@dataclass(frozen=True)
+class SuiteRun:
+    """What the tests of one tree came to at one spot."""
+
+    tests: tuple[str, ...]
+    """The files that ran."""
+    ran: int
+    """Tests that came to the line, lifted or not, and pass."""
+    lifted: int
+    """Tests that came there in a lifted call, and pass when they run without."""
+    broken: int
+    """Tests that came there and fail by themselves: the program does not run on this torch."""
+    passed: int
+    failed: int
+    findings: tuple[dict[str, Any], ...]
+    trouble: str
+    """Why there is no result; empty where there is one."""
+    said: str
+    """The end of what pytest said."""
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> SuiteRun:
+        return cls(**record | {"tests": tuple(record["tests"]), "findings": tuple(record["findings"])})
+
+
+def run_tests(
+    forks: Forks,
+    project: Project,
+    python: Path,
+    tree: Path,
+    path: str,
+    spot: Spot,
+    tests: list[str],
+    beside: list[Path],
+    device: str,
+    seconds: float,
+) -> SuiteRun:
+    """The tests of some files, with the calls of modules, and of all that the package defines, lifted to ``device``."""
+    with tempfile.TemporaryDirectory(prefix="own-tests-") as scratch:
+        place = Path(scratch)
+        told = {
+            "file": str(tree / path),
+            "lines": sorted(spot.lines),
+            "names": [project.name.lower()],
+            "absent": list(project.absent),
+            "words": [
+                word for word in (*spot.within.split("."), *spot.names, Path(path).stem) if word and word[:2] != "__"
+            ],
+            "seconds": seconds,
+            "enough": ENOUGH,
+            "out": str(place / "reached.json"),
+        }
+        (place / "told.json").write_text(json.dumps(told), "utf-8")
+        report = place / "report.json"
+        lifts = "\n".join(project.lift or [f"{module_of(path, project.sources).partition('.')[0]}.*"])
+        arguments = [
+            "-q", "--tb=line", "-p", "no:cacheprovider",
+            "-p", "devlint_reaching", "-o", "addopts=", "-o", "filterwarnings=", f"--rootdir={tree}", "-W", "ignore",
+            "--continue-on-collection-errors",
+            "--devlint", "--devlint-warn", f"--devlint-device={device}", f"--devlint-report={report}",
+            "-o", f"devlint_lift={lifts}", *project.options, *tests,
+        ]  # fmt: skip
+        paths = [*(str(tree / source) for source in project.sources), *map(str, beside), str(PLUGIN), str(DEVLINT)]
+        said, trouble = forks.run(
+            python,
+            {
+                "cwd": str(tree),
+                "path": paths,
+                "environment": _environment(paths, place),
+                "arguments": arguments,
+                "said": str(place / "said.txt"),
+                "seconds": seconds + GRACE,
+            },
+        )
+        reached = _json_of(place / "reached.json")
+        document = _json_of(report)
+    if reached is None or document is None:
+        trouble = trouble or _complaint(said)
+    else:
+        trouble = ""  # a process that hangs when all is done has told all
+    if not trouble and reached is not None and not reached["passed"] + len(reached["broken"]) + reached["skipped"]:
+        trouble = _complaint(said)
+    reached, document = (
+        reached or {"ran": [], "lifted": [], "broken": [], "passed": 0, "failed": 0},
+        document or {"findings": []},
+    )
+    return SuiteRun(
+        tuple(tests),
+        len(set(reached["ran"]) - set(reached["broken"])),
+        len(set(reached["lifted"]) - set(reached["broken"])),
+        len(reached["broken"]),
+        reached["passed"],
+        reached["failed"],
+        tuple(document["findings"]),
+        trouble,
+        said[-6000:],
+    )
+
+
+def _environment(paths: list[str], place: Path) -> dict[str, str]:
+    return {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "DEVLINT_REACHING": str(place / "told.json"),
+        "HOME": str(place),
+        "MPLBACKEND": "agg",
+        "WANDB_MODE": "disabled",
+        "HF_HUB_OFFLINE": "1",
+    }
+
+
+class Forks:
+    """A process for each interpreter that forks runs of tests off itself; closed with the ``with`` statement."""
+
+    def __init__(self) -> None:
+        self._processes: dict[Path, subprocess.Popen[str]] = {}
+
+    def __enter__(self) -> Forks:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in self._processes.values():
+            process.kill()
+            process.wait()
+
+    def run(self, python: Path, told: dict[str, Any]) -> tuple[str, str]:
+        """What a run said, and why it was ended."""
+        process = self._processes.get(python)
+        if process is None or process.poll() is not None:
+            process = self._processes[python] = self._started(python)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(told) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        file = Path(told["said"])
+        said = file.read_text("utf-8", "replace") if file.exists() else ""
+        ended = bool(answer) and json.loads(answer)["ended"]
+        return said, "" if ended else f"took more than {told['seconds']:.0f} s"
+
+    def _started(self, python: Path) -> subprocess.Popen[str]:
+        paths = os.pathsep.join([str(PLUGIN), str(DEVLINT)])
+        steady = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
+        return subprocess.Popen(
+            [str(python), str(PLUGIN / "devlint_forking.py")], env={**os.environ, **steady, "PYTHONPATH": paths},
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+
+def _json_of(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _complaint(said: str) -> str:
+    """Why nothing ran: the last error that pytest shows."""
+    errors = re.findall(r"^(?:E +)?((?:\w+\.)*\w*(?:Error|Exception|Exit)\b.*)$", said, re.M)
+    lines = said.strip().splitlines()
+    return (errors[-1] if errors else lines[-1] if lines else "pytest said nothing")[:200]

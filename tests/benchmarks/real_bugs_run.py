@@ -1,0 +1,182 @@
+"""How many bugs that maintainers fixed the tests of their own projects show under ``pytest --devlint``.
+
+    python tests/benchmarks/real_bugs_run.py --mirrors DIR          every bug of a project in own_tests/projects.jsonl
+    python tests/benchmarks/real_bugs_run.py gpytorch kornia-ebe    only the bugs whose id begins so
+    ... --fresh           run again what ran already; else it is kept in the cache
+    ... --json FILE       each bug with what ran, what was said before the fix, and after it
+    ... --verbose         the same in words, and why others did not run
+
+A bug's project is taken out at the fix's parent and at the fix. The tests that name the function or its class run under
+the torch of this interpreter, in an environment of the project's own, with every outermost call of a module and of what
+its package defines on a simulated cuda:1. A bug is *reached* if a test comes to its line in such a call, or makes it
+in a constructor; else `devlint confirm --auto` is asked whether an entry of its making comes there. It is *found* if a
+finding is in its function, or speaks of a value that comes from its line, and *gone* if none is there after the fix;
+it is *shown elsewhere* if the fix takes away a finding in another function, which the bug leads to.
+*False* are the findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from commits import Commits, Unavailable
+from own_tests.choosing import Spot, files_of_tests, spot_of
+from own_tests.environments import NotMade, python_of
+from own_tests.outcomes import Outcome, Side, read_explained, record_of, table, told
+from own_tests.projects import Project, project_of
+from own_tests.running import DEVLINT, Forks, SuiteRun, run_tests
+from own_tests.trees import date_of, tree_before, whole_tree
+from places import Bug, read_bugs
+from verdicts import markdown_table, text_table
+
+_FIXTURES = DEVLINT / "fixtures"
+SAMPLES = (
+    _FIXTURES / "real_bugs.jsonl",
+    _FIXTURES / "rounds" / "1" / "bugs.jsonl",
+    _FIXTURES / "rounds" / "2" / "bugs.jsonl",
+)
+EXPLAINED = Path(__file__).parent / "own_tests" / "explained.jsonl"
+CACHE = Path.home() / ".cache" / "devlint-benchmarks-run"
+DEVICE = "sim:1"
+"""A second device, so that what names the first, or none, is told from what is where its input is."""
+
+_AUTO_SECONDS = 80
+
+
+def outcome_of(bug: Bug, project: Project, commits: Commits, options: argparse.Namespace) -> Outcome:
+    explained = frozenset(options.explained.get(project.name, {}))
+    try:
+        python = python_of(project, commits.cache / "envs")
+        before = side_of(bug, project, python, commits, options, "before")
+        # What does not run before the fix, or does not come to the bug, tells nothing afterwards.
+        idle = before.run.trouble or not (before.by_tests or before.by_entry)
+        after = None if idle else side_of(bug, project, python, commits, options, "after")
+    except (NotMade, Unavailable, OSError, SyntaxError) as error:
+        return Outcome(bug, project.name, None, None, str(error), explained)
+    trouble = before.run.trouble or (after.run.trouble if after is not None else "")
+    return Outcome(bug, project.name, before, after, trouble, explained)
+
+
+def side_of(bug: Bug, project: Project, python: Path, commits: Commits, options: argparse.Namespace, name: str) -> Side:
+    """Raises Unavailable, OSError, SyntaxError."""
+    is_before = name == "before"
+    commit, path, lines = (bug.parent, bug.path, bug.lines) if is_before else (bug.fix, bug.fixed_path, bug.fixed_lines)
+    tree = whole_tree(commits, bug.repo, commit)
+    date = date_of(commits, bug.repo, commit) if project.beside else ""
+    beside = [tree_before(commits, repo, date) for repo in project.beside]
+    spot = spot_of((tree / path).read_text("utf-8"), lines)
+    kept = commits.cache / "runs" / bug.id / f"{name}.json"
+    if kept.is_file() and not options.fresh:
+        record = json.loads(kept.read_text("utf-8"))
+    else:
+        run = run_of(bug, project, python, tree, path, spot, beside, options)
+        record = {"run": run.record(), "auto": None}
+    side = Side(spot, path, SuiteRun.of(record["run"]))
+    if not side.by_tests and not side.run.trouble and record["auto"] is None and not options.no_auto:
+        record["auto"] = list(auto_of(python, tree, path, project))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(record, indent=1), "utf-8")
+    return replace(side, auto=tuple(record["auto"] or ()))
+
+
+def run_of(
+    bug: Bug,
+    project: Project,
+    python: Path,
+    tree: Path,
+    path: str,
+    spot: Spot,
+    beside: list[Path],
+    options: argparse.Namespace,
+) -> SuiteRun:
+    tests = files_of_tests(tree, project.tests, path, bug.function or spot.within, spot.names)
+    if not tests:
+        return SuiteRun((), 0, 0, 0, 0, 0, (), "", "no test names it")
+    return run_tests(options.forks, project, python, tree, path, spot, tests, beside, DEVICE, options.seconds)
+
+
+def auto_of(python: Path, tree: Path, path: str, project: Project) -> tuple[Any, ...]:
+    """The findings of ``devlint confirm --auto``, each with its verdict."""
+    command = [str(python), "-m", "devlint", "confirm", "--auto", "--device", "sim", "--isolated", "--timeout", "40",
+               "--output-format", "json", path]  # fmt: skip
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tree), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTHONPATH"] = ":".join([*(str(tree / source) for source in project.sources), str(DEVLINT)])
+    try:
+        done = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=_AUTO_SECONDS
+        )
+        return tuple(json.loads(done.stdout)["findings"])
+    except (subprocess.TimeoutExpired, ValueError, KeyError):
+        return ()
+
+
+def chosen(ids: list[str]) -> list[tuple[Bug, Project]]:
+    """The bugs whose project the table has. Raises SystemExit if there is none."""
+    bugs = [bug for sample in SAMPLES for bug in read_bugs(sample)]
+    found = [(bug, project) for bug in bugs if (project := project_of(bug.id)) is not None]
+    if ids:
+        # In the order in which they are named.
+        found = [(bug, project) for name in ids for bug, project in found if bug.id.lower().startswith(name.lower())]
+    if not found:
+        raise SystemExit(f"no bug of a project in the table has an id that begins with {' or '.join(ids)}")
+    return found
+
+
+def print_words(outcome: Outcome) -> None:
+    bug, before, after = outcome.bug, outcome.before, outcome.after
+    print(f"{outcome.verdict}: {bug.id} [{bug.kind}, {bug.cause or 'no cause'}] {bug.path}:{bug.lines} {bug.function}")
+    print(f"    {bug.why}")
+    if outcome.trouble:
+        print(f"    {outcome.trouble}")
+    for name, side in (("before", before), ("after", after)):
+        if side is not None:
+            run = side.run
+            came = f"{run.ran} came there, {run.lifted} lifted, {run.broken} came and fail"
+            print(f"    {name}: {run.passed} passed, {run.failed} failed, {came}; {' '.join(run.tests)}")
+            for finding in side.said:
+                print(f"      {'*' if finding in side.at_bug else ' '} {told(finding)}")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ids", nargs="*", metavar="ID", help="only the bugs whose id begins so")
+    parser.add_argument("--mirrors", type=Path, metavar="DIR", help="clones of the repositories; nothing is downloaded")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="[default: %(default)s]")
+    parser.add_argument("--seconds", type=float, default=120, help="for the tests of one tree [default: 120]")
+    parser.add_argument("--fresh", action="store_true", help="run again what ran already")
+    parser.add_argument(
+        "--no-auto", action="store_true", help="leave out `devlint confirm --auto`, which takes a minute"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every bug with what was said of it")
+    parser.add_argument("--markdown", action="store_true", help="the table as it stands in texts")
+    parser.add_argument("--verbose", action="store_true", help="every bug in words")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    options.explained = read_explained(EXPLAINED)
+    commits = Commits(options.cache, options.mirrors)
+
+    def one(chosen_one: tuple[Bug, Project]) -> Outcome:
+        outcome = outcome_of(*chosen_one, commits, options)
+        print(f"{outcome.verdict}: {outcome.bug.id} {outcome.trouble}", file=sys.stderr, flush=True)
+        if options.verbose:
+            print_words(outcome)
+        return outcome
+
+    with Forks() as options.forks:
+        outcomes = [one(each) for each in chosen(options.ids)]
+    print((markdown_table if options.markdown else text_table)(table(outcomes)))
+    if options.json is not None:
+        options.json.write_text(json.dumps([record_of(outcome) for outcome in outcomes], indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

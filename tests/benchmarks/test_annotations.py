@@ -1,0 +1,99 @@
+"""Named types, annotations that contradict one another, and the modules of libraries."""
+
+from __future__ import annotations
+
+import pytest
+from typed.annotation import Kind
+from typed.places import typed
+
+TYPES = """
+from typing import TypeAlias, TypeVar, Union
+import typing
+import numpy as np
+from torch import Tensor
+
+Array = Union[np.ndarray, Tensor]
+Row: TypeAlias = Tensor
+Pairs: typing.TypeAlias = dict[str, Tensor]
+T = TypeVar("T")
+Held = TypeVar("Held", bound=Tensor)
+Either = TypeVar("Either", Tensor, float)
+"""
+
+
+def test_a_named_type_is_read_in_the_files_that_import_it() -> None:
+    user = """
+from types_of import Array, Either, Held, Pairs, Row, T, Two
+def f(a: Array, row: Row, pairs: Pairs, some: T, held: Held, either: Either, two: Two, other: Elsewhere): ...
+"""
+    files = {"types_of.py": TYPES + "Two = list[int]\n", "more.py": "Two = list[Tensor]\nElsewhere = list[Tensor]\n"}
+    told = {place.name: kind for place, kind in typed(files | {"user.py": user}).truth.items()}
+    assert told == {
+        "a": "mixed",
+        "row": "tensor",
+        "pairs": "tensors",
+        "some": "mixed",
+        "held": "tensor",
+        "either": "mixed",
+        "two": "mixed",
+        "other": "other",
+    }
+
+
+METRICS = """
+class Metric:
+    def mean(self, rates: Tensor) -> Tensor: ...
+    def both(self, rates: dict[str, Tensor]) -> Tensor: ...
+
+class Loss(Metric):
+    def handed(self, rates: dict[str, Tensor]) -> Tensor:
+        rates = self.mean(rates)
+        return self.both(rates)
+
+    def mean(self, rates: dict[str, Tensor]) -> Tensor:
+        return super().mean(rates).exp()
+
+    def again(self, rates: dict[str, Tensor]) -> Tensor:
+        return self.mean(rates)
+
+    def alike(self, rates: dict[str, Tensor]) -> Tensor:
+        return self.both(rates)
+
+    def bound(self, rates: dict[str, Tensor]) -> Tensor:
+        rates = rates["all"]
+        return super().mean(rates)
+
+    def asked(self, rates: dict[str, Tensor]) -> Tensor:
+        if isinstance(rates, Tensor):
+            return super().mean(rates)
+        return rates["all"]
+"""
+
+
+def test_annotations_that_contradict_one_another_do_not_tell() -> None:
+    truth = typed({"metrics.py": METRICS}).truth
+    told = {place.qualname: kind for place, kind in truth.items() if place.name == "rates"}
+    assert told == {
+        "Metric.mean": "tensor",
+        "Metric.both": "tensors",
+        "Loss.handed": "mixed",
+        "Loss.mean": "mixed",
+        "Loss.again": "mixed",
+        "Loss.alike": "tensors",
+        "Loss.bound": "tensors",
+        "Loss.asked": "tensors",
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from torchmetrics import Metric\ndef f(m: Metric): ...\n", "module"),
+        ("from torchmetrics import Metric as Base\nclass Metric(Base): ...\ndef f(m: Metric): ...\n", "module"),
+        ("from torchmetrics import Metric as Base\nclass Metric: ...\ndef f(m: Metric): ...\n", "other"),
+        ("from elsewhere import Metric\ndef f(m: Metric): ...\n", "other"),
+        ("from torch import fx\ndef f(m: fx.GraphModule): ...\n", "module"),
+    ],
+)
+def test_modules_of_libraries_are_known(source: str, expected: Kind) -> None:
+    assert list(typed({"net.py": source}).truth.values()) == [expected]

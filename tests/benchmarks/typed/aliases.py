@@ -1,0 +1,57 @@
+"""Types that files give a name, in the file that does so and in those that import it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+
+class Aliases:
+    """The named types of a release."""
+
+    def __init__(self, trees: Mapping[str, ast.Module]) -> None:
+        self._own = {path: dict(_named(tree)) for path, tree in trees.items()}
+        self._imported = {path: frozenset(_imported(tree)) for path, tree in trees.items()}
+        by_name: dict[str, dict[str, ast.expr]] = {}
+        for named in self._own.values():
+            for name, value in named.items():
+                by_name.setdefault(name, {})[ast.dump(value)] = value
+        # Two files that mean two things by a name: an import of it tells nothing.
+        self._shared = {
+            name: next(iter(found.values())) if len(found) == 1 else ast.Name("Any") for name, found in by_name.items()
+        }
+
+    def of(self, path: str) -> dict[str, ast.expr]:
+        """What each named type stands for in a file: its own, and what it imports by name from others."""
+        imported = {name: self._shared[name] for name in self._imported[path] if name in self._shared}
+        return imported | self._own[path]
+
+
+def _named(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """``Batch = tuple[Tensor, Tensor]``, ``Row: TypeAlias = Tensor``, ``T = TypeVar("T", bound=Tensor)``."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.BinOp() as value):
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=stated, value=ast.expr() as value):
+                if ast.unparse(stated).rpartition(".")[2] == "TypeAlias":
+                    yield name, value
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function) as call):
+                if ast.unparse(function).rpartition(".")[2] == "TypeVar":
+                    yield name, _of_variable(call)
+
+
+def _of_variable(call: ast.Call) -> ast.expr:
+    """What a type variable stands for: its bound, or one of its constraints."""
+    bound = next((keyword.value for keyword in call.keywords if keyword.arg == "bound"), None)
+    if bound is not None:
+        return bound
+    constraints = call.args[1:]
+    return ast.Subscript(ast.Name("Union"), ast.Tuple(constraints)) if constraints else ast.Name("Any")
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """Names that a file imports under their own name, also where only a type checker does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names if alias.asname in (None, alias.name))
