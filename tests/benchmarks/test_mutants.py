@@ -56,12 +56,19 @@ def changes(source: str) -> set[tuple[str, str]]:
             {("discard", "y.to(x.device)")},
         ),
         (
-            "def f(a, b, d_device):\n    a = a.to(d_device)\n    b = b.to(d_device)\n    return a(b)",
+            "def f(n, d_device):\n    a = nn.Linear(n, n)\n    b = torch.ones(n)\n    a = a.to(d_device)\n"
+            "    b = b.to(d_device)\n    return a(b)",
             {("forget", "")},
         ),
         (
-            "def f(a, b, d_dev):\n    a = a.to(d_dev)\n    b = b.to(d_dev)\n    c = b.float()\n    return a * c",
+            "def f(device):\n    a = torch.ones(3)\n    b = torch.ones(3)\n    a = a.to(device)\n"
+            "    b = b.to(device)\n    c = b.float()\n    return a * c",
             {("forget", "")},
+        ),
+        (
+            "def train(model, loader, device):\n    for _, batch in enumerate(loader):\n        x, y = batch\n"
+            "        x = x.to(device)\n        y = y.to(device)\n        F.mse_loss(model(x), y)",
+            {("label", ""), ("forget", ""), ("discard", "y.to(device)")},
         ),
         (
             "def train(model, loader, device):\n    for x, y in loader:\n        x, y = x.to(device), y.to(device)\n"
@@ -97,10 +104,12 @@ def test_a_bug_is_planted(source: str, expected: set[tuple[str, str]]) -> None:
         "def f(p):\n    return torch.load(p, map_location=None)",
         "def f(a):\n    x = torch.from_numpy(a)\n    return x.cpu().numpy()",
         "def f(x):\n    x = x.cpu()\n    return x.cpu().numpy()",
-        "def f(a, b, d):\n    a = a.to(d)\n    b = b.to(d)\n    return keep(a), keep(b)",  # where they meet is not seen
-        "def f(a, b, d):\n    a, b = a.to(d), b.to(d)\n    return a, b",
-        "class N:\n    def f(self, d):\n        self.a = self.a.to(d)\n        self.b = self.b.to(d)",
-        "def f(a, b, d):\n    a = a.to(d)\n    b = b.to(d)\n    return a + 1, b.cpu()",
+        "def f(a, b, device):\n    a = a.to(device)\n    b = b.to(device)\n    return a * b",
+        "def f(device):\n    a, b = torch.ones(3), torch.ones(3)\n    a, b = a.to(device), b.to(device)\n"
+        "    return keep(a), keep(b)",
+        "def f(a, b, device):\n    a, b = a.to(device), b.to(device)\n    return a, b",
+        "class N:\n    def f(self, device):\n        self.a = self.a.to(device)\n        self.b = self.b.to(device)",
+        "def f(a, b, device):\n    a = a.to(device)\n    b = b.to(device)\n    return a + 1, b.cpu()",
     ],
 )
 def test_no_bug_is_planted_where_none_is_certain(source: str) -> None:

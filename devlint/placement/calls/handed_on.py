@@ -20,6 +20,7 @@ from devlint.placement.declarations.evidence_conventions import (
     OVERRIDES,
 )
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
+from devlint.placement.declarations.evidence_names import names_a_tensordict
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
@@ -68,6 +69,8 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
         made = held.role is Role.HOST and isinstance(parameter.default, cst.Call)
         if (made or held.role in _OPEN) and _are_modules(program, uses.classes.get(name, ())):
             found[name] = Held(Role.MODULE, OF_A_MODULE_CLASS)
+        elif names_a_tensordict(name):
+            continue
         elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             found[name] = _by_callees(held, [one for one in told if one is not None])
@@ -97,7 +100,8 @@ def _is_module(program: Program, name: str) -> bool:
 def _by_callees(held: Held, told: list[Held]) -> Held:
     """What the callees take for it what is ``held`` to be nothing in particular; the same where they differ."""
     found = {_TOLD[one.role] for one in told if one.role in _TOLD}
-    if len(found) == 1 and not (held.role is Role.NO_TENSOR and found <= _TENSOR):
+    named_module = held.convention == NAMED_MODULE and found == {Role.PLACED}
+    if len(found) == 1 and not named_module and not (held.role is Role.NO_TENSOR and found <= _TENSOR):
         return Held(found.pop(), HANDED_ON)
     roles_told = {one.role for one in told}
     if held.role is Role.ANYTHING and roles_told in ({Role.NO_TENSOR}, {Role.SEVERAL}):

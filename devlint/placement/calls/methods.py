@@ -14,7 +14,7 @@ from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import computes, of_inherited_forward
 from devlint.placement.calls.inlining import call_with_values
-from devlint.placement.calls.module_inputs import meet_inputs_apart, meet_moved_model
+from devlint.placement.calls.module_inputs import meet_moved_model
 from devlint.placement.calls.modules import call_module
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
@@ -169,7 +169,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         part = attribute_of(interp, receiver, name, function)
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
     if computes(name):
-        meet_inputs_apart(interp, node, receiver, site)
+        meet_moved_model(interp, node, receiver, site, computes=False)
     if receiver.assumed or not computes(name):
         return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
     note = CONVENTIONS[MODULE_RESULT]

@@ -30,6 +30,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     Unknown,
     is_accelerator,
+    is_given,
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -51,14 +52,16 @@ def meet_moved_model(
     """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
 
     So is all that the model is called with, if that are tensors made on the CPU and the first one is of floats:
-    ``model(noise, step)``, and ``self.net(noise)``, since a part is where its module is. Not of a method that may bring
-    its inputs over, as ``encode`` does: ``computes`` is false.
+    ``model(noise, step)``. Not of a method that may bring its inputs over, as ``encode`` does: ``computes`` is false.
+    A part of the module itself is where the module is, and the caller's tensors are expected there.
     """
+    part = _is_part(interp, model)
     moved = model.moved if isinstance(model, Opaque) else was_moved(model)
-    if not (moved or is_part(interp, model)) or model.device in (CPU, UNKNOWN):
+    if not (moved or part) or model.device in (CPU, UNKNOWN):
         return
-    brought = moved and any(
-        isinstance(a.value, (Tensor, Opaque)) and a.value.device == model.device for a in site.arguments if not a.star
+    brought = any(
+        isinstance(a.value, (Tensor, Opaque)) and (is_given(a.value.device) if part else a.value.device == model.device)
+        for a in site.arguments
     )
     left = [
         Bound(a.keyword or "input", replace(a.value, device=CPU), a.node, strict=True)
@@ -69,43 +72,6 @@ def meet_moved_model(
     if left and (brought or (computes and _is_of_floats_alone(site))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
         meet_module(interp, node, as_module, node.func, left)
-
-
-def meet_inputs_apart(
-    interp: Interpreter, node: cst.Call, module: Module, site: CallSite, *, positions: bool = True
-) -> None:
-    """``self.net.log_prob(torch.zeros(n, 1), x)``: of the inputs one was made on the CPU, another is the caller's.
-
-    Without ``positions``, floats and masks alone count: sizes and the like are read on the host.
-    """
-    given = any(isinstance(a.value, (Tensor, Opaque)) and isinstance(a.value.device, SameAs) for a in site.positional)
-    left = [
-        Bound(a.keyword or "input", a.value, a.node, strict=True)
-        for a in site.arguments
-        if is_left_on_cpu(a) and (positions or _is_mask(a.value) or _is_of_floats(a.value))
-    ]
-    if given and left and isinstance(module.device, SameAs):
-        as_module = Module(module.device, provenance=module.provenance, assumed=True)
-        meet_module(interp, node, as_module, node.func, left)
-
-
-def is_part(interp: Interpreter, model: Opaque | Module) -> bool:
-    """Whether it is a submodule of the module whose method runs, and nothing says that it is a plain function."""
-    if not isinstance(model, Module) or not isinstance(model.device, SameAs) or model.provenance is None:
-        return False
-    if any(step.note in _BY_CONVENTION for step in model.provenance):
-        return False
-    at_work = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    name = model.provenance.step.name.rpartition(".")[2]
-    return at_work and model.device.symbol.anchor is Anchor.MODULE and not names.names_a_function(name)
-
-
-def is_module_by_convention(module: Module) -> bool:
-    """Whether a convention alone says that an argument is a module: as any callable, it works where its own are."""
-    return module.provenance is not None and module.provenance.step.note in _BY_CONVENTION
-
-
-_BY_CONVENTION = frozenset({CONVENTIONS[NAMED_MODULE], CONVENTIONS[CALLED_BY_MODULE]})
 
 
 def is_left_on_cpu(argument: Argument) -> bool:
@@ -130,6 +96,25 @@ def _is_of_floats_alone(site: CallSite) -> bool:
     )
 
 
+def _is_part(interp: Interpreter, model: Opaque | Module) -> bool:
+    """Whether it is a submodule of the module whose method runs, and nothing says that it is a plain function."""
+    if not isinstance(model, Module) or not isinstance(model.device, SameAs) or model.provenance is None:
+        return False
+    if any(step.note in _BY_CONVENTION for step in model.provenance):
+        return False
+    at_work = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
+    name = model.provenance.step.name.rpartition(".")[2]
+    return at_work and model.device.symbol.anchor is Anchor.MODULE and not names.names_a_function(name)
+
+
+def is_module_by_convention(module: Module) -> bool:
+    """Whether a convention alone says that an argument is a module: as any callable, it works where its own are."""
+    return module.provenance is not None and module.provenance.step.note in _BY_CONVENTION
+
+
+_BY_CONVENTION = frozenset({CONVENTIONS[NAMED_MODULE], CONVENTIONS[CALLED_BY_MODULE]})
+
+
 def _is_length(argument: Argument) -> bool:
     """Lengths for packing have to be on the CPU."""
     return "len" in (argument.keyword or "") or "len" in code_of(argument.node)
@@ -139,10 +124,6 @@ def is_float_tensor(site: CallSite) -> bool:
     """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
     values = [argument.value for argument in site.arguments]
     return len(values) == 1 and _is_of_floats(values[0])
-
-
-def _is_mask(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype is DType.BOOL
 
 
 def _is_of_floats(value: Value) -> bool:

@@ -13,11 +13,8 @@ from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_inputs import (
     is_float_tensor,
     is_module_by_convention,
-    is_part,
-    meet_inputs_apart,
     meet_module,
     meet_moved_model,
-    was_moved,
 )
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
@@ -144,11 +141,8 @@ def call_module(
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
-    if module.info is None and not module.type_name:
-        if was_moved(module) or is_part(interp, module):
-            meet_moved_model(interp, node, module, site)
-        if not was_moved(module):
-            meet_inputs_apart(interp, node, module, site, positions=False)
+    if module.info is None and not module.type_name and not module.assumed:
+        meet_moved_model(interp, node, module, site)
     if is_module_by_convention(module):
         given = of_callable(interp, node, site)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given

@@ -48,7 +48,7 @@ _PLAIN = frozenset(
     version url batch_idx scale_factor lr n_samples iteration strides dilation d_model data_module datamodule
     """.split()
 )
-_PLAIN_STARTS = frozenset("num n non is has use return list dim ignore include".split())
+_PLAIN_STARTS = frozenset("num n non is has use return list dim dims ignore include requires convert".split())
 _PLAIN_ENDS = frozenset(
     """
     size channels dim dims name names heads dir len length ratio decay width height groups frames only threshold
@@ -88,6 +88,12 @@ def names_a_collection(name: str) -> bool:
     return name in _COLLECTIONS or not _COLLECTIONS.isdisjoint(name.split("_")[:1])
 
 
+def names_a_tensordict(name: str) -> bool:
+    """``td``, ``tensordict_out``: its methods, shape and device are like those of a tensor, and it holds several."""
+    words = name.strip("_").split("_")
+    return any(word in ("td", "tensordict") for word in (words[0], words[-1])) and not names_a_plain_value(name)
+
+
 def names_a_module(name: str) -> bool:
     return name in _MODULES or _last(name) in _MODULE_ENDS
 
@@ -104,7 +110,7 @@ def names_no_module(name: str) -> bool:
 
 def names_a_plain_value(name: str) -> bool:
     """A number, a text or a flag: ``num_heads``, ``hidden_size``, ``return_mask``."""
-    first, _, rest = name.partition("_")
+    first, _, rest = name.lstrip("_").partition("_")
     return name in _PLAIN or (rest != "" and first in _PLAIN_STARTS) or _last(name) in _PLAIN_ENDS
 
 

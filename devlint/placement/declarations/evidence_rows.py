@@ -72,6 +72,7 @@ ATTRIBUTES = MappingProxyType(
         **dict.fromkeys(MODULE_ONLY, MODULE),
         **dict.fromkeys(("astype", "tobytes"), ARRAY),
         "device": PLACED,
+        "values": SEVERAL,
         **dict.fromkeys(("to", "cuda", "cpu"), MOVED),
         **dict.fromkeys(("shape", "dtype", "ndim", "reshape"), ARRAY_LIKE),
         **dict.fromkeys(

@@ -146,6 +146,8 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if grade_of(signs, Shows.OTHERWISE) is not None or (no_tensor and tensor is Grade.CERTAIN):
         # A tensor is bound to the name later on; or it is a class that looks like one: it has what no tensor has.
         tensor, no_tensor = None, grade_of(signs, Shows.ITEMS) is None
+    if names.names_a_tensordict(name) and param.annotation is None:
+        return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED)
     certain = tensor is Grade.CERTAIN
     shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and not _imports_arrays(imports)
     if (name == "device" or name.endswith("_device")) and not certain and module is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from planting.mutant import Mutant, planted
 from planting.places import Move, is_loader, move
 from planting.source import File, Scope
-from planting.starting import cpu_start
+from planting.starting import cpu_start, starts_elsewhere
 from planting.stranded import Flow, is_tensor_type
 
 _LABEL = re.compile(r"(label|target|tgt|truth|annot|(^|_)gt|^y$|^y_)", re.IGNORECASE)
@@ -57,10 +57,10 @@ def forgotten(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
     """forget: one of several values that a function moves to one place stays where it is. label: it is the target.
 
     They are moved by statements of one block (``a = a.to(device)``; ``a.to(device)`` only for what is called, or is
-    otherwise a module), or in one statement. The forgotten one meets another one of them, or what sits on the
-    function's device, in an operation, in a call of a model or by being called: who only keeps it, returns it or hands
-    it on may have had it there all along. A label is named so, in a training or validation step or a loop over a
-    loader, unpacked beside what else is moved.
+    otherwise a module), or in one statement. The forgotten one is on the CPU (as for drop-move), and meets another one
+    of them, or what sits on the function's device, in an operation, in a call of a model or by being called. What comes
+    from the caller may have been there all along, and what is only kept, returned or handed on may meet nothing. A
+    label is named so, in a training or validation step or a loop over a loader, unpacked beside what else is moved.
     """
     for group in _groups(file, flow):
         for one in group:
@@ -72,6 +72,8 @@ def forgotten(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
             statement = _own_statement(file, one)
             beside = {other.value.id for other in group if other is not one and isinstance(other.value, ast.Name)}
             if not (flow.calls(one.value, beside) if isinstance(parent, ast.Expr) else flow.meets(one.call, beside)):
+                continue
+            if not starts_elsewhere(file, flow, one.call, one.value):
                 continue
             if statement is None:
                 yield planted(kind, file, scope, (file.replaced(one.call, file.text(one.value)),))

@@ -30,6 +30,35 @@ def cpu_start(file: File, flow: Flow, node: ast.expr) -> bool:
                 return False
 
 
+def starts_elsewhere(file: File, flow: Flow, moved: ast.expr, value: ast.expr) -> bool:
+    """Whether what ``moved`` moves is on the CPU without it: ``value`` was made there, or drawn from a loader.
+
+    A parameter may have been there all along.
+    """
+    if not isinstance(value, ast.Name):
+        return cpu_start(file, flow, value)
+    if any(_loop_of(file, node, value.id) or _drawn(file, flow, node, value.id) for node in flow.nodes):
+        return flow.stores(value.id) <= 2
+    others = flow.stores_but(value.id, moved)
+    return others is not None and len(others) == 1 and (cpu_start(file, flow, others[0]) or _is_built(others[0]))
+
+
+def _is_built(node: ast.expr) -> bool:
+    """``Net(3)``, ``models.Net(3)``: an object of a class that is written as one."""
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return name[:1].isupper()
+
+
+def _drawn(file: File, flow: Flow, node: ast.AST, name: str) -> bool:
+    """``inputs, labels = batch`` of a loader's batch."""
+    return (
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Name)
+        and any(isinstance(n, ast.Name) and n.id == name for target in node.targets for n in ast.walk(target))
+        and any(_loop_of(file, n, node.value.id) for n in flow.nodes)
+    )
+
+
 def _loop_of(file: File, node: ast.AST, name: str) -> bool:
     return (
         isinstance(node, ast.For)

@@ -71,6 +71,12 @@ class Flow:
     def stores(self, name: str) -> int:
         return len(self._stores.get(name, []))
 
+    def stores_but(self, name: str, one: ast.expr) -> list[ast.expr] | None:
+        """What a name is bound to besides ``one``; None where it is a parameter, or bound by no plain assignment."""
+        stores = self._stores.get(name, [])
+        known = [store for store in stores if store is not None]
+        return None if len(known) < len(stores) or name in self._parameters() else [s for s in known if s is not one]
+
     def _parameters(self) -> set[str]:
         return {argument.arg for argument in arguments(self.scope.node)}
 
@@ -189,18 +195,22 @@ class Flow:
         Seen: an operation with both, a call of a model with it, or its call with them. A name that holds it and is
         moved again, or taken to the host, or bound to more than this, is none.
         """
-        names: set[str] = set()
+        names = self._holding({start}, set())
+        others = self._holding(set(), (self.placed | beside) - names) - names
+        if any(self._is_taken_away(node, start, names) for node in self.nodes):
+            return False
+        return any(self._meets_at(node, start, names, others) for node in self.nodes)
+
+    def _holding(self, starts: set[ast.AST], names: set[str]) -> set[str]:
+        """The names that hold what these are, or what is computed of it; not those that are bound over and over."""
         while more := {
             name
             for name, stores in self._stores.items()
             if name not in names and len(stores) <= 2
-            if any(store is not None and self.flows(store, {start}, names) for store in stores)
+            if any(store is not None and self.flows(store, starts, names) for store in stores)
         }:
-            names |= more
-        others = (self.placed | beside) - names
-        if any(self._is_taken_away(node, start, names) for node in self.nodes):
-            return False
-        return any(self._meets_at(node, start, names, others) for node in self.nodes)
+            names = names | more
+        return names
 
     def calls(self, module: ast.expr, beside: set[str]) -> bool:
         """Whether a module that was left where it was is called with what sits on the function's device."""

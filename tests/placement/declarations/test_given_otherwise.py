@@ -71,6 +71,21 @@ def test_a_table_of_a_library_of_arrays_is_no_tensor_by_its_name() -> None:
     assert not is_taken_for_a_tensor(held("X", imports=NO_ARRAYS + "from sklearn import svm\n"))
 
 
+@pytest.mark.parametrize("name", ["td", "tensordict", "td_out", "next_td", "_tensordict"])
+def test_a_tensordict_is_no_tensor_by_its_methods(name: str) -> None:
+    assert not is_taken_for_a_tensor(held(name, f"{name}.unsqueeze(0)", f"print({name}.device)"))
+    assert is_taken_for_a_tensor(held("stdev", "stdev.unsqueeze(0)"))
+
+
+@pytest.mark.parametrize("name", ["_requires_sample", "convert_to_sparse_tensor", "dims_to_sample"])
+def test_flags_and_lists_of_numbers_are_no_tensors_by_their_names(name: str) -> None:
+    assert not is_taken_for_a_tensor(held(name, f"print({name})"))
+
+
+def test_what_is_asked_for_its_values_is_no_tensor_by_its_name() -> None:
+    assert not isinstance(held("features", "first = next(iter(features.values()))", "features.device"), Tensor)
+
+
 def test_what_has_more_than_tensors_have_is_none() -> None:
     assert isinstance(held("x", "x.unbind(0)"), Tensor)
     assert not is_taken_for_a_tensor(held("x", "x.unbind(0)", "x.batch_size"))
