@@ -161,9 +161,9 @@ def _flat(name: str) -> str:
 
 
 def _candidates(tree: Path, directories: Iterable[str]) -> Iterable[Path]:
-    seen: set[Path] = set()
-    for directory in directories:
-        for file in sorted((tree / directory).rglob("*.py")):
-            if file not in seen and file.name not in _NO_TESTS and "test" in file.name.lower():
-                seen.add(file)
-                yield file
+    """The files of tests below directories of these names, wherever they are."""
+    wanted = set(directories)
+    for file in sorted(tree.rglob("*.py")):
+        inside = wanted.intersection(file.relative_to(tree).parts[:-1])
+        if inside and file.name not in _NO_TESTS and "test" in file.name.lower():
+            yield file

@@ -22,7 +22,7 @@ class Project:
     needs: tuple[str, ...] = ()
     """Packages of its environment, as pip takes them."""
     tests: tuple[str, ...] = ("tests", "test")
-    """Directories of the tree that hold tests."""
+    """Names of the directories, anywhere in the tree, that hold tests."""
     sources: tuple[str, ...] = (".", "src")
     """Directories that its packages are imported from."""
     absent: tuple[str, ...] = ()
