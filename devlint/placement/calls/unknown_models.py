@@ -16,7 +16,7 @@ from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import NOTHING, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
-from devlint.placement.domain.lattice import Anchor, Device, SameAs, is_accelerator
+from devlint.placement.domain.lattice import Device, is_accelerator, is_given
 from devlint.placement.syntax.nodes import dotted
 from devlint.semantics import Clash
 
@@ -64,4 +64,4 @@ def _is_tensor(value: Value) -> TypeGuard[Tensor | Opaque]:
 
 def _is_placed(device: Device) -> bool:
     """Whether somebody decided on the device: what a loader hands out, a model may bring over itself."""
-    return is_accelerator(device) or (isinstance(device, SameAs) and device.symbol.anchor is not Anchor.BATCH)
+    return is_accelerator(device) or is_given(device)

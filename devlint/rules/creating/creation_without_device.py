@@ -103,7 +103,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import (
     bare_creation,
@@ -116,16 +116,16 @@ from devlint.drafts.wording import (
     quoted,
 )
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Function, Kind, Opaque, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import Function, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
+from devlint.rules.creating import replaced_buffers
 from devlint.rules.creating.empty_results import fails_by_shape
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.rule import Rule
-from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -179,19 +179,7 @@ class CreationWithoutDevice(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._handed_out.stored(event)
-        step = _over_a_buffer(event)
-        if step is not None:
-            yield Draft(
-                node=step.node,
-                scope=step.scope,
-                message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and replaces the buffer "
-                f"`{event.target}` while the module works; after that a part of it is on the CPU",
-                confidence=Confidence.MEDIUM,
-                trace=(draft_step(step), DraftStep(event.node, event.scope, "put in the buffer's place here")),
-                repair=Repair(
-                    Applicability.SUGGESTION, f"create it on the device of the buffer: `{event.target}.device`"
-                ),
-            )
+        yield from replaced_buffers.drafts(event)
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
@@ -258,22 +246,6 @@ class CreationWithoutDevice(Rule):
             if arguments.isdisjoint(read_on_host):
                 yield draft
         yield from self._handed_out.finish()
-
-
-def _over_a_buffer(event: Stored) -> Step | None:
-    """The creation of what `forward`, or a method that it calls, stores under the name of a buffer."""
-    value, owner = event.value, event.owner
-    if not isinstance(value, Tensor) or value.kind is not Kind.BUFFER or value.device != CPU or value.dim is Dim.ZERO:
-        return None
-    if not isinstance(owner, Self) or event.scope.setting not in (Setting.FORWARD, Setting.METHOD):
-        return None
-    info, method = owner.info, event.scope.qualname.rpartition(".")[2]
-    forward = info.method("forward")
-    if forward is None or not info.is_module or info.defines("_apply", "to", "cuda"):
-        return None
-    step = bare_creation(value)
-    called = method == "forward" or method in forward.own.mentioned
-    return step if called and step is not None and step.scope == event.scope else None
 
 
 def _elsewhere(device: Device | None) -> bool:
