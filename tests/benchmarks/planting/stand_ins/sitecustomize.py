@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 from types import ModuleType
 from typing import Any
@@ -45,7 +46,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         known = sys.modules.get(top)
         if "." in name and not isinstance(known, _Module):
             return None
-        if top in sys.stdlib_module_names or top in _ASKED_FOR or top.startswith("_"):
+        if top in sys.stdlib_module_names or top in _ASKED_FOR or top.startswith("_") or _is_asked_by_a_library():
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
@@ -56,7 +57,16 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
 
+def _is_asked_by_a_library() -> bool:
+    """Whether what is installed, or Python itself, asks: for what it can do without."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and "importlib" in frame.f_code.co_filename:
+        frame = frame.f_back
+    return "site-packages" in frame.f_code.co_filename or frame.f_code.co_filename.startswith(_LIBRARY)
+
+
+_LIBRARY = os.path.dirname(os.__file__)
 _ASKED_FOR = frozenset("usercustomize numpy scipy torch_xla torch_npu apex triton intel_extension_for_pytorch".split())
-"""Libraries that torch and programs ask for to find out whether they are there."""
+"""Libraries that programs ask for to find out whether they are there."""
 
 sys.meta_path.append(Finder())
