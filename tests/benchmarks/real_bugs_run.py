@@ -153,6 +153,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--no-auto", action="store_true", help="leave out `devlint confirm --auto`, which takes a minute"
     )
+    parser.add_argument("--kept", action="store_true", help="only the bugs that ran already")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every bug with what was said of it")
     parser.add_argument("--markdown", action="store_true", help="the table as it stands in texts")
     parser.add_argument("--verbose", action="store_true", help="every bug in words")
@@ -172,7 +173,12 @@ def main() -> None:
         return outcome
 
     with Forks() as options.forks:
-        outcomes = [one(each) for each in chosen(options.ids)]
+        kept = options.cache / "runs"
+        outcomes = [
+            one(each)
+            for each in chosen(options.ids)
+            if not options.kept or (kept / each[0].id / "before.json").is_file()
+        ]
     print((markdown_table if options.markdown else text_table)(table(outcomes)))
     if options.json is not None:
         options.json.write_text(json.dumps([record_of(outcome) for outcome in outcomes], indent=1) + "\n", "utf-8")
