@@ -43,7 +43,7 @@ def test_safe_fixes_are_applied_and_the_rest_is_reported(devlint: Run, file: Pat
     assert done.returncode == 1
     assert "net.py:10:16: DEV101" in done.stdout
     assert "DEV101" not in done.stdout.replace("net.py:10:16: DEV101", "")
-    assert "Fixed 1 finding; left: 1 error in 1 file" in done.stdout
+    assert "Fixed 1 finding; left: 1 warning in 1 file" in done.stdout
     assert "1 fixable with --fix --unsafe-fixes" in done.stdout
     assert done.stderr == ""
 
