@@ -81,9 +81,9 @@ def test_the_steps_summary_is_appended_to_what_others_wrote(devlint: Run, projec
     summary = project / "summary.md"
     summary.write_text("# Of others\n")
     done = devlint("--output-format", "github", "bug.py", env={"GITHUB_STEP_SUMMARY": str(summary)})
-    assert done.stdout.startswith("::error file=bug.py,line=5,")
-    assert summary.read_text().startswith("# Of others\n### devlint\n\n1 error in 1 file")
-    assert "1 error in 1 file" in done.stderr
+    assert done.stdout.startswith("::warning file=bug.py,line=5,")
+    assert summary.read_text().startswith("# Of others\n### devlint\n\n1 warning in 1 file")
+    assert "1 warning in 1 file" in done.stderr
 
 
 def test_a_summary_that_cannot_be_written_does_not_fail_the_run(devlint: Run, project: Path) -> None:

@@ -61,7 +61,7 @@ def test_findings_of_the_open_text_are_published_with_all_they_tell(editor: Edit
     file.write_text("")  # what the file holds is not what is open
     (found,) = editor.open(file, SHIFT)
     assert (found.code, found.source) == ("DEV101", "devlint")
-    assert found.severity is types.DiagnosticSeverity.Error
+    assert found.severity is types.DiagnosticSeverity.Warning
     assert found.range == _at(4, 15, 38)
     assert "created on the CPU" in found.message
     steps = found.related_information or ()
