@@ -41,7 +41,7 @@ def test_on_a_full_disk_nothing_is_fixed_and_everything_reported(tmp_path: Path)
     assert "a.py:5:16: DEV101" in done.stdout
     assert "b.py:5:16: DEV101" in done.stdout
     assert "Fixed" not in done.stdout
-    assert "2 errors in 2 files" in done.stdout
+    assert "2 warnings in 2 files" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [["--fix-only"], ["--fix", "--exit-zero"], ["--fix", "-q"]])
