@@ -154,13 +154,26 @@ def meet_module(
             if _input_apart(interp, module, module_node, item.value):
                 sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
                 # The offending operand is the one left on the CPU.
-                first, second = (0, 1) if _on_cpu(own) and not _on_cpu(item.value) else (1, 0)
-                clash: Clash[Device] = Clash("mismatch_exact", first, second, "")
-                apart = (sides, clash, sides[first], sides[second])
-                called = (*apart, "module", module_node, module.assumed)
-                interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *called, arms=interp.arms))
+                first = 0 if _on_cpu(own) and not _on_cpu(item.value) else 1
+                tell_apart(interp, node, sides, first, module_node, assumed=module.assumed)
                 if first == 0:
                     return
+
+
+def tell_apart(
+    interp: Interpreter,
+    node: cst.Call,
+    sides: tuple[MismatchOperand, MismatchOperand],
+    stray: int,
+    module_node: cst.BaseExpression,
+    *,
+    assumed: bool = False,
+) -> None:
+    """Emit that two sides of a module call are on different devices, the one with the number ``stray`` by mistake."""
+    other = 1 - stray
+    clash: Clash[Device] = Clash("mismatch_exact", stray, other, "")
+    apart = (sides, clash, sides[stray], sides[other], "module", module_node, assumed)
+    interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *apart, arms=interp.arms))
 
 
 def _on_cpu(value: Value) -> bool:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, TypeGuard
 import libcst as cst
 
 from devlint.placement.calls.conventional_results import of_callable
-from devlint.placement.calls.module_inputs import MODULE_OPERATION, is_left_on_cpu
+from devlint.placement.calls.module_inputs import is_left_on_cpu, tell_apart
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import NOTHING, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import Device, is_accelerator, is_given
 from devlint.placement.syntax.nodes import dotted
-from devlint.semantics import Clash
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -53,9 +52,7 @@ def _meet_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
         return
     stays = MismatchOperand(left.keyword or "input", left.value, left.node)
     other = MismatchOperand(placed.keyword or "input", placed.value, placed.node)
-    clash: Clash[Device] = Clash("mismatch_exact", 0, 1, "")
-    told = ((stays, other), clash, stays, other, "module", node.func, True)
-    interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *told, arms=interp.arms))
+    tell_apart(interp, node, (stays, other), 0, node.func, assumed=True)
 
 
 def _is_tensor(value: Value) -> TypeGuard[Tensor | Opaque]:

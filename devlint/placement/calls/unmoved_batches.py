@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.module_inputs import MODULE_OPERATION, was_moved
+from devlint.placement.calls.module_inputs import tell_apart, was_moved
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.domain.abstract_values import Argument, Kind, Module, Opaque, Tensor
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, batch_of
 from devlint.placement.syntax.nodes import parameters_of
-from devlint.semantics import Clash, Dim
+from devlint.semantics import Dim
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -31,9 +31,7 @@ def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Modu
         return
     own = Tensor(model.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=model.provenance)
     sides = (MismatchOperand("module", own, node.func), MismatchOperand("input", left.value, left.node))
-    clash: Clash[Device] = Clash("mismatch_exact", 1, 0, "")
-    told = (sides, clash, sides[1], sides[0], "module", node.func)
-    interp.emit(DeviceMismatch(node, interp.scope, MODULE_OPERATION, *told, arms=interp.arms))
+    tell_apart(interp, node, sides, 1, node.func)
 
 
 def _brings_its_inputs(model: Opaque | Module, site: CallSite) -> bool:
