@@ -65,6 +65,7 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV308": Prediction(MEETINGS | _at("elsewhere"), (SECOND,), "what the caller passed was not compared"),
     "DEV309": Prediction(_at("invalid-device")),
     "DEV310": Prediction(_at("clash", "index", "elsewhere"), (SECOND,)),
+    "DEV311": Prediction(MEETINGS | _at("elsewhere"), (SECOND,), "what the caller passed was not compared"),
     "DEV401": Prediction(MEETINGS),
     "DEV402": Prediction(_at("index", "clash")),
     "DEV403": Prediction(_at("host-only")),

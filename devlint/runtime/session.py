@@ -18,6 +18,7 @@ from devlint.runtime.recorder.dispatch import RecordingDispatch
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.functions import RecordingFunctions
 from devlint.runtime.recorder.recorder import Recorder, Sink
+from devlint.runtime.recorder.results import look_at_returned
 
 T = TypeVar("T")
 
@@ -83,6 +84,10 @@ class Session:
         with self._quiet():
             moved: torch.Tensor = self._recorder.machine.move(tensor, device)
         return moved
+
+    def returned(self, name: str, result: Any) -> None:
+        """What a function that was given tensors on `device` hands back."""
+        look_at_returned(self._recorder, name, result)
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:

@@ -19,6 +19,10 @@ class Reported:
     severity: Severity | None = None
 
 
+MOST_CALLS = 3
+"""Calls shown that lead to a meeting."""
+
+_MEETINGS = ("clash", "index")
 _BY_KIND = {
     "index": Reported("DEV402"),
     "host-only": Reported("DEV404"),
@@ -53,7 +57,7 @@ def runtime_findings(
         if spot is not None:
             key = (reported.code, spot.path, spot.line, spot.column)
             if key not in findings:
-                findings[key] = _finding(reported, spot, run, observation, rules, show)
+                findings[key] = _finding(reported, spot, run, observation, files, rules, show)
     return list(findings.values())
 
 
@@ -99,6 +103,7 @@ def _finding(
     spot: Spot,
     run: Run,
     observation: Observation,
+    files: frozenset[str],
     rules: Mapping[str, tuple[str, Severity]],
     show: Show,
 ) -> Finding:
@@ -113,6 +118,9 @@ def _finding(
     if observation.spots:
         met = "met here" if len(observation.operands) > 1 else "seen here"
         steps.append(TraceStep(_on_its_line(place_of(observation.spots[0], show)), met))
+        steps += [
+            TraceStep(_on_its_line(place_of(call, show)), "called here") for call in _calls_to(observation, files)
+        ]
     place = _on_its_line(place_of(spot, show))
     return Finding(
         code=reported.code,
@@ -126,6 +134,23 @@ def _finding(
         origin="runtime",
         verdict=confirmed(run, observation, show),
     )
+
+
+def _calls_to(observation: Observation, files: frozenset[str]) -> list[Spot]:
+    """The calls in the files reported on that led to where operands met, if a function met what others had made.
+
+    What brings them together is often a call further out: a helper computes with what it is given.
+    """
+    if observation.kind not in _MEETINGS:
+        return []
+    met = observation.spots[0]
+    if any(operand.born is not None and _is_in_same(operand.born, met) for operand in observation.operands):
+        return []
+    return [spot for spot in observation.spots[1 : MOST_CALLS + 1] if spot.path in files]
+
+
+def _is_in_same(one: Spot, other: Spot) -> bool:
+    return (one.path, one.scope) == (other.path, other.scope)
 
 
 def _ways_of(operand: Seen) -> list[tuple[str, Spot]]:

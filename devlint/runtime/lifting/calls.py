@@ -13,17 +13,18 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from devlint.runtime.failure import is_about_devices, words_of
 from devlint.runtime.labels import device_of, set_device
 from devlint.runtime.lifting.copies import Copies
+from devlint.runtime.lifting.devices import brought_back, devices_back, home_of
 from devlint.runtime.lifting.handed_in import HandedIn
-from devlint.runtime.lifting.reachable import devices_kept, kept_plainly, moves_by_itself, tensors_in
+from devlint.runtime.lifting.reachable import devices_kept, is_given_tensors, kept_plainly, moves_by_itself, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
 from devlint.runtime.lifting.targets import is_building, replaced
+from devlint.runtime.lifting.told import LeftBehind
 from devlint.runtime.observation import Observation
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.traces import Trace, set_trace
@@ -55,14 +56,17 @@ class Lifter:
         self._machine = machine
         self._device = device
         self._one_at_a_time = threading.Lock()
+        self._call_of_modules: Any = None
         self._born_lifted = WeakIdKeyDictionary()
         self._handed_in = HandedIn()
+        self._left_behind = LeftBehind(machine.simulated)
 
     @contextlib.contextmanager
     def active(self, more: tuple[tuple[Any, str], ...] = ()) -> Iterator[None]:
         """Lift every module's outermost call, and calls of ``more``: functions by owner and name."""
         targets: list[tuple[Any, str]] = [(nn.Module, "__call__"), *more]
         before = [vars(owner)[name] for owner, name in targets]
+        self._call_of_modules = before[0]
         for (owner, name), function in zip(targets, before, strict=True):
             wrap = self._building if is_building((owner, name)) else self._lifting
             setattr(owner, name, replaced(function, wrap))
@@ -106,7 +110,8 @@ class Lifter:
         try:
             modules = [value for value in (*args, *kwargs.values()) if isinstance(value, nn.Module)]
             holders: list[dict[str, Any]] = []
-            tensors = list(tensors_in(*args, *kwargs.values(), holders=holders))
+            found = tensors_in(*args, *kwargs.values(), holders=holders)
+            tensors = [tensor for tensor in found if tensor not in self._left_behind]
             _check(modules, tensors)
             snapshot = Snapshot(modules, tensors)
         except NotLifted as reason:
@@ -137,7 +142,8 @@ class Lifter:
             ):
                 self._mark_kept(modules, tensors)
                 run = self._with_claims if self._machine.simulated else self._with_copies
-                result = run(session, function, args, kwargs, modules, tensors)
+                with self._left_behind.built(function, args, kwargs, tensors, self._device) as (given, named):
+                    result = run(session, function, given, named, modules, tensors)
         except Exception as error:
             snapshot.restore()
             result = function(*args, **kwargs)  # raises what the program itself raises
@@ -149,8 +155,9 @@ class Lifter:
             self.lifted += 1
         for observation in seen:
             self._sink(observation)
-        _devices_back(modules, self._device)
-        return _brought_back(result, self._device)
+        back = home_of(self._device, self._machine.simulated)
+        devices_back(modules, back)
+        return brought_back(result, back)
 
     def _with_claims(
         self,
@@ -165,6 +172,7 @@ class Lifter:
         for tensor in (*tensors, *self._left_there(modules)):
             set_device(tensor, session.device)
         result = function(*args, **kwargs)
+        self._look_at(session, function, (args, kwargs), result)
         for tensor in _kept_by(modules):
             if device_of(tensor) == self._device:
                 self._born_lifted[tensor] = True
@@ -185,6 +193,7 @@ class Lifter:
         before = {id(tensor) for tensor in _kept_by(modules)}
         try:
             result = function(*copies.sent(args), **copies.sent(kwargs))
+            self._look_at(session, function, (args, kwargs), result)
             copies.write_back()
         finally:
             copies.back((args, kwargs))
@@ -192,6 +201,11 @@ class Lifter:
             if id(tensor) not in before:
                 self._born_lifted[tensor] = True
         return copies.back(result)
+
+    def _look_at(self, session: Session, function: Any, given: Any, result: Any) -> None:
+        """What a function hands back; of a module's call the session sees it."""
+        if function is not self._call_of_modules and is_given_tensors(*given):
+            session.returned(getattr(function, "__qualname__", "it"), result)
 
     def _left_there(self, modules: list[nn.Module]) -> list[torch.Tensor]:
         """What an earlier call left on its modules lies where that call put it."""
@@ -265,23 +279,3 @@ def _devices_of_holders(holders: list[dict[str, Any]], before: torch.device, aft
         for held, name, told in changed:
             if held.get(name) in (after, str(after)):
                 held[name] = told
-
-
-def _devices_back(modules: list[nn.Module], device: torch.device) -> None:
-    """No device of the simulation outlives it on a module."""
-    for part in (part for module in modules for part in module.modules()):
-        for name, value in vars(part).items():
-            if isinstance(value, torch.device) and value == device:
-                vars(part)[name] = CPU
-
-
-def _brought_back(result: Any, device: torch.device) -> Any:
-    """The result with devices named as the program knows them. Its tensors are on the CPU as they always were."""
-    if isinstance(result, torch.device):
-        return CPU if result == device else result
-    if isinstance(result, torch.Tensor):
-        return result
-    leaves, spec = pytree.tree_flatten(result)
-    if not any(isinstance(leaf, torch.device) and leaf == device for leaf in leaves):
-        return result
-    return pytree.tree_unflatten([CPU if leaf == device else leaf for leaf in leaves], spec)

@@ -46,10 +46,24 @@ def tensors_in(*values: Any, holders: list[dict[str, Any]] | None = None) -> Ite
             elif isinstance(value, nn.Module):
                 yield from of_module(value)
                 following += _given_to(value)
-            elif not isinstance(value, _ON_THE_HOST):
+            elif not isinstance(value, _ON_THE_HOST) and not is_own(value):
                 if holders is not None and not _DEVICE_NAMES.isdisjoint(held := getattr(value, "__dict__", {})):
                     holders.append(held)
                 following += _parts(value)
+        level = following[: max(0, _MOST - len(seen))]
+
+
+def objects_in(value: Any) -> Iterator[Any]:
+    """The value and the objects and containers below it."""
+    seen: set[int] = set()
+    level = [value]
+    for _ in range(DEPTH + 1):
+        following: list[Any] = []
+        for each in level:
+            if id(each) not in seen and not isinstance(each, (*FIXED, torch.Tensor)) and not is_own(each):
+                seen.add(id(each))
+                yield each
+                following += list(each.children()) if isinstance(each, nn.Module) else _parts(each)
         level = following[: max(0, _MOST - len(seen))]
 
 
@@ -68,7 +82,7 @@ def of_module(module: nn.Module) -> Iterator[torch.Tensor]:
 def _given_to(module: nn.Module) -> list[Any]:
     """The objects that its parts keep, and that are no tensors: whoever made them made them where the module is to be.
 
-    A tensor that a part itself keeps stays behind, see `kept_plainly`.
+    A tensor that a part itself keeps, or in lists and tuples however deep, stays behind: see `kept_plainly`.
     """
     found: list[Any] = []
     for part in module.modules():
@@ -77,9 +91,20 @@ def _given_to(module: nn.Module) -> list[Any]:
                 continue
             if isinstance(value, Mapping):
                 value = list(value.values())
-            values = list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
+            if isinstance(value, (set, frozenset)):
+                value = list(value)
+            values = pytree.tree_leaves(value) if isinstance(value, (list, tuple)) else [value]
             found += [each for each in values if not isinstance(each, (torch.Tensor, nn.Module, *FIXED))]
     return found
+
+
+def is_given_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call is handed tensors, or is one of an object that keeps some: it can tell where they are.
+
+    What a method of a Module makes without being handed any is for its caller to move.
+    """
+    own = vars(args[0]) if args and hasattr(args[0], "__dict__") and not isinstance(args[0], nn.Module | type) else {}
+    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves((args, kwargs, list(own.values()))))
 
 
 def devices_kept(attributes: dict[str, Any], device: torch.device) -> list[str]:
@@ -112,6 +137,11 @@ def kept_plainly(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
             for leaf in pytree.tree_leaves(list(value) if isinstance(value, set) else value):
                 if isinstance(leaf, torch.Tensor):
                     yield name, leaf
+
+
+def is_own(value: Any) -> bool:
+    """Whether it is devlint's: what a lifted function holds besides itself is no object of the program."""
+    return str(type(value).__module__).startswith("devlint.")
 
 
 def _parts(value: Any) -> list[Any]:

@@ -16,8 +16,8 @@ Target = tuple[Any, str]
 """An owner, and the attribute under which it has the function."""
 
 _ALL = ".*"
-_NOT_CALLS = ("forward", "to", "cuda", "cpu", "train", "eval", "zero_grad", *vars(nn.Module))
-"""Of a Module: what its own call runs, and how it is handled; a call of these computes nothing."""
+_NOT_CALLS = ({"to", "cuda", "cpu", "train", "eval", "zero_grad"} | set(vars(nn.Module))) - {"forward"}
+"""Of a Module: how it is handled; a call of these computes nothing. ``forward`` may be called without its Module."""
 
 
 class NoTarget(Exception):

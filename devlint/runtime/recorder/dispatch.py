@@ -133,6 +133,7 @@ class RecordingDispatch(TorchDispatchMode):
 
     def _waited(self, func: Any) -> None:
         streams.waited(self.recorder)
+        self.recorder.local.has_read = True
         frame = next(user_frames(sys._getframe(2)), None)
         if frame is not None and not self.recorder.local.quiet:
             self.recorder.counts.synchronised(frame, str(func))
@@ -153,6 +154,8 @@ class RecordingDispatch(TorchDispatchMode):
                     if not traces and on_cpu and self.recorder.local.given is not None:
                         traces = traces_on_the_cpu(self.recorder, self.recorder.local.given)
                     made = _derived(known, traces, on_cpu)
+                    if known.is_fresh and self.recorder.local.has_read:
+                        made.of_read = True
                     if known.writes:
                         made.at = ordering.now
                         made.on = streams.current(self.recorder) if ordering.active else DEFAULT
@@ -178,7 +181,7 @@ def _derived(work: KindOfWork, traces: Sequence[Trace | None], on_cpu: bool) -> 
     """The trace of a new storage: its first operand's, births of all operands on the CPU, its own without operands."""
     raw = here(4)
     births: tuple[RawSpot, ...] | None = None
-    moved, repaired, hosted, apart = None, False, False, False
+    moved, repaired, hosted, told, of_read, apart = None, False, False, False, False, False
     for trace in traces:
         if trace is not None:
             if births is None:
@@ -187,9 +190,11 @@ def _derived(work: KindOfWork, traces: Sequence[Trace | None], on_cpu: bool) -> 
                 apart = True
             repaired = repaired or trace.repaired
             hosted = hosted or trace.hosted
+            told = told or trace.told
+            of_read = of_read or trace.of_read
     if births is None:
         born = raw is not None and (not traces or work.is_fresh)
         return Trace((raw,) if born and raw is not None else (), raw)
     if on_cpu and apart:
         births = tuple(dict.fromkeys(b for t in traces if t is not None for b in t.births))[:MOST_BIRTHS]
-    return Trace(births, raw, moved, repaired, on_cpu and hosted)
+    return Trace(births, raw, moved, repaired, on_cpu and hosted, told=on_cpu and told, of_read=on_cpu and of_read)

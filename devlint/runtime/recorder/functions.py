@@ -22,6 +22,7 @@ from devlint.runtime.recorder.clashes import (
 )
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.responsible import put_elsewhere
+from devlint.runtime.recorder.results import names_a_place, told_to_be, written_by_host
 from devlint.runtime.recorder.strays import tell_strays
 from devlint.runtime.recorder.traces import trace_of
 from devlint.runtime.recorder.transfers import moved, stayed
@@ -69,6 +70,8 @@ class RecordingFunctions(TorchFunctionMode):
         if not own:
             return out
         if func in _TRANSFERS and out is args[0]:
+            if names_a_place(func, args, kwargs):
+                told_to_be(self.recorder, out)
             stayed(self.recorder, f"Tensor.{func.__name__}", out)
         elif func in _TRANSFERS and isinstance(out, Tensor):
             operation = f"Tensor.{func.__name__}"
@@ -77,7 +80,10 @@ class RecordingFunctions(TorchFunctionMode):
             self._named(func, out)
         elif func is Tensor.copy_:
             self._copied(args)
+        elif func is Tensor.__setitem__:
+            written_by_host(self.recorder, args[0], args[2])
         elif "device" in kwargs and isinstance(out, Tensor):
+            told_to_be(self.recorder, out)
             put_elsewhere(self.recorder, args, out)
             self._named(func, out)
         return out

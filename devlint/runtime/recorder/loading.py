@@ -37,15 +37,15 @@ def install(recorder: Recorder, patches: Patches) -> None:
 
     patches.set(torch, "load", load)
     for name in ("from_numpy", "frombuffer", "from_file"):
-        patches.set(torch, name, _born(getattr(torch, name)))
+        patches.set(torch, name, _born(recorder, getattr(torch, name)))
 
 
-def _born(maker: Any) -> Any:
+def _born(recorder: Recorder, maker: Any) -> Any:
     def make(*args: Any, **kwargs: Any) -> Any:
         made = maker(*args, **kwargs)
         raw = here(2)
         if raw is not None:
-            set_trace(made, Trace((raw,), raw))
+            set_trace(made, Trace((raw,), raw, of_read=recorder.local.has_read))
         return made
 
     return make

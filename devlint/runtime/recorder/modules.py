@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from devlint.runtime.frames import user_frames
 from devlint.runtime.labels import CPU
 from devlint.runtime.observation import Seen
 from devlint.runtime.patching import Patches
 from devlint.runtime.recorder.recorder import Recorder
-from devlint.runtime.recorder.traces import seen, trace_of
+from devlint.runtime.recorder.results import look_at_result
+from devlint.runtime.recorder.traces import seen
 
 Tensor = torch.Tensor
 Module = torch.nn.Module
@@ -67,18 +67,9 @@ def is_on(recorder: Recorder, module: Module, args: Any, kwargs: Any) -> bool:
 def look_at_output(recorder: Recorder, module: Module, out: Any) -> None:
     """A tensor of values that comes out of a module on the accelerator should be there too, unless the program itself
     brought it to the host."""
-    for leaf in tree_leaves(out):
-        values = isinstance(leaf, Tensor) and leaf.dim() > 0 and leaf.is_floating_point()
-        if values and recorder.machine.device_of(leaf) == CPU and not _is_wanted_there(recorder, leaf):
-            name = type(module).__qualname__
-            message = f"{name} runs on {recorder.device} and returns a tensor on the CPU"
-            recorder.emit("strayed", [("output", leaf)], f"{name}.__call__", message, detail="output")
-
-
-def _is_wanted_there(recorder: Recorder, tensor: Tensor) -> bool:
-    """Whether a value on the host was moved there, or made of one that was, or lies in memory that only it has."""
-    trace = trace_of(tensor)
-    return (trace is not None and trace.hosted) or recorder.machine.is_pinned(tensor)
+    name = type(module).__qualname__
+    message = f"{name} runs on {recorder.device} and returns a tensor on the CPU"
+    look_at_result(recorder, f"{name}.__call__", out, message)
 
 
 def look_back(recorder: Recorder, module: Module, operation: str) -> None:

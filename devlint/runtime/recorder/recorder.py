@@ -28,13 +28,15 @@ class _Local(threading.local):
     ``given``: that function and what it was called with.
 
     ``forward``: a module with something on the accelerator is being called. ``quiet``: devlint's own moves.
-    ``strays``: what the running call has made on the CPU so far.
+    ``strays``: what the running call has made on the CPU so far. ``has_read``: the host has read a value of the
+    accelerator, so that numbers of the program may come from there.
     """
 
     in_call = False
     forward = False
     calls = 0
     quiet = False
+    has_read = False
     given: Given | None = None
 
     def __init__(self) -> None:

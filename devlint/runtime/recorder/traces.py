@@ -21,12 +21,13 @@ class Trace:
     """Held by the storage's claim; shared by nothing, so that a transfer may change it.
 
     ``births``: where the values were created that put this one on its device, at most `MOST_BIRTHS`. ``hosted``: the
-    program itself brought the value, or one that it is made of, from an accelerator to the host. ``at`` and
-    ``on``: the number of the work that wrote it last, and of that work's stream; 0 is over for everybody. ``queued``: a
-    copy that did not wait writes it.
+    program itself brought the value, or one that it is made of, from an accelerator to the host. ``of_read``: the
+    program may have made it, or one that it is made of, of numbers that it had read there. ``told``: the program named
+    the CPU for it, or for one that it is made of. ``at`` and ``on``: the number of the work that wrote it last, and of
+    that work's stream; 0 is over for everybody. ``queued``: a copy that did not wait writes it.
     """
 
-    __slots__ = ("at", "births", "hosted", "made", "moved", "on", "queued", "repaired")
+    __slots__ = ("at", "births", "hosted", "made", "moved", "of_read", "on", "queued", "repaired", "told")
 
     def __init__(
         self,
@@ -37,6 +38,8 @@ class Trace:
         hosted: bool = False,
         at: int = 0,
         on: int = 0,
+        told: bool = False,
+        of_read: bool = False,
     ) -> None:
         self.births = births
         self.made = made
@@ -46,6 +49,8 @@ class Trace:
         self.at = at
         self.on = on
         self.queued = False
+        self.told = told
+        self.of_read = of_read
 
 
 def trace_of(tensor: Tensor) -> Trace | None:

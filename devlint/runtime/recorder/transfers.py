@@ -80,6 +80,7 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
     if before != after:
         recorder.counts.copied(frame, before, after, trace)
     if before != CPU and after == CPU:
+        recorder.local.has_read = True
         recorder.counts.synchronised(frame, operation)
     if frame is not caller:
         return  # torch's own code moves it, as `Module.to` does its parameters: what is thrown away is another result
