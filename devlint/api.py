@@ -22,6 +22,7 @@ def lint_paths(
     isolated: bool = False,
     cwd: str | os.PathLike[str] | None = None,
     jobs: int | None = 1,
+    cached: bool = False,
 ) -> list[Finding]:
     """The findings of files and directories, in the order path, line, column, code.
 
@@ -35,6 +36,7 @@ def lint_paths(
         isolated: Read no configuration file.
         cwd: What paths in findings are relative to; by default the working directory.
         jobs: Processes to use; None for one for each processor.
+        cached: Use the cache of the command, and write to it.
 
     Raises:
         FileNotFoundError: One of ``paths`` does not exist.
@@ -46,6 +48,7 @@ def lint_paths(
             cwd=_directory(cwd),
             overrides=_overrides(settings, config, isolated),
             jobs=jobs,
+            cached=cached,
         )
     )
     if found.missing:
@@ -61,6 +64,7 @@ def lint_source(
     config: str | os.PathLike[str] | None = None,
     isolated: bool = False,
     cwd: str | os.PathLike[str] | None = None,
+    cached: bool = False,
 ) -> list[Finding]:
     """The findings of a text that need not be in a file: an editor's buffer, a generated program, a notebook.
 
@@ -75,6 +79,7 @@ def lint_source(
         cwd=_directory(cwd),
         overrides=_overrides(settings, config, isolated),
         jobs=1,
+        cached=cached,
         stdin=data,
         stdin_filename=os.fspath(filename),
     )

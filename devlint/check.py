@@ -96,10 +96,16 @@ def check(
     started = time.perf_counter()
     planned = plan(request)
     jobs = request.jobs or available_processors()
-    novelty = _novelty(request, planned, jobs, progress)
+    cache = _cache(request, planned)
+    novelty = _novelty(request, planned, jobs, progress, cache)
     tasks, left_out = novelty.prepare(planned.tasks)
-    reports = _reports(tasks, jobs, novelty.tree, _cache(request, planned, novelty), progress)
-    judgement = novelty.judge(tasks, reports, _named(request, planned))
+    try:
+        reports = _reports(tasks, jobs, novelty.tree, cache, progress)
+        judgement = novelty.judge(tasks, reports, _named(request, planned))
+    finally:
+        novelty.cache = None
+        if cache is not None:
+            cache.close()
     if amend is not None:
         reports = amend(tasks, reports, judgement.new, novelty.tree)
         judgement = novelty.judge(tasks, reports, _named(request, planned))
@@ -118,9 +124,9 @@ def check(
     )
 
 
-def _cache(request: Request, planned: Plan, novelty: Novelty) -> Session | None:
-    """The cache, if the run is to have one. What a comparison asks besides is not kept in it."""
-    if not request.cached or request.stdin is not None or novelty.tree.compared_with is not None:
+def _cache(request: Request, planned: Plan) -> Session | None:
+    """The cache, if the run is to have one."""
+    if not request.cached:
         return None
     from devlint.cache.place import default_directory
     from devlint.cache.session import opened
@@ -134,23 +140,14 @@ def _cache(request: Request, planned: Plan, novelty: Novelty) -> Session | None:
 def _reports(
     tasks: list[FileTask], jobs: int, tree: Tree, cache: Session | None, progress: Callable[[int, int], None]
 ) -> list[FileReport]:
-    """The reports on all files: what is known at once, the others as they are ready."""
-    reports, unknown = cache.known(tasks) if cache is not None else ([], tasks)
-    if not unknown and cache is not None:
-        cache.close()
-        return reports
-    from devlint.pipeline.workers import run
+    from devlint.cache.running import reports
 
-    by_name = {task.shown_as: task for task in unknown}
-    try:
-        with contextlib.closing(run(unknown, jobs, tree)) as found:
-            for report in found:
-                reports.append(cache.learn(by_name[report.shown_as], report) if cache is not None else report)
-                progress(len(reports), len(tasks))
-    finally:
-        if cache is not None:
-            cache.close()
-    return reports
+    gathered: list[FileReport] = []
+    with contextlib.closing(reports(tasks, jobs, tree, cache)) as found:
+        for report in found:
+            gathered.append(report)
+            progress(len(gathered), len(tasks))
+    return gathered
 
 
 def _plan_stdin(request: Request, configuration: Configuration) -> Plan:
@@ -163,9 +160,11 @@ def _plan_stdin(request: Request, configuration: Configuration) -> Plan:
     return Plan([task], found, [], configuration)
 
 
-def _novelty(request: Request, planned: Plan, jobs: int, progress: Callable[[int, int], None]) -> Novelty:
+def _novelty(
+    request: Request, planned: Plan, jobs: int, progress: Callable[[int, int], None], cache: Session | None
+) -> Novelty:
     planner = Planner(planned.configuration, request.cwd, request.ignore_noqa)
-    return Novelty(request.wanted, planned.configuration, request.cwd, planner.task, jobs, progress)
+    return Novelty(request.wanted, planned.configuration, request.cwd, planner.task, jobs, progress, cache)
 
 
 def _named(request: Request, planned: Plan) -> list[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
-from devlint.cache.reading import parsed
+from devlint.cache.reading import BROKEN, parsed
 from devlint.cache.rows import Row, finding_row, read_finding
 from devlint.cache.verbatim import files_placed_in, quotes_comment
-from devlint.pipeline.path_symbols import relative
-from devlint.pipeline.task import FileTask, Record
+from devlint.pipeline.path_symbols import relative, symbolic
+from devlint.pipeline.task import FileReport, FileTask, Record
 from devlint.source.dependencies import RecordedFile
 
 
@@ -122,3 +122,34 @@ def key_of(task: FileTask, digest: str) -> str:
 
 def source_roots(task: FileTask) -> str:
     return "\0".join(relative(str(root), task.base) for root in task.src)
+
+
+def answered(
+    tasks: list[FileTask], answer: Callable[[FileTask], FileReport | None]
+) -> tuple[list[FileReport], list[FileTask]]:
+    """The reports that ``answer`` has, and the tasks that are left; what it cannot read it knows nothing of."""
+    reports: list[FileReport] = []
+    unknown: list[FileTask] = []
+    for task in tasks:
+        try:
+            report = answer(task)
+        except BROKEN:
+            report = None
+        if report is not None:
+            reports.append(report)
+        else:
+            unknown.append(replace(task, recorded=True))
+    return reports, unknown
+
+
+def report_of(entry: Entry, digest: str, task: FileTask) -> FileReport:
+    """The report that an entry comes to under the settings of a task; its paths are symbols."""
+    if entry.is_empty:
+        return FileReport(symbolic(task).shown_as)
+    from devlint.pipeline.file_report import recorded_report
+    from devlint.pipeline.lint_result import LintResult
+    from devlint.source.gate import Refusal
+
+    refusal = entry.outcome[1]
+    result = LintResult(tuple(entry.findings()), Refusal(*refusal) if refusal else None)
+    return recorded_report(result, digest, task)

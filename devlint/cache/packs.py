@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from devlint.cache.place import write
-from devlint.cache.reading import parsed, read_record
+from devlint.cache.reading import parsed, read_sealed, sealed
 
 MAX_PACK_BYTES = 512 * 1024
 """Bytes of one pack on disk. There are 256, so that the whole takes 128 MiB at most."""
@@ -64,12 +64,13 @@ class Packs:
 
 
 def _bytes(pack: dict[str, list[str]]) -> bytes:
-    return json.dumps(pack, separators=(",", ":")).encode()
+    return sealed(json.dumps(pack, separators=(",", ":")).encode())
 
 
 def _read(path: Path) -> dict[str, list[str]]:
     with contextlib.suppress(OSError, ValueError):
-        pack = parsed(read_record(path))
+        (line,) = read_sealed(path)
+        pack = parsed(line)
         if isinstance(pack, dict) and all(
             isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in pack.values()
         ):

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from devlint.cache.contents import Contents, existing, markers, python_files
-from devlint.cache.entries import Entry, fits, key_of
+from devlint.cache.earlier import EarlierResults
+from devlint.cache.entries import Entry, answered, fits, key_of, report_of
 from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
+from devlint.cache.reading import BROKEN
 from devlint.cache.rows import read_report, report_row
 from devlint.cache.table import DependencyTable, Table
 from devlint.cache.verification import Verifier
 from devlint.cache.version import version
-from devlint.pipeline.path_symbols import absolute, relative, symbolic
+from devlint.pipeline.path_symbols import absolute, relative
 from devlint.pipeline.stages.display_paths import with_display_paths
 from devlint.pipeline.task import FileReport, FileTask, Gate, Record
+from devlint.source.decoding import content_digest
 from devlint.source.project import identity_root
-from devlint.source.tree import WorkingTree
-
-_BROKEN = Exception
-"""What reading something comes to that nobody here has written: anything."""
+from devlint.source.tree import EarlierTree, WorkingTree
 
 
 def opened(directory: Path, cwd: Path) -> Session | None:
@@ -48,8 +48,7 @@ class Session:
         self._gates: dict[int, tuple[Gate, str]] = {}
         self._changed = False
         """Whether the table is no longer what is on disk."""
-        self._sure = False
-        """Whether the entries that are left in the table hold now."""
+        self._earlier: tuple[EarlierTree, EarlierResults] | None = None
 
     # -- what is known ----------------------------------------------------------------------------------------------
 
@@ -57,27 +56,17 @@ class Session:
         """The reports on the files whose analysis is known, and the tasks that are left."""
         try:
             self._refresh()
-        except _BROKEN:
+        except BROKEN:
             self._forget()
-        reports: list[FileReport] = []
-        unknown: list[FileTask] = []
-        for task in tasks:
-            report = None
-            if task.data is None:
-                try:
-                    report = self._report(task)
-                except _BROKEN:
-                    report = None
-            if report is not None:
-                reports.append(report)
-            else:
-                unknown.append(replace(task, recorded=task.data is None))
+        reports, unknown = answered(tasks, self._report)
         if unknown:
             # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
             self._known_dependencies()
         return reports, unknown
 
     def _report(self, task: FileTask) -> FileReport | None:
+        if task.data is not None:
+            return self._report_on_text(task, task.data)
         name = self._name(task.path)
         row = self._table.files.get(name)
         digest = self._contents.file(task.path, tuple(row[1:]) if row else (), row[0] if row else "")
@@ -92,13 +81,22 @@ class Session:
                 return with_display_paths(read_report(report), task)
         return self._from_packs(task, name, key) if key else None
 
+    def _report_on_text(self, task: FileTask, data: bytes) -> FileReport | None:
+        """The report on a text that need not be in its file: the packs alone know of it."""
+        digest = content_digest(data).hex()
+        for text in self._packs.get(key_of(task, digest)):
+            entry = Entry.read(text)
+            if self._verification().holds(entry, task.base, task.src):
+                return with_display_paths(report_of(entry, digest, task), task)
+        return None
+
     def _from_packs(self, task: FileTask, name: str, key: str) -> FileReport | None:
         for text in self._packs.get(key):
             try:
                 entry = Entry.read(text)
                 if self._verification().holds(entry, task.base, task.src):
                     return self._keep(task, name, key, entry, None)
-            except _BROKEN:
+            except BROKEN:
                 continue
         return None
 
@@ -164,15 +162,17 @@ class Session:
             return report
         try:
             self._learn(task, report, record)
-        except _BROKEN:
+        except BROKEN:
             self._start_anew()
         return replace(report, record=None)
 
     def _learn(self, task: FileTask, report: FileReport, record: Record) -> None:
-        self._changed = True
         entry = Entry.of(record, task)
         key = key_of(task, record.digest)
         self._packs.add(key, entry.written())
+        if task.data is not None:
+            return
+        self._changed = True
         verifier = self._verification()
         verifier.queried.probed |= record.dependencies.probed
         for directory in record.dependencies.rooted:
@@ -184,7 +184,7 @@ class Session:
     def _keep(self, task: FileTask, name: str, key: str, entry: Entry, record: Record | None) -> FileReport | None:
         """Put an entry that holds into the table; the report, made anew if there is no record of it."""
         if record is None:
-            report = _report_of(entry, self._contents.file(task.path), task)
+            report = report_of(entry, self._contents.file(task.path), task)
         else:
             report = record.report
         self._changed = True
@@ -207,6 +207,20 @@ class Session:
         self._table.entries[name] = (key, result)
         return with_display_paths(report, task)
 
+    # -- a comparison -----------------------------------------------------------------------------------------------
+
+    def at(self, tree: EarlierTree) -> EarlierResults:
+        """What is known of an earlier tree."""
+        if self._earlier is None or self._earlier[0] is not tree:
+            self._earlier = tree, EarlierResults(tree, self._contents, self._packs)
+        return self._earlier[1]
+
+    def compared(self, task: FileTask, report: FileReport, tree: EarlierTree) -> FileReport:
+        """A report that holds now, with whether it may be another one in an earlier tree."""
+        known = self._known_dependencies()
+        differs = self.at(tree).may_differ(known, self._name(task.path), self._name)
+        return replace(report, touches_compared_tree=differs)
+
     # -- what is kept -----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -215,9 +229,9 @@ class Session:
             self._save()
         except OSError:
             return
-        except _BROKEN:
+        except BROKEN:
             self._start_anew()
-            with contextlib.suppress(_BROKEN):
+            with contextlib.suppress(BROKEN):
                 self._save()
 
     def _start_anew(self) -> None:
@@ -266,7 +280,7 @@ class Session:
         if self._dependencies is None:
             try:
                 self._dependencies = self._table.dependencies()
-            except _BROKEN:
+            except BROKEN:
                 self._start_anew()
         return self._dependencies or DependencyTable(None)
 
@@ -290,15 +304,3 @@ class Session:
 
     def _absolute(self, name: str) -> str:
         return absolute(name, self._root) if name.startswith("..") else os.path.join(self._root, name)
-
-
-def _report_of(entry: Entry, digest: str, task: FileTask) -> FileReport:
-    if entry.is_empty:
-        return FileReport(symbolic(task).shown_as)
-    from devlint.pipeline.file_report import recorded_report
-    from devlint.pipeline.lint_result import LintResult
-    from devlint.source.gate import Refusal
-
-    refusal = entry.outcome[1]
-    result = LintResult(tuple(entry.findings()), Refusal(*refusal) if refusal else None)
-    return recorded_report(result, digest, task)

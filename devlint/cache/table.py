@@ -6,14 +6,13 @@ Whatever is wrong with the file, the table is empty then.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from devlint.cache.place import write
-from devlint.cache.reading import parsed, read_record
+from devlint.cache.reading import parsed, read_sealed, sealed
 from devlint.source.dependencies import RecordedFile
 
 if TYPE_CHECKING:
@@ -46,9 +45,7 @@ class Table:
     def load(cls, path: Path) -> Table:
         table = cls()
         with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
-            first, second, check = read_record(path).split(b"\n")
-            if check.decode() != _check(second):
-                raise ValueError("the second line is not the one that was written")
+            first, second = read_sealed(path)
             files, directories, markers, entries = parsed(first)
             for found in (files, directories, markers, entries):
                 if not isinstance(found, dict):
@@ -66,7 +63,7 @@ class Table:
         first = json.dumps([self.files, self.directories, self.markers, self.entries], separators=(",", ":"))
         second = json.dumps(dependencies.written(), separators=(",", ":")).encode()
         path.parent.mkdir(exist_ok=True)
-        write(path, b"\n".join([first.encode(), second, _check(second).encode()]))
+        write(path, sealed(first.encode(), second))
 
 
 class FileDependency(NamedTuple):
@@ -111,10 +108,11 @@ class DependencyTable:
         return {
             number
             for number, one in enumerate(self.dependencies.all)
-            if one.file in changed and not self._holds(one, changed[one.file])
+            if one.file in changed and not self.holds(one, changed[one.file])
         }
 
-    def _holds(self, recorded: FileDependency, now: PartFingerprints | None) -> bool:
+    def holds(self, recorded: FileDependency, now: PartFingerprints | None) -> bool:
+        """Whether the parts that a dependency is on have the recorded fingerprint."""
         fingerprint = recorded.fingerprint
         return bool(fingerprint) and now is not None and now.of(self.parts.all[recorded.parts]) == fingerprint
 
@@ -160,7 +158,3 @@ class _Numbered(Generic[Thing]):
         if found == len(self.all):
             self.all.append(thing)
         return found
-
-
-def _check(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=8).hexdigest()

@@ -19,6 +19,6 @@ def server_command() -> int:
     """
     if find_spec("pygls") is None:
         raise click.ClickException("the language server needs pygls: pip install 'devlint[lsp]'")
-    from devlint.server.server import serve
+    from devlint.server.serving import serve
 
     return serve()

@@ -18,6 +18,7 @@ from devlint.source.project import identity_root
 from devlint.source.tree import Tree, WorkingTree
 
 if TYPE_CHECKING:
+    from devlint.cache.session import Session
     from devlint.gate.baseline import Baseline
     from devlint.gate.comparison import Comparison
     from devlint.gate.sightings import Sighting
@@ -44,8 +45,11 @@ class Novelty:
         task: Callable[[str], FileTask],
         jobs: int,
         progress: Callable[[int, int], None],
+        cache: Session | None = None,
     ) -> None:
         """Raises GitError. ``task`` plans a file by its absolute path."""
+        self.cache = cache
+        """What is known of earlier runs; None once files may have changed that this run has looked at."""
         self._wanted = wanted
         self._configuration = configuration
         self._cwd = cwd
@@ -141,9 +145,9 @@ class Novelty:
         return sightings({task.shown_as: task for task in tasks}, self._analyse(tasks, self.tree))
 
     def _analyse(self, tasks: list[FileTask], tree: Tree) -> Iterator[FileReport]:
-        from devlint.pipeline.workers import run
+        from devlint.cache.running import reports
 
-        for done, report in enumerate(run(tasks, self._jobs, tree), 1):
+        for done, report in enumerate(reports(tasks, self._jobs, tree, self.cache), 1):
             self._progress(done, len(tasks))
             yield report
 

@@ -16,6 +16,7 @@ from devlint.fixes.choosing import is_applicable
 from devlint.server.diagnostics import Diagnostics
 from devlint.server.linting import Linted
 from devlint.source.decoding import LINE_END, Source
+from devlint.source.notebook_file import read_cells
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.devlint"
 
@@ -37,14 +38,14 @@ class Actions:
         self._diagnostics = diagnostics
         self._versioned = versioned
 
-    def quick_fixes(self, where: types.Range) -> Iterator[types.CodeAction]:
-        """For each finding that touches a range: its fix, if it has one that compiles, then a comment."""
+    def quick_fixes(self, uri: str, where: types.Range) -> Iterator[types.CodeAction]:
+        """For each finding that touches a range of a document: its fix, if it has one that compiles, then a comment."""
         source = self._linted.source
         if source is None:
             return
         for finding in self._linted.findings:
             diagnostic = self._diagnostics.of(finding)
-            if not _touch(diagnostic.range, where):
+            if self._diagnostics.places.uri(finding.place.cell) != uri or not _touch(diagnostic.range, where):
                 continue
             fix = self._fix(finding, source, diagnostic)
             if fix is not None:
@@ -58,8 +59,16 @@ class Actions:
         source = self._linted.source
         if source is None or after == source.data:
             return None
-        text = after.decode(source.encoding).removeprefix("\ufeff")
-        return self._workspace_edit(list(self._line_edits(source.text, text)))
+        if not self._linted.buffer.is_notebook:
+            text = after.decode(source.encoding).removeprefix("\ufeff")
+            return self._workspace_edit({0: list(self._line_edits(source.text, text, 0))})
+        cells = self._linted.buffer.cells
+        edits = {
+            raw.number: list(self._line_edits(cells[raw.number - 1].text, raw.source, raw.number))
+            for raw in read_cells(after)[0]
+            if raw.source != cells[raw.number - 1].text
+        }
+        return self._workspace_edit(edits)
 
     @property
     def has_safe_fixes(self) -> bool:
@@ -99,30 +108,39 @@ class Actions:
         )
 
     def _byte_edits(self, edits: Iterable[Edit], source: Source) -> types.WorkspaceEdit:
-        position = self._diagnostics.positions.position
-        return self._workspace_edit(
-            [
-                types.TextEdit(
-                    types.Range(position(*source.position(edit.start)), position(*source.position(edit.end))), edit.text
-                )
-                for edit in edits
-            ]
-        )
+        found: dict[int, list[types.TextEdit]] = {}
+        for edit in edits:
+            start, end = (self._position(edit.cell, offset, source) for offset in (edit.start, edit.end))
+            found.setdefault(edit.cell, []).append(types.TextEdit(types.Range(start, end), edit.text))
+        return self._workspace_edit(found)
 
-    def _line_edits(self, before: str, after: str) -> Iterator[types.TextEdit]:
-        position = self._diagnostics.positions.position
+    def _position(self, cell: int, offset: int, source: Source) -> types.Position:
+        """The position of an offset into the bytes of the document, or of a cell."""
+        if cell:
+            text = self._linted.buffer.cells[cell - 1].text
+            source = Source(text.encode("utf-8"), text, "utf-8", bom=False)
+        return self._diagnostics.places.of_cell(cell).position(*source.position(offset))
+
+    def _line_edits(self, before: str, after: str, cell: int) -> Iterator[types.TextEdit]:
+        position = self._diagnostics.places.of_cell(cell).position
         old, new = _lines(before), _lines(after)
         for kind, first, last, new_first, new_last in difflib.SequenceMatcher(None, old, new).get_opcodes():
             if kind != "equal":
                 where = types.Range(position(first + 1, 1), position(last + 1, 1))
                 yield types.TextEdit(where, "".join(new[new_first:new_last]))
 
-    def _workspace_edit(self, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
-        buffer = self._linted.buffer
+    def _workspace_edit(self, edits: dict[int, list[types.TextEdit]]) -> types.WorkspaceEdit:
+        """Edits by the numbers of cells; 0 stands for the document itself."""
+        by_uri = {self._diagnostics.places.uri(cell): found for cell, found in edits.items()}
         if not self._versioned:
-            return types.WorkspaceEdit(changes={buffer.uri: edits})
-        document = types.OptionalVersionedTextDocumentIdentifier(uri=buffer.uri, version=buffer.version)
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, edits)])
+            return types.WorkspaceEdit(changes=by_uri)
+        version = None if self._linted.buffer.is_notebook else self._linted.buffer.version
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version), found)
+                for uri, found in by_uri.items()
+            ]
+        )
 
 
 def _lines(text: str) -> list[str]:

@@ -16,6 +16,15 @@ ENDINGS = (".py", ".pyi")
 
 
 @dataclass(frozen=True)
+class CellText:
+    """One cell of an open notebook."""
+
+    uri: str
+    text: str
+    is_python: bool
+
+
+@dataclass(frozen=True)
 class Buffer:
     """The text of one document at one time."""
 
@@ -26,6 +35,17 @@ class Buffer:
     text: str
     root: Path
     """The folder of the editor that it is in: what paths in messages are relative to."""
+    cells: tuple[CellText, ...] = ()
+    """All cells of a notebook, whose ``text`` is the file that they would be."""
+
+    @property
+    def uris(self) -> tuple[str, ...]:
+        """The documents that the editor shows it in."""
+        return tuple(cell.uri for cell in self.cells if cell.is_python) if self.is_notebook else (self.uri,)
+
+    @property
+    def is_notebook(self) -> bool:
+        return self.path.endswith(NOTEBOOK)
 
     @cached_property
     def data(self) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from devlint.configuration.complaint import Complaint
 from devlint.configuration.config import Configuration, Overrides
-from devlint.finding import Finding
+from devlint.finding import Finding, Place
 from devlint.fixes.rounds import Wanted, settle
 from devlint.gate.novelty import Novelty
 from devlint.gate.wanted import Wanted as Known
@@ -23,7 +23,7 @@ from devlint.pipeline.workspaces import forget
 from devlint.server.buffer_tree import BufferTree
 from devlint.server.buffers import Buffer
 from devlint.server.records import Records
-from devlint.source.deadline import OutOfTime, too_long
+from devlint.source.deadline import OutOfTime, Unwanted, too_long
 from devlint.source.decoding import Source, Unreadable
 from devlint.source.discovery import is_excluded
 from devlint.source.source_file import read_source
@@ -49,6 +49,8 @@ class Linted:
     """Other files whose programs were read, by their absolute paths; None if any may have been."""
     complaint: str = ""
     """What is wrong with the settings."""
+    seconds: float = 0.0
+    """What it took, by the clock."""
 
     def may_rest_on(self, path: str) -> bool:
         """Whether what was found may depend on another file; on one that is in no file yet, everything may."""
@@ -115,12 +117,22 @@ class Linter:
             return file.after
         return linted.buffer.data
 
-    def explained(self, linted: Linted, texts: Texts, line: int, column: int) -> tuple[Explained, ...]:
-        """What the expressions around a place are held to be, the innermost first."""
-        if linted.task is None:
+    def explained(self, linted: Linted, texts: Texts, line: int, column: int, cell: int = 0) -> tuple[Explained, ...]:
+        """What the expressions around a place are held to be, the innermost first. Lines count in their cells."""
+        if linted.task is None or linted.source is None:
             return ()
         self._look(texts)
-        return self._records.explained(linted.task, self._tree, line, column)
+        at = linted.source.text_line(Place(linted.buffer.path, line, column, line, column, cell))
+        found = self._records.explained(linted.task, self._tree, at, column)
+        return tuple(_placed(one, linted.task.shown_as, linted.source) for one in found)
+
+    def hints(self, linted: Linted, texts: Texts) -> list[tuple[Place, str]]:
+        """Behind each name that is bound to a tensor or a module: where that lies."""
+        if linted.task is None or linted.source is None:
+            return []
+        self._look(texts)
+        found = self._records.placements(linted.task, self._tree)
+        return [(linted.source.placed(place), words) for place, words in found]
 
     def text_of(self, path: str) -> str:
         """The text of a file as it was analysed; empty for one that cannot be read."""
@@ -143,6 +155,8 @@ class Linter:
         self._records.close()
         try:
             return analyse_file(task, self._tree)
+        except Unwanted:
+            raise
         except OutOfTime:
             return failed(task, too_long())
 
@@ -167,6 +181,20 @@ def _source(path: str, data: bytes) -> Source | None:
         return read_source(path, data)
     except Unreadable:
         return None
+
+
+def _placed(one: Explained, path: str, source: Source) -> Explained:
+    """What is known of an expression, its places in the cells of a notebook."""
+
+    def placed(place: Place) -> Place:
+        return source.placed(place) if place.path == path else place
+
+    return replace(
+        one,
+        place=placed(one.place),
+        trace=tuple(replace(step, place=placed(step.place)) for step in one.trace),
+        unknown=tuple(replace(why, place=placed(why.place)) for why in one.unknown),
+    )
 
 
 def _words(finding: Finding) -> tuple[str, str, str]:

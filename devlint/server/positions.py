@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from lsprotocol import types
 
 from devlint.finding import Place
@@ -19,6 +21,7 @@ class Positions:
 
     def __init__(self, text: str, encoding: str) -> None:
         """``encoding``: ``utf-8``, ``utf-16`` or ``utf-32``."""
+        self._text = text
         self._lines = LINE_END.split(text)
         self._codec, self._unit = _UNITS[encoding]
         self._mark = int(text.startswith(_BYTE_ORDER_MARK))  # which devlint counts as no part of the text
@@ -43,6 +46,18 @@ class Positions:
         encoded = text.encode(self._codec, "surrogatepass")[: position.character * self._unit]
         characters = len(text) if position.line > number else len(encoded.decode(self._codec, "ignore"))
         return number + 1, max(characters - self._shift(number), 0) + 1
+
+    def offset(self, position: types.Position) -> int:
+        """The characters before a position."""
+        number = min(position.line, len(self._lines) - 1)
+        if position.line > number:
+            return len(self._text)
+        encoded = self._lines[number].encode(self._codec, "surrogatepass")[: position.character * self._unit]
+        return self._starts[number] + len(encoded.decode(self._codec, "ignore"))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in LINE_END.finditer(self._text))]
 
     def _units(self, text: str) -> int:
         return len(text.encode(self._codec, "surrogatepass")) // self._unit

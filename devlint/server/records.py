@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from devlint.pipeline.explanation import Explained, NotExplained, Record, explained, recorded
+from devlint.finding import Place
+from devlint.pipeline.explanation import Explained, NotExplained, Record, explained, placements, recorded
 from devlint.pipeline.task import FileTask
 from devlint.server.buffer_tree import BufferTree
 
@@ -20,6 +21,16 @@ class Records:
         """The expressions around a place, the innermost first; none in a text that is no Python."""
         try:
             return explained(self._record(task, tree), line, column)
+        except NotExplained:
+            return ()
+        except BaseException:
+            self.close()  # it may have been stopped half-way
+            raise
+
+    def placements(self, task: FileTask, tree: BufferTree) -> tuple[tuple[Place, str], ...]:
+        """The names that are bound to tensors and modules, and where these lie; none in a text that is no Python."""
+        try:
+            return tuple(placements(self._record(task, tree)))
         except NotExplained:
             return ()
         except BaseException:

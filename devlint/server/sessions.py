@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lsprotocol import types
-
 from devlint.server.buffers import Buffer, path_of
-from devlint.server.diagnostics import Diagnostics
+from devlint.server.diagnostics import Diagnostics, Published
 from devlint.server.linting import Linted, Linter, Texts
 from devlint.server.worker import TookTooLong, Worker
 
 T = TypeVar("T")
 
-DEBOUNCE_SECONDS = 0.15
-"""The pause in typing after which a text is linted."""
+PAUSE_SECONDS = (0.02, 0.15)
+"""The pause in typing after which a text is linted: a third of what the last one took, between these two."""
 
-Publish = Callable[[Linted, list[types.Diagnostic]], None]
+Publish = Callable[[Linted, Published], None]
 """Takes what was found in a document, with its diagnostics."""
 
 
@@ -35,6 +35,8 @@ class Session:
         self._publish = publish
         self._failed = failed
         self._buffers: dict[str, Buffer] = {}
+        self._owners: dict[str, str] = {}
+        """The notebook that a document is a cell of."""
         self._linted: dict[str, Linted] = {}
         self._tasks: dict[str, asyncio.Task[Linted | None]] = {}
         self._answers: set[asyncio.Task[Any]] = set()
@@ -44,21 +46,30 @@ class Session:
         """The bytes of every open document by its path."""
         return {buffer.path: buffer.data for buffer in self._buffers.values()}
 
+    def buffer(self, uri: str) -> Buffer | None:
+        return self._buffers.get(uri)
+
     def opened(self, buffer: Buffer) -> None:
-        self._buffers[buffer.uri] = buffer
+        self._hold(buffer)
         self._lint(buffer.uri, 0)
 
-    def changed(self, uri: str, version: int | None, text: str) -> None:
-        known = self._buffers.get(uri)
-        if known is not None:
-            self._buffers[uri] = Buffer(uri, known.path, version, text, known.root)
+    def changed(self, buffer: Buffer) -> None:
+        if buffer.uri in self._buffers:
+            self._hold(buffer)
             for answer in self._answers:
                 answer.cancel()
-            self._lint(uri, DEBOUNCE_SECONDS)
+            self._lint(buffer.uri, self._pause(buffer.uri))
+
+    def _hold(self, buffer: Buffer) -> None:
+        self._buffers[buffer.uri] = buffer
+        for cell in buffer.cells:
+            self._owners[cell.uri] = buffer.uri
 
     def closed(self, uri: str) -> Buffer | None:
         """Forget a document; what is open beside it is linted with what is in its file."""
         buffer = self._buffers.pop(uri, None)
+        for cell in buffer.cells if buffer is not None else ():
+            self._owners.pop(cell.uri, None)
         self._linted.pop(uri, None)
         task = self._tasks.pop(uri, None)
         if task is not None:
@@ -77,10 +88,14 @@ class Session:
         for uri in self._buffers if changed else ():
             linted = self._linted.get(uri)
             if linted is None or not only_contents or any(map(linted.may_rest_on, changed)):
-                self._lint(uri, DEBOUNCE_SECONDS, urgent=False)
+                self._lint(uri, PAUSE_SECONDS[1], urgent=False)
 
     async def latest(self, uri: str) -> Linted | None:
-        """What was found in the text that a document has now; None if it was changed again, or is not open."""
+        """What was found in the text that a document has now; None if it was changed again, or is not open.
+
+        Of a notebook's cell: what was found in the notebook.
+        """
+        uri = self._owners.get(uri, uri)
         buffer = self._buffers.get(uri)
         while (task := self._tasks.get(uri)) is not None and self._buffers.get(uri) is buffer:
             await asyncio.wait([task])
@@ -98,6 +113,11 @@ class Session:
             return None
         finally:
             self._answers.discard(task)
+
+    def _pause(self, uri: str) -> float:
+        linted = self._linted.get(uri)
+        shortest, longest = PAUSE_SECONDS
+        return min(max(shortest, linted.seconds / 3), longest) if linted is not None else longest
 
     def _lint(self, uri: str, pause: float, urgent: bool = True) -> None:
         running = self._tasks.get(uri)
@@ -134,9 +154,11 @@ class Session:
                 self._lint(uri, 0, urgent=False)
 
 
-def _lint(linter: Linter, buffer: Buffer, texts: Texts, encoding: str) -> tuple[Linted, list[types.Diagnostic]]:
+def _lint(linter: Linter, buffer: Buffer, texts: Texts, encoding: str) -> tuple[Linted, Published]:
+    started = time.perf_counter()
     linted = linter.lint(buffer, texts)
-    return linted, Diagnostics(linted, encoding, linter.text_of).all()
+    diagnostics = Diagnostics(linted, encoding, linter.text_of).all()
+    return replace(linted, seconds=time.perf_counter() - started), diagnostics
 
 
 def root_of(uri: str, folders: Iterable[str], root: str | None) -> Path:

@@ -82,7 +82,7 @@ class Worker:
         job.dropped = True
         with self._lock:
             if self._running is job:
-                self._deadline.call_off()
+                self._deadline.want_no_more()
 
     def _watch(self) -> None:
         with no_collection, deep_stack(self._serve) as thread:

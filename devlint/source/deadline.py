@@ -22,9 +22,30 @@ STALLED_SECONDS = 300.0
 
 LOOK_SECONDS = 0.2
 
+PATIENCE_SECONDS = 2.0
+"""Of processor time: what an analysis that nobody wants any more gets to come to a checkpoint."""
+
 
 class OutOfTime(BaseException):
     """Raised inside of an analysis that has taken too long."""
+
+
+class Unwanted(OutOfTime):
+    """Raised at a checkpoint of an analysis that nobody wants any more: what it has learnt of other files is whole."""
+
+
+class _Watched(threading.local):
+    deadline: Deadline | None = None
+
+
+_watched = _Watched()
+
+
+def checkpoint() -> None:
+    """A place where the analysis of this thread can be stopped and loses nothing. Raises Unwanted."""
+    deadline = _watched.deadline
+    if deadline is not None and deadline.is_unwanted:
+        raise Unwanted
 
 
 def too_long(seconds: float = SECONDS) -> str:
@@ -42,13 +63,15 @@ class Deadline:
         self._clock: Callable[[], float] = time.monotonic
         self._due: float | None = None
         self._called = False
+        self.is_unwanted = False
 
     def start(self) -> None:
         """The thread that calls begins with a file."""
         self._thread = threading.get_ident()
         self._clock = _clock_of(self._thread)
+        _watched.deadline = self
         with self._lock:
-            self._called = False
+            self._called = self.is_unwanted = False
             self._due = self._clock() + self.seconds
 
     def stop(self) -> None:
@@ -56,6 +79,7 @@ class Deadline:
         with self._lock:
             self._due = None
             called = self._called
+            self.is_unwanted = False
         if called:
             time.sleep(0.05)  # where the call arrives, if nothing has swallowed it
 
@@ -73,6 +97,13 @@ class Deadline:
                 return
             self._due = self._clock()
         self.look()
+
+    def want_no_more(self) -> None:
+        """Stop the thread at its next checkpoint, or before long. Called by another thread."""
+        with self._lock:
+            if self._due is not None:
+                self.is_unwanted = True
+                self._due = min(self._due, self._clock() + PATIENCE_SECONDS)
 
     def look(self) -> None:
         """Stop the thread if its time is over. Called by another thread, now and then."""

@@ -48,7 +48,7 @@ class Refusal:
     line: int
     column: int
     final: bool = False
-    """Whether LibCST need not read the text: it lets null bytes pass inside of strings."""
+    """Whether LibCST need not read the text: it lets null bytes pass inside of strings, and a second mark."""
 
 
 def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:
@@ -57,6 +57,9 @@ def check_syntax(text: str) -> tuple[ast.Module | None, Refusal | None]:
     if nul >= 0:
         line, column = position(text, nul)
         return None, Refusal(True, "source code cannot contain null bytes", line, column, final=True)
+    if text.startswith("\ufeff"):
+        # The first mark was no part of the text. Of a text Python passes over one more, which it refuses in a file.
+        return None, Refusal(True, "invalid non-printable character U+FEFF", 1, 1, final=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

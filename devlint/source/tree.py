@@ -134,6 +134,12 @@ class EarlierTree:
         return True
 
     @cached_property
+    def has_other_files(self) -> bool:
+        """Whether some path was a file or a directory then and is none now, or the other way round."""
+        changed = (content is None or not os.path.isfile(path) for path, content in self.files.items())
+        return bool(self.directories or self.links) or any(changed)
+
+    @cached_property
     def _changed_trunks(self) -> frozenset[str]:
         """Changed paths that are links or directories now: whatever lies beneath them may differ."""
         return frozenset(path for path in self.files if os.path.islink(path) or os.path.isdir(path))

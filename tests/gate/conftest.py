@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,16 @@ def discarded(*names: str, imports: str = "import torch\n") -> str:
 def run(
     cwd: Path, *paths: str, use: BaselineUse = BaselineUse.READ, diff_base: str | None = None, **settings: Any
 ) -> Result:
-    """``devlint PATHS`` with some settings, in this process."""
+    """``devlint PATHS`` with some settings, in this process. A comparison is made with a cache as well, twice."""
     values = {key.replace("_", "-"): value for key, value in settings.items()}
-    return check(Request(paths or (".",), cwd, Overrides(values), jobs=1, wanted=Wanted(use, diff_base)))
+    request = Request(paths or (".",), cwd, Overrides(values), jobs=1, wanted=Wanted(use, diff_base))
+    found = check(request)
+    if diff_base is not None:
+        overrides = Overrides({**values, "cache-dir": str(cwd.parent / "cache of the comparisons")})
+        for _ in range(2):
+            again = check(replace(request, overrides=overrides, cached=True))
+            assert (again.findings, again.hidden, again.notes) == (found.findings, found.hidden, found.notes)
+    return found
 
 
 def places(result: Result) -> list[str]:

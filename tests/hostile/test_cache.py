@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from devlint.cache.place import default_directory
+from devlint.cache.reading import sealed
 from devlint.check import Request, check
 from devlint.configuration.config import Overrides
 from devlint.pipeline.result import Result
@@ -50,28 +51,28 @@ def records(tree: Path) -> list[Path]:
     return found
 
 
+@pytest.mark.parametrize("with_seal", [True, False])
 @pytest.mark.parametrize("kind", EVIL)
-def test_whatever_is_in_a_file_of_the_cache_the_run_says_the_same_and_mends_it(tree: Path, kind: str) -> None:
+def test_whatever_is_in_a_file_of_the_cache_the_run_says_the_same_and_mends_it(
+    tree: Path, kind: str, with_seal: bool
+) -> None:
     files = records(tree)
     for file in files:
-        file.write_bytes(EVIL[kind])
+        file.write_bytes(sealed(EVIL[kind]) if with_seal else EVIL[kind])
     assert codes(run(tree)) == ["DEV201"]
     (tree / "b.py").write_text("import torch\ny = torch.ones(4)\n")
     assert codes(run(tree)) == ["DEV201"]
     (table,) = (file for file in files if file.parent.name == "local")
-    assert table.read_bytes() != EVIL[kind]
+    assert EVIL[kind] not in (table.read_bytes(), table.read_bytes().rpartition(b"\n")[0])
 
 
 @pytest.mark.parametrize("line", [0, 1])
 @pytest.mark.parametrize("kind", EVIL)
 def test_one_line_of_a_table_that_is_no_good(tree: Path, kind: str, line: int) -> None:
-    import hashlib
-
     (table,) = (path for path in records(tree) if path.parent.name == "local")
     lines = table.read_bytes().split(b"\n")
     lines[line] = EVIL[kind].replace(b"\n", b"")
-    lines[2] = hashlib.blake2b(lines[1], digest_size=8).hexdigest().encode()
-    table.write_bytes(b"\n".join(lines))
+    table.write_bytes(sealed(*lines[:2]))
     assert codes(run(tree)) == ["DEV201"]
     (tree / "b.py").write_text("import torch\ny = torch.ones(4)\n")
     assert codes(run(tree)) == ["DEV201"]

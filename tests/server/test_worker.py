@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("pygls", reason="the language server needs pygls")
 
 from devlint.server.worker import Worker
+from devlint.source.deadline import PATIENCE_SECONDS, checkpoint
 
 
 def _with_worker(test: Callable[[Worker], Coroutine[Any, Any, None]]) -> None:
@@ -26,8 +27,18 @@ def _with_worker(test: Callable[[Worker], Coroutine[Any, Any, None]]) -> None:
 
 def _endless(started: threading.Event) -> None:
     started.set()
-    while True:
-        time.sleep(0.001)
+    while True:  # what counts is processor time
+        sum(range(100))
+
+
+def _endless_with_checkpoints(started: threading.Event, stopped: list[float]) -> None:
+    started.set()
+    at = time.thread_time()
+    try:
+        while True:
+            checkpoint()
+    finally:
+        stopped.append(time.thread_time() - at)
 
 
 def test_what_nobody_waits_for_any_more_is_stopped_and_the_next_work_done() -> None:
@@ -37,6 +48,19 @@ def test_what_nobody_waits_for_any_more_is_stopped_and_the_next_work_done() -> N
         await asyncio.to_thread(started.wait)
         waiting.cancel()
         assert await asyncio.wait_for(worker.run(lambda: "next"), 10) == "next"
+
+    _with_worker(test)
+
+
+def test_what_nobody_waits_for_any_more_ends_at_its_next_checkpoint() -> None:
+    async def test(worker: Worker) -> None:
+        started, stopped = threading.Event(), list[float]()
+        waiting = asyncio.ensure_future(worker.run(lambda: _endless_with_checkpoints(started, stopped)))
+        await asyncio.to_thread(started.wait)
+        waiting.cancel()
+        assert await asyncio.wait_for(worker.run(lambda: "next"), 10) == "next"
+        assert stopped
+        assert stopped[0] < PATIENCE_SECONDS
 
     _with_worker(test)
 
