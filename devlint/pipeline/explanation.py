@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.finding import Place, TraceStep
+from devlint.pipeline.stages.display_paths import display_names
 from devlint.pipeline.stages.parsing import parse
 from devlint.source.decoding import Unreadable
 from devlint.source.gate import Refusal
@@ -57,8 +58,11 @@ class Record:
     """The analysis of one file, while its workspace is open."""
 
     evaluated: Mapping[cst.BaseExpression, Evaluated]
+    assigned: Mapping[cst.BaseExpression, cst.BaseExpression]
     reasons: Reasons
     positions: Positions
+    names: Callable[[str], str]
+    """Puts paths that people see in the place of symbols."""
 
 
 def explanations(task: FileTask, tree: Tree, line: int, column: int | None = None) -> tuple[Explained, ...]:
@@ -79,6 +83,17 @@ def explained(record: Record, line: int, column: int | None = None) -> tuple[Exp
         for node, place in _at(places, line, column)
         if _says_something(node, record.evaluated[node])
     )
+
+
+def placements(record: Record) -> Iterator[tuple[Place, str]]:
+    """The names that are bound to tensors and modules whose device is known, and in a word or two where they lie."""
+    from devlint.placement.explanation.describing import place_words
+
+    for target, value in record.assigned.items():
+        evaluated = record.evaluated.get(value)
+        words = place_words(evaluated.value) if evaluated is not None else None
+        if words is not None:
+            yield record.positions.place(target), words
 
 
 @contextmanager
@@ -116,7 +131,8 @@ def recorded(task: FileTask, tree: Tree) -> Iterator[Record]:
         for _ in analysis.events():
             pass
         positions = Positions(parser.parsed, task.shown_as, project.parts)
-        yield Record(recorder.evaluated, Reasons(recorder, analysis), positions)
+        reasons = Reasons(recorder, analysis)
+        yield Record(recorder.evaluated, recorder.assigned, reasons, positions, display_names(task))
 
 
 def _at(
@@ -150,7 +166,7 @@ def _one(node: cst.BaseExpression, place: Place, record: Record) -> Explained:
     from devlint.placement.explanation.describing import described
     from devlint.placement.syntax.nodes import code_of
 
-    evaluated, positions = record.evaluated[node], record.positions
+    evaluated = record.evaluated[node]
     told = described(evaluated.value)
     steps = tuple(reversed(tuple(provenance_of(evaluated.value) or ())))
     trace = (draft_step(step) for step in steps)
@@ -162,21 +178,22 @@ def _one(node: cst.BaseExpression, place: Place, record: Record) -> Explained:
         told.device,
         told.convention,
         tuple(
-            TraceStep(_place(step.node, step.scope, positions), step.message, step.device, begins=not step.passes_on)
+            TraceStep(_place(step.node, step.scope, record), step.message, step.device, begins=not step.passes_on)
             for step in trace
         ),
-        tuple(_why(reason, evaluated.scope, positions) for reason in record.reasons.of(node)),
+        tuple(_why(reason, evaluated.scope, record) for reason in record.reasons.of(node)),
     )
 
 
-def _why(reason: Reason, scope: Scope, positions: Positions) -> WhyUnknown:
+def _why(reason: Reason, scope: Scope, record: Record) -> WhyUnknown:
     from devlint.placement.syntax.nodes import code_of
 
     told = f"`{reason.subject}`: {reason.cause.value}"
     if reason.source is not None:
         told = f"`{reason.subject}` comes from `{code_of(reason.source)}`"
-    return WhyUnknown(reason.cause.label, told, _place(reason.node, scope, positions))
+    return WhyUnknown(reason.cause.label, told, _place(reason.node, scope, record))
 
 
-def _place(node: cst.CSTNode, scope: Scope, positions: Positions) -> Place:
-    return positions.place(node, scope.path)
+def _place(node: cst.CSTNode, scope: Scope, record: Record) -> Place:
+    place = record.positions.place(node, scope.path)
+    return replace(place, path=record.names(place.path))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devlint.pipeline.path_symbols import absolute, symbol_of
+from devlint.source.deadline import Unwanted
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -57,6 +58,8 @@ class Workspaces:
         workspace.look_from(Path(task.path))
         try:
             yield project
+        except Unwanted:
+            raise
         except BaseException:
             _shared.forget()
             raise
@@ -65,8 +68,9 @@ class Workspaces:
             self.touches_compared_tree = self.touches_compared_tree or workspace.watched
 
     def _isolated(self, bare: bool, with_findings: frozenset[str]) -> Workspace:
-        # Definitions are of one analysis, and both worlds would have the same ones.
-        _shared.forget()
+        if bare:
+            # Definitions are of one analysis, and both worlds would have the same ones.
+            _shared.forget()
         base = self._task.base
         paths = frozenset(absolute(name.strip("\0"), base) for name in with_findings)
         return _workspace(self._task, self._tree, partial(symbol_of, base=base), bare, paths)

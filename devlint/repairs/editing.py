@@ -65,6 +65,8 @@ class Editor:
                 yield from ((at, at, text) for at, text in ((start, before), (end, after)) if text)
             case Suffix(node, text):
                 start, end = self._layout.outer(node)
+                if self._is_unpacked(start):
+                    raise CannotEdit
                 if binds_like_a_name(node):
                     yield end, end, text
                 else:
@@ -96,6 +98,11 @@ class Editor:
                 yield from indented_rest(self._layout, node, header)
             case ChooseInBody(default):
                 yield from chosen_in_body(self._layout, default)
+
+    def _is_unpacked(self, start: int) -> bool:
+        """Whether an unpacked argument begins there, as in ``f(*pair)``: what would change stands elsewhere."""
+        before = self._text[:start].rstrip()
+        return before.endswith("*") and before.rstrip("*").rstrip().endswith(("(", ","))
 
     def _set_argument(self, call: cst.Call, keyword: str, text: str) -> Iterator[TextEdit]:
         given = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == keyword), None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
-from devlint.finding import Applicability, Finding, Fix, TraceStep
+from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, TraceStep
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
@@ -146,8 +146,13 @@ def _resolve_precedence(drafts: list[tuple[Rule, Draft]]) -> list[tuple[Rule, Dr
 
 
 def _weight(rule: Rule, draft: Draft) -> tuple[int, int]:
+    return (int(_severity(rule, draft)), int(draft.confidence))
+
+
+def _severity(rule: Rule, draft: Draft) -> Severity:
+    """That of the rule or of the draft; an error is said only of what is sure."""
     severity = rule.severity if draft.severity is None else draft.severity
-    return (int(severity), int(draft.confidence))
+    return Severity.WARNING if severity is Severity.ERROR and draft.confidence is not Confidence.HIGH else severity
 
 
 def _finding(rule: Rule, draft: Draft, positions: Positions, editor: Editor) -> Finding:
@@ -155,7 +160,7 @@ def _finding(rule: Rule, draft: Draft, positions: Positions, editor: Editor) -> 
     return Finding(
         code=rule.code,
         name=rule.name,
-        severity=rule.severity if draft.severity is None else draft.severity,
+        severity=_severity(rule, draft),
         confidence=draft.confidence,
         message=draft.message,
         place=positions.place(draft.node),

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.no_cover
 
 REVEALED: dict[tuple[str, str], str] = {
     ("DEV101", "DEV308"): "the device parameter of the function is ignored still, and nothing else speaks of it now",
+    ("DEV104", "DEV101"): "once the module has left the CPU, an input that one arm makes there stands alone",
     ("DEV104", "DEV302"): "what goes to the input's device now stands beside an accelerator that is named",
     ("DEV201", "DEV302"): "a transfer that is kept names the accelerator",
     ("DEV204", "DEV302"): "a transfer of the items names the accelerator",

@@ -12,8 +12,8 @@ from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.project import shown_path
 
 
-def with_display_paths(report: FileReport, task: FileTask) -> FileReport:
-    """The report with paths as the run that asks for it shows them: relative to its working directory."""
+def display_names(task: FileTask) -> Callable[[str], str]:
+    """Puts paths as the run that asks shows them, relative to its working directory, in the place of symbols."""
     own, base = relative(task.path, task.base), task.base
 
     def name(found: str) -> str:
@@ -22,6 +22,12 @@ def with_display_paths(report: FileReport, task: FileTask) -> FileReport:
     def names(text: str) -> str:
         return SYMBOL.sub(lambda match: name(match[1]), text) if "\0" in text else text
 
+    return names
+
+
+def with_display_paths(report: FileReport, task: FileTask) -> FileReport:
+    """The report with the paths that people see."""
+    names = display_names(task)
     if not report.findings and not report.below_gate:
         return replace(report, shown_as=task.shown_as)
     return replace(

@@ -16,50 +16,57 @@ from devlint.source.gate import Refusal
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.finding import Finding
     from devlint.pipeline.stages.first_pass import FindingScopes
     from devlint.pipeline.stages.parsing import Parsed
     from devlint.pipeline.task import FileTask
     from devlint.pipeline.workspaces import Workspaces
     from devlint.placement.project.workspace import WorkspaceView
+    from devlint.source.lazy_parser import LazyParser
 
 
 def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, workspaces: Workspaces) -> LintResult:
     """The lint result. ``scopes`` is what the first pass found; where it is None, LibCST reads the whole file."""
     if parsed.blocked:
         return LintResult(refusal=parsed.refusal)
+    from devlint.source.lazy_parser import LazyParser
+
     if scopes is not None:
         from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
 
         if not scopes.files:
             return LintResult(touches_compared_tree=workspaces.touches_compared_tree)
+        parser = LazyParser(parsed.text, parsed.outline)
+        tree = parser.skeleton() if scopes.module_level else scopes.bare.skeleton()
+        if isinstance(tree, Refusal):
+            return LintResult(refusal=better_refusal(tree, parsed.refusal))
         try:
             with reading_bare_nodes(), workspaces.open(scopes.isolated, with_findings=scopes.files) as project:
-                found = _findings(parsed, scopes, task, project)
-            return _result(found, workspaces)
+                found = _findings(parsed, tree, parser, scopes, task, project)
+            return LintResult(found, touches_compared_tree=workspaces.touches_compared_tree)
         except NeedsLayout:
             pass  # a rule reads the layout of a scope without findings
+    parser = LazyParser(parsed.text, parsed.outline)
+    tree = parser.skeleton()
+    if isinstance(tree, Refusal):
+        # Before another workspace is opened, which would end the shared one: texts are broken while they are typed.
+        return LintResult(refusal=better_refusal(tree, parsed.refusal))
     with workspaces.open(bare=False) as project:
-        found = _findings(parsed, None, task, project)
-    return _result(found, workspaces)
+        found = _findings(parsed, tree, parser, None, task, project)
+    return LintResult(found, touches_compared_tree=workspaces.touches_compared_tree)
 
 
-def _result(found: LintResult, workspaces: Workspaces) -> LintResult:
-    """The result with what is known once its workspace is closed."""
-    if found.refusal is not None:
-        return found
-    return LintResult(found.findings, touches_compared_tree=workspaces.touches_compared_tree)
-
-
-def _findings(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, project: WorkspaceView) -> LintResult:
+def _findings(
+    parsed: Parsed,
+    tree: cst.Module,
+    parser: LazyParser,
+    scopes: FindingScopes | None,
+    task: FileTask,
+    project: WorkspaceView,
+) -> tuple[Finding, ...]:
     """What the rules report. What is in none of the ``scopes`` stays bare."""
     from devlint.placement.declarations.index import index_file
     from devlint.rules.engine import lint_module
-    from devlint.source.lazy_parser import LazyParser
-
-    parser = LazyParser(parsed.text, parsed.outline)
-    tree = parser.skeleton() if scopes is None or scopes.module_level else scopes.bare.skeleton()
-    if isinstance(tree, Refusal):
-        return LintResult(refusal=better_refusal(tree, parsed.refusal))
 
     def definition(number: int) -> cst.FunctionDef | None:
         if scopes is None or number in scopes.definitions:
@@ -68,4 +75,4 @@ def _findings(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, proj
 
     index = index_file(tree, parsed.outline, definition)
     found = lint_module(tree, parsed.text, task.shown_as, parsed.role, project, Path(task.path), index, parser.parsed)
-    return LintResult(tuple(found))
+    return tuple(found)

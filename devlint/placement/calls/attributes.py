@@ -10,7 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import library_objects
 from devlint.placement.calls.summaries import substitute
-from devlint.placement.declarations.class_body import named_value
+from devlint.placement.declarations.class_body import set_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
@@ -193,9 +193,15 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
         return DeviceName(owner.device, node, code_of(node))
     if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim", "dtype"):
         return Host()
-    if owner.info is not None:
-        return _of_instance_of(interp, owner, owner.info, name)
-    return NOTHING
+    if owner.info is None:
+        return NOTHING
+    found = _of_instance_of(interp, owner, owner.info, name)
+    came_in = owner.provenance is not None and owner.provenance.step.kind is StepKind.GIVEN
+    method = owner.info.method(name)
+    if found != NOTHING or not came_in or (method is not None and not method.is_property):
+        return found
+    # What its methods store or compute is taken to be where a caller's object is, as of an object of unknown class.
+    return _of_opaque(interp, Opaque(owner.device, owner.provenance), name, node)
 
 
 _STATE = frozenset({"weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"})
@@ -252,12 +258,15 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
 
 
 def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
-    """``self.net_class``, which a class body sets to another class."""
+    """``self.net_class`` and ``self.table``, which a class body sets to another class, or to what a call gives."""
     for one in info.order:
-        named = named_value(one.node, name)
-        if named is not None:
-            found = (interp.program.holder(one) or interp.program).global_value(named)
+        value = set_value(one.node, name)
+        program = interp.program.holder(one) or interp.program
+        if isinstance(value, cst.Name):
+            found = program.global_value(value.value)
             return found if isinstance(found, (ClassValue, Reference)) else NOTHING
+        if isinstance(value, cst.Call):
+            return program.global_value(f"{one.qualname}.{name}")
     return NOTHING
 
 
@@ -321,7 +330,8 @@ def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | No
 def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: AttributeFact) -> Value:
     """A plain tensor on self stays where it was put, unless the class moves it itself."""
     if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
-        return NOTHING
+        # A base that is not known may move it, and leaves it a tensor.
+        return replace(value, device=UNKNOWN) if fact.stores == 1 else NOTHING
     if fact.stores > 1 and not (is_bare_on_cpu(value) and is_only_updated(info, fact.name)):
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
         if not isinstance(later, Tensor) or moves_itself(info, fact.name):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
+from devlint.placement.calls.records import as_sequence
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, ITEMS_ARE_TENSORS, names_a_loader
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -43,8 +44,8 @@ def assign(
     if isinstance(target, cst.Name):
         value = _chosen_device(interp, value)
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
-        if drawn and isinstance(value, Opaque) and not value.tensorlike and target.value in interp.uses.tensors:
-            value = _as_tensor(value)
+        if drawn and isinstance(value, Opaque) and _is_used_as_tensor(interp, target.value, value):
+            value = _as_tensor(value, certain=value.tensorlike)
         elif isinstance(value, UnknownValue) and target.value in interp.uses.tensors:
             # Where it is nobody knows, but it is moved by value.
             value = Tensor(UNKNOWN, evidence=Evidence.LIKELY)
@@ -53,6 +54,8 @@ def assign(
         interp.emit(Stored(target, interp.scope, target.value, value, None, None, value_node, interp.arms, of_class))
         if interp.info is None and not interp.class_body:
             interp.program.bind_global(target.value, value)
+        elif interp.info is None and isinstance(value, Tensor):
+            interp.program.bind_global(f"{interp.class_body}.{target.value}", value)
     elif isinstance(target, cst.Attribute):
         _assign_attribute(interp, target, value, value_node)
     elif isinstance(target, cst.Subscript):
@@ -74,10 +77,16 @@ def _chosen_device(interp: Interpreter, value: Value) -> Value:
     return replace(named, chosen_by_probe=True)
 
 
-def _as_tensor(value: Opaque) -> Tensor:
+def _is_used_as_tensor(interp: Interpreter, name: str, value: Opaque) -> bool:
+    """Of what counts as a tensor already, if nothing speaks against it, only uses that nothing else has tell more."""
+    return name in (interp.uses.certain if value.tensorlike else interp.uses.tensors)
+
+
+def _as_tensor(value: Opaque, *, certain: bool) -> Tensor:
     """The opaque value as a tensor; a value from a loader has a batch dimension."""
     dim = Dim.NONZERO if batch_of(value.device) is not None else Dim.UNKNOWN
-    return Tensor(value.device, dim, evidence=Evidence.LIKELY, provenance=value.provenance)
+    evidence = Evidence.CERTAIN if certain else Evidence.LIKELY
+    return Tensor(value.device, dim, evidence=evidence, provenance=value.provenance)
 
 
 def _assign_attribute(
@@ -184,6 +193,7 @@ def _unpack(
         if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(target.elements)
         else [None] * len(target.elements)
     )
+    value = as_sequence(value)
     if isinstance(value, UnknownValue) and _is_drawn(value_node) and _moves_some(interp, target):
         value = _batch(interp, target, value_node)
     for position, (element, node) in enumerate(zip(target.elements, literal_values, strict=True)):

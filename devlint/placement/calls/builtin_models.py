@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.calls.bindings import item_of, iterated
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.parameter_evidence import Role, annotated
@@ -26,6 +28,8 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.value_join import join_values
+from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.operands import Bound, element_nodes
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.syntax.nodes import code_of, dotted
 
@@ -135,7 +139,14 @@ def truth(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _sum(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    return item_of(interp, site.positional[0].value, None) if site.positional else NOTHING
+    """``sum([x, y])``: the items are added one after the other."""
+    added = site.positional[0].value if site.positional else NOTHING
+    if isinstance(added, Container) and len(added.items) > 1 and added.keys is None:
+        nodes = element_nodes(site.positional[0].node, added)
+        operands = [Bound("operands", item, at) for item, at in zip(added.items, nodes, strict=True)]
+        for pair in pairwise(operands):
+            perform(interp, node, semantics.operator("+"), list(pair))
+    return item_of(interp, added, None)
 
 
 def _one_of(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

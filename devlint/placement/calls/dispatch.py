@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -56,10 +57,10 @@ from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
-from devlint.placement.operations.operands import bind
+from devlint.placement.operations.operands import bind, element_nodes
 from devlint.placement.operations.unknown_losses import call_unknown_loss
 from devlint.placement.state.host_reads import ARRAY_VIEWS, host_read
-from devlint.placement.syntax.nodes import dotted
+from devlint.placement.syntax.nodes import dotted, path_of
 from devlint.semantics import Factory
 from devlint.semantics.library_models import is_unplaced_context
 
@@ -98,18 +99,29 @@ def _tell(
 def arguments(interp: Interpreter, node: cst.Call) -> CallSite:
     """The arguments, evaluated in order. Of a type test only the tested value: the types are read by name."""
     tests = isinstance(node.func, cst.Name) and node.func.value in ("isinstance", "issubclass")
-    return CallSite(
-        node,
-        tuple(
-            Argument(
-                interp.evaluate(argument.value),
-                argument.value,
-                argument.keyword.value if argument.keyword is not None else None,
-                argument.star,
-            )
-            for argument in (node.args[:1] if tests else node.args)
-        ),
+    given = tuple(
+        Argument(
+            interp.evaluate(argument.value),
+            argument.value,
+            argument.keyword.value if argument.keyword is not None else None,
+            argument.star,
+        )
+        for argument in (node.args[:1] if tests else node.args)
     )
+    return CallSite(node, tuple(one for argument in given for one in _with_items(argument)))
+
+
+def _with_items(argument: Argument) -> Iterator[Argument]:
+    """What ``*pair`` and ``**options`` are known to hold, before the unpacking itself, which may hold more."""
+    held = argument.value
+    if argument.star and isinstance(held, Container):
+        nodes = element_nodes(argument.node, held)
+        if argument.star == "*" and held.keys is None and held.rest is None:
+            yield from map(Argument, held.items, nodes)
+        elif argument.star == "**" and held.keys is not None:
+            named = zip(held.items, nodes, held.keys, strict=False)
+            yield from (Argument(item, node, key) for item, node, key in named if isinstance(key, str))
+    yield argument
 
 
 def _call_reference(interp: Interpreter, node: cst.Call, callee: Value) -> Value:
@@ -239,6 +251,11 @@ def _call_method(
         return NOTHING
     if name == "type" and not site.arguments and isinstance(receiver, (Tensor, Opaque)):
         return DeviceName(receiver.device, is_type=True)
+    if isinstance(receiver, Instance) and receiver.info is not None and receiver.details:
+        # Its own method may change what it holds.
+        receiver = replace(receiver, details=())
+        if (path := path_of(function.value)) is not None:
+            interp.state.store(path, receiver)
     if name in transfers.METHODS and _can_transfer(receiver, name):
         return transfers.transfer(interp, node, receiver, function.value, name, site)
     match receiver:

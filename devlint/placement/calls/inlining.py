@@ -7,7 +7,7 @@ are reported at the call: others are reported for the callee itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from devlint.placement.domain.abstract_values import (
     Container,
     DeviceName,
     Evidence,
+    Instance,
     Module,
     Opaque,
     Self,
@@ -28,7 +29,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
-from devlint.placement.domain.lattice import Device, SameAs, may_be_cpu, placed
+from devlint.placement.domain.lattice import CPU, Device, SameAs, may_be_cpu, placed
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
@@ -61,7 +62,7 @@ def call_with_values(
     inner = _evaluate(interp, program, info, definition, site, receiver, modules)
     doubtful = is_put_by_methods(receiver)
     for event in inner.events:
-        if isinstance(event, DeviceMismatch) and _is_about(event, handed):
+        if isinstance(event, DeviceMismatch) and _is_about(event, handed, inner.places):
             interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
     return _settled(inner, inner.result())
 
@@ -110,6 +111,8 @@ def _settled(inner: Interpreter, value: Value) -> Value:
     if isinstance(value, Container):
         items = tuple(_settled(inner, item) for item in value.items)
         return replace(value, items=items, rest=None if value.rest is None else _settled(inner, value.rest))
+    if isinstance(value, Instance) and value.info is not None:
+        return replace(value, details=tuple((name, _settled(inner, held)) for name, held in value.details))
     return value
 
 
@@ -158,8 +161,18 @@ def _creation(provenance: Provenance | None) -> Step | None:
     return None
 
 
-def _is_about(event: DeviceMismatch, handed: list[Step]) -> bool:
-    """Whether an operand of the mismatch is, or was computed from, one of the passed tensors."""
-    values = [operand.value for operand in (event.offending, event.other)]
-    placed = [value for value in values if isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device)]
-    return any(step is given for value in placed for step in value.provenance or () for given in handed)
+def _is_about(event: DeviceMismatch, handed: list[Step], places: Mapping[str, Device]) -> bool:
+    """Whether an operand of the mismatch is, or was computed from, one of the passed tensors.
+
+    Not where the other one is on the CPU: then what was passed is elsewhere in the arm that fails, and what stays
+    behind is told of in the callee, or at the call of a module that was never moved.
+    """
+    sides = (event.offending.value, event.other.value)
+    return any(
+        step is given
+        for value, other in (sides, sides[::-1])
+        if isinstance(value, (Tensor, Opaque)) and may_be_cpu(value.device)
+        if not isinstance(other, (Tensor, Opaque)) or placed(other.device, places) != CPU
+        for step in value.provenance or ()
+        for given in handed
+    )

@@ -46,6 +46,7 @@ from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations import factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
+from devlint.placement.operations.transfers import RETURN_THE_MODULE
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
@@ -144,7 +145,7 @@ _STATE = {
 
 def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
-    if name in ("eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "share_memory"):
+    if name in RETURN_THE_MODULE:
         return receiver
     if name in ("parameters", "buffers"):
         provenance = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.provenance)

@@ -30,6 +30,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     Unknown,
     is_accelerator,
+    is_device_by_name,
     is_given,
 )
 from devlint.placement.domain.provenance import StepKind
@@ -155,7 +156,7 @@ def meet_module(
                 sides = (MismatchOperand("module", own, module_node), MismatchOperand(item.role, item.value, item.node))
                 # The offending operand is the one left on the CPU.
                 first = 0 if _on_cpu(own) and not _on_cpu(item.value) else 1
-                tell_apart(interp, node, sides, first, module_node, assumed=module.assumed)
+                tell_apart(interp, node, sides, first, module_node, assumed=module.assumed or _is_filled_unseen(module))
                 if first == 0:
                     return
 
@@ -180,6 +181,11 @@ def _on_cpu(value: Value) -> bool:
     return getattr(value, "device", None) == CPU
 
 
+def _is_filled_unseen(module: Module) -> bool:
+    """A container with parts of unknown classes: a chain of transforms of images has nothing that moves."""
+    return module.type_name == "torch.nn.Sequential" and module.holds_state is None
+
+
 def _placed_on_purpose(module: Module) -> bool:
     """Whether the module is on the device of ``self``, was moved, or was created on its final device."""
     return not isinstance(module.device, Unknown)
@@ -189,7 +195,7 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (was_moved(value) or value.tensorlike)):
         return False
     assert isinstance(value, (Tensor, Opaque))
-    moved = is_accelerator(value.device) or was_moved(value)
+    moved = is_accelerator(value.device) or was_moved(value) or is_device_by_name(value.device)
     if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):

@@ -18,6 +18,7 @@ from devlint.placement.calls.module_inputs import (
 )
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
+from devlint.placement.calls.unknown_models import meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.domain.abstract_values import (
@@ -144,6 +145,7 @@ def call_module(
     if module.info is None and not module.type_name and not module.assumed:
         meet_moved_model(interp, node, module, site)
     if is_module_by_convention(module):
+        meet_moved_inputs(interp, node, site)
         given = of_callable(interp, node, site)
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:

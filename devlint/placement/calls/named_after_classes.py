@@ -30,9 +30,7 @@ def named_after(program: Program, parameter: str, no_tensor: bool) -> tuple[str,
 
 def _in_sight(program: Program, last: str) -> Iterator[str]:
     """Names of classes, by how they are written, that end with a word."""
-    for name in (*program.index.top_level, *program.index.imports):
-        if name[:1].isupper() and name.lower().endswith(last):
-            yield name
+    return (name for name in program.index.class_names if name.lower().endswith(last))
 
 
 def _fits(parameter: str, words: str, no_tensor: bool) -> bool:

@@ -39,7 +39,7 @@ from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs,
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.field_types import module_of, tensor_fields
+from devlint.placement.state.field_types import annotated_class, module_of, tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, library_models
 from devlint.source.dependency_parts import IMPORTS
@@ -168,7 +168,7 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
             name = star.name.value
             device = SameAs(Symbol(Anchor.PARAMETER, name, symbol_key(info, name)))
         given = interp.step(StepKind.GIVEN, star, device, star.name.value)
-        module = module_of(interp, star)
+        module = module_of(annotated_class(interp, star))
         rest: Value = Opaque(device, given) if module is None else Module(device, "", module, given)
         interp.state.values[star.name.value] = Container((), None, rest, "tuple")
     if info.node.params.star_kwarg is not None:
@@ -215,6 +215,9 @@ def _value(
             return Container((), None, Opaque(device, provenance, tensorlike=True), "list")
         case Holds.MODULE:
             own = SameAs(symbol)
+            stated = module_of(annotated_class(interp, parameter))
+            if stated is not None:
+                return Module(own, "", stated, interp.step(StepKind.GIVEN, parameter, own, symbol.name))
             annotation = parameter.annotation
             type_name = (
                 module_class(code_of(annotation.annotation), interp.index.imports) if annotation is not None else ""
@@ -241,7 +244,11 @@ def _value(
             told = library_objects.given(interp, parameter, class_name, symbol.name)
             if told is not None:
                 return told
-            fields, declared = tensor_fields(interp, parameter)
+            stated_class = annotated_class(interp, parameter)
+            module = module_of(stated_class)
+            if module is not None:
+                return Module(SameAs(symbol), "", module, provenance)
+            fields, declared = tensor_fields(interp, stated_class)
             unknown = held.role is not Holds.NO_TENSOR and not fields and declared is None
             tensorlike = with_module is not None and unknown and (first or symbol.name in interp.uses.computed)
             return Opaque(device, provenance, tensorlike=tensorlike, fields=fields, info=declared)

@@ -179,6 +179,9 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         items = tuple(substitute(item, substitution, interp, call) for item in value.items)
         rest = None if value.rest is None else substitute(value.rest, substitution, interp, call)
         return Container(items, value.keys, rest, value.type, value.node)
+    if isinstance(value, Instance) and value.info is not None and value.details:
+        details = ((name, substitute(held, substitution, interp, call)) for name, held in value.details)
+        return replace(value, details=tuple(details))
     return value
 
 

@@ -5,18 +5,19 @@ It works where its inputs are, so they have to be on one device.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
 from devlint.placement.calls.conventional_results import of_callable
-from devlint.placement.calls.module_inputs import is_left_on_cpu, tell_apart
+from devlint.placement.calls.module_inputs import is_left_on_cpu, tell_apart, was_moved
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import NOTHING, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
-from devlint.placement.domain.lattice import Device, is_accelerator, is_given
+from devlint.placement.domain.lattice import is_accelerator, is_given
 from devlint.placement.syntax.nodes import dotted
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def is_named_as_model(node: cst.BaseExpression) -> bool:
 
 def call_unknown_model(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """What the model gives is where its inputs are, if somebody has put them somewhere."""
-    _meet_inputs(interp, node, site)
+    _meet_inputs(interp, node, site, _is_placed)
     given = of_callable(interp, node, site)
-    return replace(given, tensorlike=True) if isinstance(given, Opaque) and _is_placed(given.device) else NOTHING
+    return replace(given, tensorlike=True) if isinstance(given, Opaque) and _is_placed(given) else NOTHING
 
 
 def call_method_of_unknown_model(interp: Interpreter, node: cst.Call, method: str, site: CallSite) -> Value:
@@ -40,13 +41,20 @@ def call_method_of_unknown_model(interp: Interpreter, node: cst.Call, method: st
     interp.take_fate(node)
     if method == "forward":
         return call_unknown_model(interp, node, site)
-    _meet_inputs(interp, node, site)
+    _meet_inputs(interp, node, site, _is_placed)
     return NOTHING
 
 
-def _meet_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
+def meet_moved_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
+    """``model(x.to(device), step)`` of a model that came in: what is moved for it says where it works."""
+    _meet_inputs(interp, node, site, lambda value: is_accelerator(value.device) or was_moved(value))
+
+
+def _meet_inputs(
+    interp: Interpreter, node: cst.Call, site: CallSite, is_placed: Callable[[Tensor | Opaque], bool]
+) -> None:
     """Emit a mismatch of an input that was made on the CPU with one that was put elsewhere."""
-    placed = next((a for a in site.arguments if _is_tensor(a.value) and _is_placed(a.value.device)), None)
+    placed = next((a for a in site.arguments if _is_tensor(a.value) and is_placed(a.value)), None)
     left = next((a for a in site.arguments if is_left_on_cpu(a)), None)
     if placed is None or left is None:
         return
@@ -59,6 +67,6 @@ def _is_tensor(value: Value) -> TypeGuard[Tensor | Opaque]:
     return isinstance(value, Tensor) or (isinstance(value, Opaque) and (value.moved or value.tensorlike))
 
 
-def _is_placed(device: Device) -> bool:
+def _is_placed(value: Tensor | Opaque) -> bool:
     """Whether somebody decided on the device: what a loader hands out, a model may bring over itself."""
-    return is_accelerator(device) or is_given(device)
+    return is_accelerator(value.device) or is_given(value.device)

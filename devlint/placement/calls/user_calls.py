@@ -10,6 +10,8 @@ from devlint import semantics
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.load_places import note_call
+from devlint.placement.calls.misplaced_devices import note_misplaced_device
+from devlint.placement.calls.records import held_by
 from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
@@ -41,8 +43,9 @@ if TYPE_CHECKING:
 def call_function(interp: Interpreter, node: cst.Call, function: Function, site: CallSite) -> Value:
     """The summary of the function with the arguments' devices substituted for those of its parameters."""
     info = function.info
-    if not info.keeps_signature or info.is_generator:
+    if not info.keeps_signature:
         return NOTHING
+    note_misplaced_device(interp, node, info, site, function.receiver is not None)
     substitution = bind_arguments(interp, info, site, function.receiver)
     summary = interp.program.summary(info)
     if summary is None:
@@ -82,11 +85,13 @@ def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
 def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: CallSite) -> Value:
     """An object of a project class; a Module is on the device where a factory without ``device=`` allocates."""
     info = callee.info
+    init = info.method("__init__")
+    if init is not None and init.keeps_signature:
+        note_misplaced_device(interp, node, init, site, bound=True)
     if info.is_module:
         device = interp.state.factory_device
         if site.keyword("device") is not None or site.unpacks:
             device = UNKNOWN
-        init = info.method("__init__")
         if device == CPU and init is not None and (init.places_itself or _follows_arguments(interp, info, init, site)):
             device = UNKNOWN
         holds_state = _holds_state(interp, callee)
@@ -97,7 +102,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
-    return Instance(info.qualname, info, node=node)
+    return Instance(info.qualname, info, node=node, details=held_by(info, site))
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:

@@ -24,13 +24,13 @@ def names_blocks(node: cst.ClassDef) -> bool | None:
     return None
 
 
-def named_value(node: cst.ClassDef, name: str) -> str | None:
-    """The name that the body gives an attribute as its value, ``Net`` of ``net_class = Net``; None for other values."""
+def set_value(node: cst.ClassDef, name: str) -> cst.BaseExpression | None:
+    """What the body sets an attribute to."""
     for statement in body_of(node.body):
-        if isinstance(statement, (cst.Assign, cst.AnnAssign)) and isinstance(statement.value, cst.Name):
+        if isinstance(statement, (cst.Assign, cst.AnnAssign)) and statement.value is not None:
             targets = [t.target for t in statement.targets] if isinstance(statement, cst.Assign) else [statement.target]
             if any(isinstance(target, cst.Name) and target.value == name for target in targets):
-                return statement.value.value
+                return statement.value
     return None
 
 

@@ -13,6 +13,8 @@ _GOOGLE = re.compile(r"^\s+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n
 _NUMPY = re.compile(r"^\s*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
 _SPHINX = re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>[^\n]+)")
 _SPHINX_INLINE = re.compile(r":param\s+(?P<type>[\w.\[\]]+)\s+(?P<name>\w+)\s*:")
+_PATTERNS = (("(", _GOOGLE), (":", _NUMPY), (":type", _SPHINX), (":param", _SPHINX_INLINE))
+"""Each way to write types, beside a text without which it matches nothing: most docstrings are written in one way."""
 _OTHERWISE = (
     "list tuple dict sequence of or to that for in is if when which whether shape size number name dim dimension type "
     "dtype device function callable path class model key index how what where".replace(" ", "|")
@@ -34,7 +36,8 @@ def documented_types(node: FunctionNode | cst.ClassDef) -> dict[str, str]:
     in_prose = _PROSE.finditer(text) if "ensor" in text.lower() else ()
     return {match["name"]: match["type"] for match in in_prose} | {
         match["name"]: match["type"].strip("` ")
-        for pattern in (_GOOGLE, _NUMPY, _SPHINX, _SPHINX_INLINE)
+        for needed, pattern in _PATTERNS
+        if needed in text
         for match in pattern.finditer(text)
     }
 

@@ -21,6 +21,8 @@ class Found:
         self._classes: dict[str, list[str]] = {}
         self.called: set[str] = set()
         """Attributes of the first parameter that are called."""
+        self.functions: set[str] = set()
+        """Parameters that are called."""
         self.kept: list[tuple[str, str]] = []
         """Parameters, each with an attribute of the first one that keeps it as it was given."""
         self.made: list[tuple[str, str]] = []
@@ -62,6 +64,10 @@ class Found:
             signs = self._signs.get(item, set())
             if rows.TENSOR in signs and rows.MOVED not in signs:
                 self.note(whole, rows.ITEMS)
+        for name in self.functions:
+            if rows.MOVED in self._signs.get(name, ()):
+                # What can be moved and called is a Module.
+                self.note(name, rows.MODULE)
         for name, attribute in self.kept:
             for made, class_name in self.made:
                 if made == attribute:

@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
@@ -54,6 +55,8 @@ def _call(node: cst.Call, found: Found) -> None:
             found.called.add(node.func.attr.value)
     elif type(node.func) is cst.Name:
         found.note_parameter(node.func.value, rows.NO_TENSOR)
+        if node.func.value in found.parameters:
+            found.functions.add(node.func.value)
         _doubts(node, node.func.value, found)
     arguments(node, found.imports, found)
 
@@ -203,7 +206,7 @@ def _called_by(node: cst.BaseExpression) -> str:
 def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
     """What a method shows by its name and by how it is called."""
     name = function.attr.value
-    if name in rows.TENSOR_METHODS:
+    if name in rows.TENSOR_METHODS or _changes_a_tensor(name):
         return rows.TENSOR
     given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
     positional = [argument.value for argument in call.args if argument.keyword is None and not argument.star]
@@ -228,6 +231,11 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
             return next(told, None)
         case _:
             return None
+
+
+def _changes_a_tensor(method: str) -> bool:
+    """``delta.uniform_()``: a tensor's method that changes it in place; ``requires_grad_`` is a Module's too."""
+    return method.endswith("_") and method != "requires_grad_" and semantics.method(method) is not None
 
 
 def _doubts(call: cst.Call, function: str, found: Found) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import libcst as cst
 
 from devlint.placement.syntax.nodes import dotted
@@ -78,3 +80,8 @@ class ImportTable(dict[str, str]):
         head, _, rest = name.partition(".")
         base = self.get(head, head)
         return f"{base}.{rest}" if rest else base
+
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """The top-level packages that the names come from."""
+        return frozenset(name.partition(".")[0] for name in self.values())

@@ -40,6 +40,8 @@ class FileIndex:
     """Module-level definitions by name; the last of several."""
     bound: frozenset[str] = frozenset()
     """Names that module-level statements bind, except definitions and imports."""
+    class_names: tuple[str, ...] = ()
+    """Names of module-level definitions and imports that are written as those of classes are."""
     defined: Counter[str] = field(default_factory=Counter)
     """For each name, how many functions of the file have it."""
 
@@ -82,6 +84,7 @@ def index_file(tree: cst.Module, outline: Outline | None = None, read: Reader | 
     _Indexing(index, outline.definitions if outline is not None else [], read).block(tree, "", None, {})
     defined: list[FunctionInfo | ClassInfo] = [*index.functions.values(), *index.classes.values()]
     index.top_level.update({info.qualname: info for info in defined if "." not in info.qualname})
+    index.class_names = tuple(name for name in (*index.top_level, *index.imports) if name[:1].isupper())
     return index
 
 

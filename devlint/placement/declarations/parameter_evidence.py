@@ -223,7 +223,7 @@ _ARRAYS = frozenset({"numpy", "sklearn", "PIL", "jax", "pandas", "scipy", "cv2",
 
 def _imports_arrays(imports: ImportTable) -> bool:
     """Whether the file imports a library whose objects have shapes as well."""
-    return any(name.partition(".")[0] in _ARRAYS for name in imports.values())
+    return not _ARRAYS.isdisjoint(imports.packages)
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,14 @@ class ClassFacts:
     attributes: dict[str, AttributeFact] = field(default_factory=dict)
     dynamic: bool = False
     """Registers under computed names, or sets attributes with ``setattr``."""
+
+
+def stored_by(facts: ClassFacts, above: Iterable[ClassFacts]) -> dict[str, AttributeFact]:
+    """The attributes that a class stores itself: what it has of its bases, a sister class may store anew."""
+    inherited = [one.attributes for one in above]
+    return {
+        name: fact for name, fact in facts.attributes.items() if all(one.get(name) is not fact for one in inherited)
+    }
 
 
 @dataclass(slots=True, eq=False)
@@ -101,8 +110,9 @@ def names_registered(container: Container, facts: ClassFacts) -> bool:
     So are the parameters of a part: `self.inner = inner; self.weights = list(inner.parameters())`.
     """
     inside = [value for value in container.innermost if is_registered(value)]
-    modules = [fact.value for fact in facts.attributes.values() if isinstance(fact.value, Module)]
-    ways = {_way(part) for module in modules for part in (module, *module.children)} - {()}
+    named = [fact.value for fact in facts.attributes.values() if is_registered(fact.value)]
+    parts = [part for value in named if isinstance(value, Module) for part in value.children]
+    ways = {_way(value) for value in (*named, *parts)} - {()}
     return bool(inside) and all(any(way[:n] in ways for n in range(1, len(way) + 1)) for way in map(_way, inside))
 
 

@@ -45,6 +45,17 @@ class ParameterIgnored(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DeviceMisplaced(Event):
+    """A device is the positional argument of ``taken``; ``wanted``, which takes a device, keeps its default."""
+
+    call: cst.Call
+    callee: str
+    taken: cst.Param
+    wanted: cst.Param
+    declared_in: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ParameterLeftOut(Event):
     """A call of a definition that takes the device parameter ``name`` too, and is not told what the caller said."""
 

@@ -52,6 +52,8 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if a == b:
         if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.provenance is not b.provenance:
             return replace(a, provenance=_telling_provenance(a, b))
+        if isinstance(a, Instance) and isinstance(b, Instance) and a.details is not b.details:
+            return replace(a, details=_join_details(guard, a, b))
         return a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
@@ -95,6 +97,12 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         callees = tuple(dict.fromkeys((*_callees(a), *_callees(b))))
         return OneOf(callees) if len(callees) <= _MOST_CALLEES else NOTHING
     return NOTHING
+
+
+def _join_details(guard: Guard | None, a: Instance, b: Instance) -> tuple[tuple[str, Value], ...]:
+    """What two objects of one class hold, as far as both are known to hold something of that name."""
+    others = dict(b.details)
+    return tuple((name, join_values(guard, held, others[name])) for name, held in a.details if name in others)
 
 
 _MOST_CALLEES = 4

@@ -275,9 +275,9 @@ def awaited(interp: Interpreter, node: cst.Await) -> Value:
 
 def yielded(interp: Interpreter, node: cst.Yield) -> Value:
     if isinstance(node.value, cst.From):
-        interp.evaluate(node.value.item)
+        interp.yield_from(interp.evaluate(node.value.item))
     elif node.value is not None:
-        interp.evaluate(node.value)
+        interp.yield_from(Container((), None, interp.evaluate(node.value), "tuple"))
     return NOTHING
 
 

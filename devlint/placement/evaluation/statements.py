@@ -116,7 +116,23 @@ def if_statement(interp: Interpreter, node: cst.If) -> None:
 
 def for_statement(interp: Interpreter, node: cst.For) -> None:
     iterable = interp.evaluate(node.iter)
-    _loop(interp, node, lambda: bind_loop_target(interp, node.target, iterable, node.iter), node.body, node.orelse)
+
+    def enter() -> None:
+        bind_loop_target(interp, node.target, iterable, node.iter)
+
+    _loop(interp, node, enter, node.body, node.orelse, once=_is_of_one(node.iter))
+
+
+def _is_of_one(node: cst.BaseExpression) -> bool:
+    """Whether what a loop is over has one item, as ``range(1)`` and ``[x]`` have."""
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return len(node.elements) == 1 and isinstance(node.elements[0], cst.Element)
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value != "range":
+        return False
+    bounds = [argument.value for argument in node.args]
+    if not all(isinstance(bound, cst.Integer) for bound in bounds):
+        return False
+    return len(range(*(int(bound.evaluated_value) for bound in bounds if isinstance(bound, cst.Integer)))) == 1
 
 
 def while_statement(interp: Interpreter, node: cst.While) -> None:
@@ -127,24 +143,30 @@ def while_statement(interp: Interpreter, node: cst.While) -> None:
 
 
 def _loop(
-    interp: Interpreter, node: cst.CSTNode, enter: Callable[[], None], body: cst.BaseSuite, orelse: cst.Else | None
+    interp: Interpreter,
+    node: cst.CSTNode,
+    enter: Callable[[], None],
+    body: cst.BaseSuite,
+    orelse: cst.Else | None,
+    *,
+    once: bool = False,
 ) -> None:
     """Evaluate a loop in at most two rounds: a trial that finds what the body changes, and a round whose events count.
 
-    A value that the body changes is a choice between the first iteration and later ones. The state after the loop is
-    that at the end of its body: a loop that does not run proves nothing.
+    A value that the body changes is a choice between the first iteration and later ones, if there are any. The state
+    after the loop is that at the end of its body: a loop that does not run proves nothing.
     """
     before = interp.state
-    if not interp.muted:
+    if not interp.muted and not once:
         with interp.trial():
-            after = _round(interp, before.copy(), enter, body)
+            after, _ = _round(interp, before.copy(), enter, body)
         key = f"{interp.scope.qualname}:first iteration@{id(node)}"
         first = Guard(key, "this is the first iteration", GuardKind.FIRST_ITERATION)
         start = join(first, before.copy(), after) or before
     else:
         start = before
     interp.emit(LoopEntered(node, interp.scope))
-    end = _round(interp, start.copy(), enter, body)
+    _, end = _round(interp, start.copy(), enter, body)
     interp.emit(LoopLeft(node, interp.scope))
     interp.env = end if end is not None else start
     if orelse is not None:
@@ -153,15 +175,19 @@ def _loop(
 
 def _round(
     interp: Interpreter, start: AbstractState, enter: Callable[[], None], body: cst.BaseSuite
-) -> AbstractState | None:
+) -> tuple[AbstractState | None, AbstractState | None]:
+    """The state that the next iteration begins with, and the one that the loop may be left with."""
     interp.env = start
     with interp.in_loop() as loop:
         enter()
         interp.run(body_of(body))
     end: AbstractState | None = interp.env
-    for state in (*loop.continues, *loop.breaks):
+    for state in loop.continues:
         end = join(None, end, state) if end is not None else state
-    return end
+    goes_on = end
+    for state in loop.breaks:
+        end = join(None, end, state) if end is not None else state
+    return goes_on, end
 
 
 def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:

@@ -24,7 +24,7 @@ from devlint.placement.domain.abstract_values import (
     Truth,
     Value,
 )
-from devlint.placement.domain.lattice import UNKNOWN, Device, describe
+from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, SameAs, describe
 from devlint.placement.domain.provenance import Provenance
 
 MAX_ITEMS = 3
@@ -52,6 +52,16 @@ def described(value: Value) -> Description:
     if isinstance(value, (Tensor, Opaque, Module)):
         words += " on an unknown device" if device is None else f" on {device}"
     return Description(kind, words, device, notes[0] if notes else "")
+
+
+def place_words(value: Value) -> str | None:
+    """Where a tensor or a module lies: ``cpu``, ``moves with x``; None where that is unknown, and of other values."""
+    if not isinstance(value, (Tensor, Module)) or value.device is None or value.device == UNKNOWN:
+        return None
+    if isinstance(value.device, SameAs):
+        symbol = value.device.symbol
+        return "moves with the module" if symbol.anchor is Anchor.MODULE else f"moves with {symbol.name}"
+    return describe(value.device).replace("`", "")
 
 
 def _device(value: Value) -> str | None:

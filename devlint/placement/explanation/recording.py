@@ -46,6 +46,8 @@ class Recorder:
 
     def __init__(self) -> None:
         self.evaluated: dict[cst.BaseExpression, Evaluated] = {}
+        self.assigned: dict[cst.BaseExpression, cst.BaseExpression] = {}
+        """The names and attributes that are bound to one expression as a whole."""
         self._bindings: dict[tuple[str, str], Binding] = {}
 
     def handlers(self, handlers: Handlers) -> Handlers:
@@ -103,6 +105,8 @@ class Recorder:
             path = path_of(one)
             if path is not None:
                 self._bindings[interp.scope.qualname, path] = Binding(node, is_part)
+                if not is_part:
+                    self.assigned[one] = node
 
 
 def _targets(target: cst.CSTNode, part: bool) -> Iterable[tuple[cst.BaseExpression, bool]]:

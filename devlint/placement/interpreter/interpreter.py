@@ -128,7 +128,7 @@ class Interpreter:
             self.exits.returned.append((self.evaluate(node.body), ()))
             return
         self.run(iter(list(body_of(node.body))))
-        if self.env is not None and self.exits.returned:
+        if self.env is not None and self.exits.returned and not self._generates:
             self.exits.returned.append((NONE, ()))
 
     @property
@@ -144,11 +144,20 @@ class Interpreter:
         self.env = None
 
     def leave_with(self, value: Value) -> None:
-        """``return value`` at the current point."""
-        if not self._muted:
+        """``return value`` at the current point; of a generator the caller sees what it yields alone."""
+        if not self._muted and not self._generates:
             self.exits.returned.append((value, tuple(self.decided)))
         self.exits.states.append(self.state)
         self.env = None
+
+    @property
+    def _generates(self) -> bool:
+        return self.info is not None and self.info.is_generator
+
+    def yield_from(self, items: Value) -> None:
+        """``yield``: a call of the generator gives a sequence of these items among others, and goes on."""
+        if not self._muted:
+            self.exits.returned.append((items, tuple(self.decided)))
 
     def leave_loop(self) -> None:
         """A ``break``."""

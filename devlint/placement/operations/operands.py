@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -58,7 +58,9 @@ def bind(operation: Operation, call: CallSite, receiver: tuple[Value, cst.CSTNod
                 parameter = positional[0]
         elif argument.star == "*":
             last = positional[-1] if positional and positional[-1].kind == "tensors" else None
-            if last is not None:
+            spread = isinstance(argument.value, Container) and argument.value.rest is None
+            if last is not None and not spread:
+                # What a list without a rest holds stands before it.
                 bound += _spread(last.name, argument.value, argument.node)
             break
         else:
@@ -88,7 +90,7 @@ def _takes_no_number_first(operation: Operation) -> bool:
 
 def _spread(role: str, value: Value, node: cst.CSTNode) -> list[Bound]:
     if isinstance(value, Container):
-        nodes = _element_nodes(node, value)
+        nodes = element_nodes(node, value)
         bound = [
             Bound(role, item, element, strict=True, direct=False)
             for item, element in zip(value.items, nodes, strict=True)
@@ -101,9 +103,12 @@ def _spread(role: str, value: Value, node: cst.CSTNode) -> list[Bound]:
     return []
 
 
-def _element_nodes(node: cst.CSTNode, value: Container) -> list[cst.CSTNode]:
-    """The nodes of the elements, if the container is a display at the call site."""
-    if isinstance(node, (cst.List, cst.Tuple)) and len(node.elements) == len(value.items):
+Node = TypeVar("Node", bound=cst.CSTNode)
+
+
+def element_nodes(node: Node, value: Container) -> list[Node | cst.BaseExpression]:
+    """The nodes of the items, if the container is a display where it is handed over, else its own for each."""
+    if isinstance(node, (cst.List, cst.Tuple, cst.Set, cst.Dict)) and len(node.elements) == len(value.items):
         return [element.value for element in node.elements]
     return [node] * len(value.items)
 

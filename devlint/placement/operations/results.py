@@ -95,6 +95,11 @@ def _placed_result(
     clash: Clash[Device] | None,
     call: CallSite | None,
 ) -> Tensor:
+    if clash is not None and operands[clash.operand].role in operation.cpu_arguments:
+        clash = None
+    if clash is None and operation.cpu_arguments:
+        # Lengths that are read on the host say nothing of where the result is.
+        operands = [b for b in operands if b.role not in operation.cpu_arguments] or operands
     source = _source_of_result(interp, operation, operands, clash)
     value = source.value
     device = device_of_value(value)

@@ -47,8 +47,11 @@ def read_item(interp: Interpreter, node: cst.Subscript, value: Tensor | Opaque) 
 
 def _gives_dimensions(index: Bound) -> bool:
     """Index tensors are broadcast together, and selecting with a mask, even a 0-dim one, gives a dimension."""
-    is_mask = isinstance(index.value, Tensor) and index.value.dtype is semantics.DType.BOOL
-    return is_mask or dim_of(index.value) is Dim.NONZERO
+    value = index.value
+    if isinstance(value, Opaque):
+        return isinstance(index.node, cst.BaseExpression) and _is_argument(value, index.node)
+    is_mask = isinstance(value, Tensor) and value.dtype is semantics.DType.BOOL
+    return is_mask or dim_of(value) is Dim.NONZERO
 
 
 def _viewed(node: cst.Subscript, value: Tensor | Opaque, indices: Sequence[Bound]) -> Value:
@@ -118,11 +121,17 @@ _CASTS = frozenset({"long", "int", "to", "type", "bool", "cuda", "cpu"})
 
 
 def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
-    """An argument as it was given, but for dtype and device: nothing keeps a caller from giving several indexes."""
+    """An argument as it was given, but for dtype and device: nothing keeps a caller from giving several indexes.
+
+    Nor does anything keep a module from it, whose results come as they are.
+    """
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _CASTS:
         node = node.func.value
-    given = next((step.node for step in value.provenance or () if step.kind is not StepKind.MOVED), None)
-    return isinstance(node, cst.Name) and isinstance(given, cst.Param) and given.name.value == node.value
+    given = next((step for step in value.provenance or () if step.kind is not StepKind.MOVED), None)
+    if given is None or not isinstance(node, cst.Name):
+        return False
+    of_module = given.kind is StepKind.COMPUTED and isinstance(given.node, cst.Call)
+    return of_module or (isinstance(given.node, cst.Param) and given.node.name.value == node.value)
 
 
 def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:

@@ -242,9 +242,24 @@ def is_asynchronous(call: CallSite) -> bool:
 
 def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module) -> None:
     """A Module is moved in place: update the value at its storage path."""
-    path = path_of(node)
+    path = path_of(_whose(node))
     if path is not None and not interp.in_cpu_world:
         interp.state.store(path, module)
+
+
+RETURN_THE_MODULE = frozenset(
+    {"eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply", "share_memory"}
+)
+"""Methods of a Module that return the Module itself, where it was; transfers return it as well."""
+
+
+def _whose(node: cst.BaseExpression) -> cst.BaseExpression:
+    """``model`` of ``model.eval()``."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        if node.func.attr.value not in RETURN_THE_MODULE and node.func.attr.value not in METHODS:
+            break
+        node = node.func.value
+    return node
 
 
 def _note(

@@ -23,7 +23,8 @@ class BoundNames:
     def end(self) -> dict[str, Value]:
         """The names after the last statement."""
         state = self._walk.env if self._walk is not None else None
-        names = dict(state.values) if state is not None else self._bound
+        of_classes = {name: value for name, value in self._bound.items() if "." in name}
+        names = {**state.values, **of_classes} if state is not None else self._bound
         self._bound, self._walk = {}, None
         return names
 

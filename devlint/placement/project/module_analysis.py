@@ -25,7 +25,7 @@ from devlint.placement.domain.abstract_values import (
     Reference,
     Value,
 )
-from devlint.placement.domain.class_facts import ClassFacts, ObjectStores
+from devlint.placement.domain.class_facts import ClassFacts, ObjectStores, stored_by
 from devlint.placement.domain.events import ClassCompleted, Event, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
@@ -38,6 +38,7 @@ from devlint.placement.project.linkage import ModuleLinkage
 from devlint.placement.project.other_modules import OtherModules
 from devlint.placement.state.call_sites import ArgumentLog
 from devlint.placement.syntax.nodes import body_of, parameters_of
+from devlint.source.deadline import checkpoint
 from devlint.source.dependency_parts import MODULE
 from devlint.source.outline import DEFAULTING
 from devlint.source.role import Role
@@ -117,8 +118,10 @@ class ModuleAnalysis:
         yield from level.events if level is not None else ()
         functions = self.index.in_order()
         for info in self.index.classes.values():
+            checkpoint()
             self.facts(info)
         for function in functions:
+            checkpoint()
             self._evaluated(function)
         position = 0
         while position < len(self._deferred):
@@ -127,6 +130,7 @@ class ModuleAnalysis:
             position += 1
         nested = [info for info in self._deferred if info.key not in self.index.functions]
         for function in (*functions, *nested):
+            checkpoint()
             yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
             yield ClassCompleted(
@@ -267,8 +271,8 @@ class ModuleAnalysis:
         return None
 
     def _bound(self, name: str) -> Value | None:
-        """The value of a name after the module-level statements."""
-        if self._queried and name not in self.index.bound:
+        """The value of a name after the module-level statements; ``Class.name`` is what a class body binds."""
+        if self._queried and "." not in name and name not in self.index.bound:
             return None
         level = self._module_level()
         return (self._bound_names if level is None else level.names).get(name)
@@ -303,7 +307,7 @@ class ModuleAnalysis:
     def _find_facts(self, info: ClassInfo) -> ClassFacts:
         facts = ClassFacts(info)
         for parent in reversed(info.order[1:]):
-            facts.attributes.update(self.facts(parent).attributes)
+            facts.attributes.update(stored_by(self.facts(parent), map(self.facts, parent.parents)))
         constructor, *builders = self._constructing(info) or (None,)
         if constructor is not None:
             for method in info.builders:

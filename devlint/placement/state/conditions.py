@@ -27,6 +27,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
+from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of, string_value
 
 if TYPE_CHECKING:
@@ -184,18 +185,12 @@ def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:
     return value.value is None and isinstance(node, cst.Attribute)
 
 
-_ABOUT_DEVICES = ("cuda", "gpu", "device", "accelerator", ".is_cpu", "xpu", "npu", "mps", "hpu", "mlu", "musa", "xla")
-
-
 def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: bool = False) -> Condition:
     text = code_of(node)
     if len(text) > 200:
         return Condition()
     subject = _accelerator_subject(interp, node)
-    # An object named accelerator has attributes of all kinds: `accelerator.is_main_process`.
-    lowered = text.lower().replace("accelerator.", "")
-    about = about_device or any(word in lowered for word in _ABOUT_DEVICES)
-    kind = GuardKind.ON_ACCELERATOR if about else GuardKind.PLAIN
+    kind = GuardKind.ON_ACCELERATOR if about_device or speaks_of_devices(text) else GuardKind.PLAIN
     cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
     told = node.value if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda" else None
     narrowings = _on_the_cpu(interp, told, False)

@@ -20,9 +20,8 @@ ITEMS = "[]"
 """Stands for all items under string keys."""
 
 
-def tensor_fields(interp: Interpreter, parameter: cst.Param) -> tuple[frozenset[str], ClassInfo | None]:
-    """Names of the fields that the annotated class declares as tensors, and the class if the project defines it."""
-    value = _annotated_class(interp, parameter)
+def tensor_fields(interp: Interpreter, value: Value | None) -> tuple[frozenset[str], ClassInfo | None]:
+    """Names of the fields that an annotated class declares as tensors, and the class if the project defines it."""
     if isinstance(value, Reference):
         row = library_models.row(value.name)
         return row.fields if row is not None else frozenset(), None
@@ -31,13 +30,13 @@ def tensor_fields(interp: Interpreter, parameter: cst.Param) -> tuple[frozenset[
     return frozenset(), None
 
 
-def module_of(interp: Interpreter, parameter: cst.Param) -> ClassInfo | None:
-    """The class of the project that the annotation names, if its objects are Modules."""
-    value = _annotated_class(interp, parameter)
+def module_of(value: Value | None) -> ClassInfo | None:
+    """An annotated class, if it is one of the project and its objects are Modules."""
     return value.info if isinstance(value, ClassValue) and value.info.is_module else None
 
 
-def _annotated_class(interp: Interpreter, parameter: cst.Param) -> Value | None:
+def annotated_class(interp: Interpreter, parameter: cst.Param) -> Value | None:
+    """What the annotation of a parameter names, through ``Optional``; None without one."""
     if parameter.annotation is None:
         return None
     node = _class_of(parameter.annotation.annotation)

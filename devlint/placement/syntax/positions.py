@@ -153,7 +153,8 @@ class _Placed:
             whole = self.ranges[statement]
             last = whole.end.line
             if isinstance(statement, cst.BaseCompoundStatement):
-                last = max(self.ranges[statement.body].start.line - 1, whole.start.line)
+                inner = statement.cases[0] if isinstance(statement, cst.Match) else statement.body
+                last = max(self.ranges[inner].start.line - 1, whole.start.line)
             found.append((whole.start.line, (whole.end.line, whole.end.column), last))
         return found
 

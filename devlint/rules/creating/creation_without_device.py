@@ -213,7 +213,6 @@ class CreationWithoutDevice(Rule):
                 draft = replace(draft, confidence=Confidence.LOW)
             if draft.confidence is Confidence.MEDIUM:
                 # It fails where a caller says so: that callers do is assumed, not seen.
-                draft = replace(draft, severity=Severity.WARNING)
                 self._undecided.append((event.scope.qualname, _given(theirs.value), draft))
                 draft = replace(draft, confidence=Confidence.LOW)
             yield draft

@@ -73,7 +73,7 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.lattice import Device, Known, SameAs, describe, leaves
-from devlint.rules.naming.accelerator_contract import is_contract
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -97,7 +97,7 @@ class LegacyConstructorWithDevice(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         library = event.name.rpartition(".")[0]
-        if library and not event.name.startswith("torch.") and is_contract(library):
+        if library and not event.name.startswith("torch.") and is_named_for_accelerator(library):
             self._with_kernels.add(_definition(event.scope))
         return ()
 
@@ -117,7 +117,7 @@ class LegacyConstructorWithDevice(Rule):
                     node=event.named.node,
                     scope=event.scope,
                     message=f"`{factory.name}` makes CPU tensors only; with a device on {describe(device)} it raises",
-                    confidence=Confidence.HIGH if isinstance(device, Known) else Confidence.MEDIUM,
+                    confidence=Confidence.HIGH,
                     repair=Repair(
                         Applicability.SUGGESTION, _instead(factory, code_of(event.named.node)), _in_lower_case(event)
                     ),

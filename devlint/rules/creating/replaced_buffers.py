@@ -28,7 +28,7 @@ def drafts(event: Stored) -> Iterator[Draft]:
             scope=step.scope,
             message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and replaces the buffer "
             f"`{event.target}` while the module works; after that a part of it is on the CPU",
-            confidence=Confidence.MEDIUM,
+            confidence=Confidence.HIGH,
             trace=(draft_step(step), DraftStep(event.node, event.scope, "put in the buffer's place here")),
             repair=Repair(Applicability.SUGGESTION, f"create it on the device of the buffer: `{event.target}.device`"),
         )

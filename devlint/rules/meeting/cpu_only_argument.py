@@ -88,13 +88,14 @@ from devlint.drafts.wording import (
     is_certain,
 )
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.lattice import Known, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, Known, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+    from devlint.placement.domain.provenance import Provenance
 
 
 class CpuOnlyArgument(Rule):
@@ -156,11 +157,17 @@ def _confidence(event: DeviceMismatch, offending: MismatchOperand) -> Confidence
 def _derived(offending: MismatchOperand) -> bool:
     """Whether it was computed from data (`mask.sum(1)`), which is on the accelerator, and not from given lengths."""
     provenance = provenance_of(offending.value)
-    if provenance is None:
+    if provenance is None or _ends_on_the_host(provenance):
         return False
     given = provenance.first
     as_it_is = given.name == code_of(offending.node) or _is_item(offending)
     return not (given.kind is StepKind.GIVEN and (as_it_is or "len" in given.name.lower()))
+
+
+def _ends_on_the_host(provenance: Provenance) -> bool:
+    """It tells of another arm: `lengths = mask.sum(1).cpu()` where none are given (fixture `computed_else_given`)."""
+    moved = provenance.find(StepKind.MOVED)
+    return moved is not None and moved.device == CPU
 
 
 def _is_item(offending: MismatchOperand) -> bool:

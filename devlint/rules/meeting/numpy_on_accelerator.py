@@ -47,6 +47,7 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 - The tensor went through `.cpu()` or `.tolist()`, or was made on the CPU.
 - The tensor is an argument and nothing in the function mentions accelerators, or a Module only hands arrays or numbers
   back. Then the confidence is low, but where a function asks whether it has a tensor: those come from anywhere.
+- A test for an accelerator decides whether the line runs: whoever asks knows on which side there is something to bring.
 
 ## Fix safety
 
@@ -80,6 +81,7 @@ from devlint.placement.domain.lattice import (
     Anchor,
     Choice,
     Device,
+    GuardKind,
     Known,
     SameAs,
     describe,
@@ -162,6 +164,9 @@ class NumpyOnAccelerator(Rule):
         device = event.value.device
         if is_accelerator(device):
             yield _draft(event, Severity.ERROR, _confidence_in_tensor(event), f"is on {describe(device)}")
+        elif any(arm.guard.kind is GuardKind.ON_ACCELERATOR for arm in event.arms):
+            # `if self.use_cuda: x = x.cpu()`: whoever asked knows on which side there is something to bring.
+            return
         elif isinstance(device, Choice) and any(_accelerator(leaf) for leaf in leaves(device)):
             if _follows_the_tensors_own_test(device):
                 return
@@ -169,9 +174,8 @@ class NumpyOnAccelerator(Rule):
         elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
             self._undecided.append(event)
         elif device == UNKNOWN and _is_taken_from_a_graph(event):
-            yield _draft(
-                event, Severity.WARNING, Confidence.MEDIUM, "was taken from a graph, so it is where the model is"
-            )
+            # Nothing in sight says that the model leaves the CPU.
+            yield _draft(event, Severity.WARNING, Confidence.LOW, "was taken from a graph, so it is where the model is")
 
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:

@@ -48,6 +48,7 @@ def score(weights: torch.Tensor, sample: torch.Tensor, device: torch.device) -> 
   statement does nothing then, and the confidence is low.
 - It ends a cell of a notebook, which shows its value (`x.cuda();` with a semicolon shows nothing).
 - The receiver is an expression without a name (`torch.zeros(1).cuda()` to start CUDA): there is nothing to keep.
+- The copy gets a name that nothing reads, and nothing reads the original either: a line that is left over.
 
 ## Fix safety
 
@@ -88,7 +89,7 @@ from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque,
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch_of, describe, relate
 from devlint.placement.domain.provenance import Step, StepKind
-from devlint.placement.syntax.nodes import path_of
+from devlint.placement.syntax.nodes import descend, path_of
 from devlint.rules.current_device import goes_to_current
 from devlint.rules.naming.device_candidates import candidates_of, is_part_of
 from devlint.rules.rule import Rule
@@ -124,7 +125,7 @@ class DiscardedTransfer(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         confidence = _confidence(event)
-        if confidence is not None:
+        if confidence is not None and (event.fate != Fate.UNREAD or self._is_read_on(event)):
             batch = batch_of(getattr(event.receiver, "device", None))
             if batch is not None and path_of(event.receiver_node) is None:
                 self._of_any_item[batch.key] = event.node
@@ -138,6 +139,20 @@ class DiscardedTransfer(Rule):
                 repair=self._repair(event),
             )
         return ()
+
+    def _is_read_on(self, event: Moved) -> bool:
+        """Whether the definition reads the original as well; else the name that nothing reads is a leftover."""
+        import libcst as cst
+
+        begun = self._begun.get(event.scope)
+        if begun is None:
+            return True
+        nodes = list(descend(begun.node))
+        bound = {id(node.target) for node in nodes if isinstance(node, cst.AssignTarget)}
+        bound |= {id(node.name) for node in nodes if isinstance(node, cst.Param)}
+        kind, original = type(event.receiver_node), event.receiver_node
+        reads = (node for node in nodes if type(node) is kind and node is not original and id(node) not in bound)
+        return any(code_of(node) == event.receiver_text for node in reads)
 
     def _repair(self, event: Moved) -> Repair:
         """`.cuda()` is kept as it stands only where nothing at hand says another device."""

@@ -72,7 +72,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.lattice import Known, leaves
 from devlint.placement.domain.scope import Setting
-from devlint.rules.naming.accelerator_contract import is_contract
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -110,7 +110,7 @@ class DeviceChosenAtImport(Rule):
             self._placing.add(id(event.value_node))
         if _at_import(event.scope) and event.owner is None and _is_choice(event.value):
             probed = isinstance(event.value, DeviceName) and event.value.chosen_by_probe
-            if probed or not is_contract(event.of_class):
+            if probed or not is_named_for_accelerator(event.of_class):
                 self._choices.setdefault((bool(event.of_class), event.target), _Choice(event.node, event.scope))
         return ()
 

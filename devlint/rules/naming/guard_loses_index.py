@@ -71,8 +71,8 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName, Tensor, Truth
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, Choice, Decided, is_movable
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
-from devlint.rules.naming.accelerator_contract import is_contract
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class GuardLosesIndex(LosesTheDevice):
         # A value on its way back from the CPU is DEV205's (fixture `others`).
         if goes_to_current(event) and round_trip(event) is None:
             self._note(event.node, event.scope, event.arms, str(event.target), event)
-            if is_contract(event.scope.qualname) and id(event.node) not in self._pending:
+            if is_named_for_accelerator(event.scope.qualname) and id(event.node) not in self._pending:
                 self._note_contract(event)
         return ()
 

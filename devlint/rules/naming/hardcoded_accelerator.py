@@ -83,9 +83,9 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
-from devlint.rules.naming.accelerator_contract import is_contract
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of
 from devlint.rules.naming.device_candidates import in_use
 from devlint.rules.rule import Rule
@@ -260,4 +260,4 @@ def _is_anothers(event: Moved) -> bool:
 
 def _is_contract(scope: Scope) -> bool:
     """Named for the accelerator, or a place where data is prepared (fixture `own_contract`)."""
-    return scope.setting is Setting.HOST or is_contract(scope.qualname)
+    return scope.setting is Setting.HOST or is_named_for_accelerator(scope.qualname)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain.abstract_values import Constant, Host, Tensor, UnknownValue
+from devlint.placement.domain.abstract_values import Constant, Container, Host, Tensor, UnknownValue
+from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from tests.placement.walked import clashes, device, place, stored
 
@@ -187,16 +188,28 @@ def test_a_chain_of_calls_is_followed_to_a_bound() -> None:
     assert stored(chain(30), "y") == UnknownValue()
 
 
-def test_a_generator_gives_no_tensor() -> None:
+def test_a_generator_gives_a_sequence_of_what_it_yields() -> None:
     program = """
     def parts():
         yield torch.ones(3)
-        return torch.ones(3)
+        return torch.ones(3, device="cuda")
+
+    def inner():
+        yield from parts()
 
     def f():
         y = parts()
+        z = inner()
+        for part in z:
+            w = part
     """
-    assert stored(program, "y") == UnknownValue()
+    for name in ("y", "z"):
+        given = stored(program, name)
+        assert isinstance(given, Container)
+        assert given.items == ()
+        assert isinstance(given.rest, Tensor)
+        assert given.rest.device == CPU
+    assert isinstance(stored(program, "w"), Tensor)
 
 
 def test_a_generator_inside_does_not_make_the_outer_function_one() -> None:

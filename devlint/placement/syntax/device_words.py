@@ -1,0 +1,39 @@
+"""Words of names and conditions that speak of accelerators.
+
+Backends with a short name are looked for as whole words only: ``npu`` stands in ``input``, ``mps`` in ``timestamps``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_BACKENDS = ("xpu", "npu", "hpu", "mps", "mlu", "musa", "xla", "ipu")
+_MAKERS = ("cuda", "gpu", "nccl", "triton", "nvidia", "tensorrt", "rocm", "flash")
+_MADE_FOR = ("xpu", "npu", "hpu", "trt")
+
+
+def _pattern(anywhere: tuple[str, ...], words: tuple[str, ...]) -> re.Pattern[str]:
+    """Texts with a word, or with one of ``anywhere`` inside of a word; in camel case a word begins with a capital."""
+    lower = "|".join(words)
+    capital = "|".join(form for word in words for form in (word.upper(), word.capitalize()))
+    return re.compile(
+        rf"(?i:{'|'.join(anywhere)})|(?<![A-Za-z])(?:{lower})s?(?![a-z])|(?<![A-Z])(?:{capital})s?(?![a-z])"
+    )
+
+
+_SPEAKS_OF_DEVICES = _pattern(("cuda", "gpu", "device", "accelerator", r"\.is_cpu"), _BACKENDS)
+_NAMED_FOR_ONE = _pattern(_MAKERS, _MADE_FOR)
+
+
+@lru_cache(4096)
+def speaks_of_devices(text: str) -> bool:
+    """Whether a condition, as it is written, may decide by what devices there are or where something is."""
+    # An object named accelerator has attributes of all kinds: `accelerator.is_main_process`.
+    return _SPEAKS_OF_DEVICES.search(text.replace("accelerator.", "")) is not None
+
+
+@lru_cache(4096)
+def is_named_for_accelerator(qualname: str) -> bool:
+    """Whether a function or class is made for one accelerator and says so in its name."""
+    return _NAMED_FOR_ONE.search(qualname) is not None
