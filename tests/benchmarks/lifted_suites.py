@@ -1,11 +1,13 @@
 """Test suites that nobody here wrote, run as they are and under ``pytest --devlint``.
 
-    python tests/benchmarks/lifted_suites.py [--only gpytorch] [--jobs 2] [--keep DIRECTORY]
+    python tests/benchmarks/lifted_suites.py [--only gpytorch ...] [--jobs 2] [--keep DIRECTORY] [--mirrors DIR]
+    ... --kept            the rows of the suites that ran already
 
-Each suite comes out of its package's source archive and is run twice, in one environment (``DIRECTORY/<package>/env``)
-beside the torch of this one: plainly, and lifted to the simulated device. The table says how many tests passed each
-time, which results differ, how many calls were lifted and how many not. The findings are in
-``DIRECTORY/<package>/findings.json``, to be read by hand.
+Each suite comes out of its package's source archive, or, those of lifted_suites.jsonl, of its repository at one commit.
+It is run twice, in one environment (``DIRECTORY/<package>/env``) beside the torch of this one: plainly, and lifted to
+the simulated device. The table says how many tests passed each time, which results differ, how many tests fail only
+while they are lifted, how many calls were lifted and how many not, and how much more time of the processor the lifted
+run took. The findings are in ``DIRECTORY/<package>/findings.json``, to be read by hand.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tarfile
@@ -21,6 +24,12 @@ import tempfile
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
+
+from commits import Commits
+from own_tests.environments import python_of
+from own_tests.projects import Project
+from own_tests.trees import whole_tree
+from verdicts import markdown_table
 
 
 @dataclass(frozen=True)
@@ -31,8 +40,17 @@ class Suite:
     version: str
     tests: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    repo: str = ""
+    """Where the suite comes from if not from an archive; ``version`` is the commit then."""
+    path: tuple[str, ...] = (".",)
+    """Directories that it is imported from, where it is not installed."""
 
 
+HEAD = [
+    "suite", "tests passed", "lifted", "results that differ", "fail only lifted", "calls lifted", "not lifted",
+    "findings", "time",
+]  # fmt: skip
+_TABLE = Path(__file__).with_suffix(".jsonl")
 _OWN_PATH = os.environ.get("PYTHONPATH", "")
 """Where devlint itself may come from."""
 
@@ -86,12 +104,27 @@ SUITES = (
 )
 
 
+def suites() -> list[Suite]:
+    """Those above, and those of the table. Raises ValueError naming the line of a record that is none."""
+    found = list(SUITES)
+    for number, line in enumerate(_TABLE.read_text("utf-8").splitlines(), 1):
+        try:
+            record = json.loads(line)
+            lists = {name: tuple(record[name].split()) for name in ("tests", "needs", "path") if name in record}
+            found.append(Suite(**record | lists))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(f"{_TABLE}:{number}: not a suite: {error}") from None
+    return found
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of each test, and what the run said of itself."""
 
     states: dict[str, str]
     said: str
+    seconds: float
+    """Of the processor."""
 
     @property
     def passed(self) -> int:
@@ -100,21 +133,31 @@ class Outcome:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
-    parser.add_argument("--only")
+    parser.add_argument("--only", nargs="*", metavar="PACKAGE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--kept", action="store_true")
+    parser.add_argument("--mirrors", type=Path, metavar="DIR")
     options = parser.parse_args()
     where = (options.keep or Path(tempfile.mkdtemp(prefix="lifted-suites-"))).absolute()
-    print("| suite | tests passed | lifted | results that differ | calls lifted | not lifted | findings |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for suite in SUITES:
-        if options.only in (None, suite.package):
-            print(row_of(suite, where / suite.package, options.jobs), flush=True)
+    commits = Commits(where, options.mirrors)
+    rows = []
+    for suite in suites():
+        if options.only and suite.package not in options.only:
+            continue
+        kept = where / suite.package / "row.json"
+        if not options.kept:
+            row = row_of(suite, where / suite.package, options.jobs, commits)
+            kept.write_text(json.dumps(row), "utf-8")
+            print(" | ".join(row), file=sys.stderr, flush=True)
+        if kept.exists():
+            rows.append(json.loads(kept.read_text("utf-8")))
+    print(markdown_table([HEAD, *rows]))
     print(f"\nFindings are in {where}")
 
 
-def row_of(suite: Suite, directory: Path, jobs: int) -> str:
-    source = prepared(suite, directory)
+def row_of(suite: Suite, directory: Path, jobs: int, commits: Commits) -> list[str]:
+    source = prepared(suite, directory, commits)
     plain = run(suite, source, directory, jobs, "plain")
     report = directory / "findings.json"
     lifted = run(suite, source, directory, jobs, "lifted", "--devlint", "--devlint-warn", f"--devlint-report={report}")
@@ -123,16 +166,24 @@ def row_of(suite: Suite, directory: Path, jobs: int) -> str:
         print(f"{name}: {plain.states[name]}, lifted {lifted.states.get(name, 'absent')}", file=sys.stderr)
     calls = re.search(r"([\d,]+) calls? of modules in ([\d,]+) tests?", lifted.said)
     refused = sum(int(number) for number in re.findall(r"^not lifted: (\d+) x", lifted.said, re.M))
+    only_lifted = len(re.findall(r"^failed only while lifted", lifted.said, re.M))
     findings = len(json.loads(report.read_text())["findings"])
-    return (
-        f"| {suite.package} {suite.version} | {plain.passed:,} | {lifted.passed:,} "
-        f"| {len(differ)} | {calls[1] if calls else 0} | {refused} | {findings} |"
-    )
+    counts = (plain.passed, lifted.passed, len(differ), only_lifted)
+    return [
+        f"{suite.package} {suite.version[:12]}",
+        *(f"{count:,}" for count in counts),
+        calls[1] if calls else "0",
+        str(refused),
+        str(findings),
+        f"{lifted.seconds / plain.seconds:.2f} x {plain.seconds:.0f} s",
+    ]
 
 
-def prepared(suite: Suite, directory: Path) -> Path:
-    """The unpacked source archive, and an environment with the package itself installed."""
+def prepared(suite: Suite, directory: Path, commits: Commits) -> Path:
+    """The unpacked source archive, and an environment with the package itself installed; or the tree of a commit."""
     environment, archives = directory / "env", directory / "archives"
+    if suite.repo:
+        return whole_tree(commits, suite.repo, suite.version)
     if not environment.exists():
         packages = (f"{suite.package}=={suite.version}", *suite.needs)
         # Torch and numpy are those of the environment that runs this.
@@ -156,15 +207,21 @@ def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more
     results = directory / f"{name}.xml"
     workers = ("-n", str(jobs)) if jobs > 1 else ()
     loaded = ("-p", "devlint.pytest_plugin") if "devlint" not in plugins() else ()
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
+    # The environment of a suite from a repository is a virtual one, over the packages of this one.
+    python = python_of(Project(suite.package, suite.needs), directory.parent / "envs") if suite.repo else sys.executable
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
+    paths = [*(str(source / path) for path in suite.path if suite.repo), str(directory / "env"), _OWN_PATH]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [*command, *loaded, *workers, *more, *suite.tests],
         cwd=source,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(directory / "env"), _OWN_PATH]))},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     (directory / f"{name}.log").write_text(done.stdout + done.stderr)
     if not results.exists():
         raise SystemExit(f"{suite.package} did not run, see {directory / f'{name}.log'}")
@@ -172,7 +229,7 @@ def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more
     for case in ET.parse(results).iter("testcase"):
         kinds = [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
         states[f"{case.get('classname')}.{case.get('name')}"] = kinds[0] if kinds else "passed"
-    return Outcome(states, done.stdout)
+    return Outcome(states, done.stdout, seconds)
 
 
 def plugins() -> set[str]:

@@ -1,7 +1,7 @@
 """Findings do not depend on how a program is written: rewritings that change nothing are linted beside the original.
 
-    python -m tests.benchmarks.metamorphic [--generated 200] [--seed 0] [--keep DIRECTORY]
-    python -m tests.benchmarks.metamorphic RELEASE_DIRECTORY ... [--files 200]
+    python -m tests.benchmarks.metamorphic [--generated 200] [--seed 0] [--minutes M] [--keep DIRECTORY]
+    python -m tests.benchmarks.metamorphic RELEASE_DIRECTORY_OR_FILE ... [--files 200]
 
 Compared are the findings shown by default, by code, definition and the text of what is flagged. What a rewriting says
 otherwise is told with the file; the table counts programs, findings, and those that went or came.
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import devlint
@@ -102,8 +103,12 @@ def generated(count: int, seed: int) -> Iterator[tuple[str, Path, str]]:
 
 
 def files(directories: list[Path], count: int, seed: int) -> Iterator[tuple[str, Path, str]]:
-    """So many files with findings or tensors, drawn."""
-    found = [path for directory in directories for path in sorted(directory.rglob("*.py"))]
+    """So many files that name torch, drawn from directories; files that are named themselves are among them."""
+    found = [
+        path
+        for directory in directories
+        for path in ([directory] if directory.is_file() else sorted(directory.rglob("*.py")))
+    ]
     random.Random(seed).shuffle(found)
     for path in found:
         if count == 0:
@@ -120,15 +125,20 @@ def files(directories: list[Path], count: int, seed: int) -> Iterator[tuple[str,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("releases", nargs="*", type=Path, metavar="RELEASE_DIRECTORY")
+    parser.add_argument("releases", nargs="*", type=Path, metavar="RELEASE_DIRECTORY_OR_FILE")
     parser.add_argument("--generated", type=int, default=200, help="texts of five programs each")
     parser.add_argument("--files", type=int, default=200, help="files drawn of the directories")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=0, help="stop then, and tell of what has run")
     parser.add_argument("--keep", type=Path, help="keep the rewritten texts there that changed something")
     options = parser.parse_args()
-    started, tallies = time.perf_counter(), dict[str, Tally]()
-    programs = [*generated(options.generated, options.seed), *files(options.releases, options.files, options.seed)]
+    started, tallies, tried = time.perf_counter(), dict[str, Tally](), 0
+    programs = chain(generated(options.generated, options.seed), files(options.releases, options.files, options.seed))
     for name, filename, text in programs:
+        if options.minutes and time.perf_counter() - started > 60 * options.minutes:
+            print(f"stopped after {options.minutes:g} min")
+            break
+        tried += 1
         for rewriting, changed, told in compare(text, filename, tallies):
             print(f"{rewriting}: {name}: {told}", flush=True)
             if options.keep is not None:
@@ -140,7 +150,7 @@ def main() -> None:
     for name, tally in tallies.items():
         codes = ", ".join(f"{code} {count}" for code, count in tally.codes.most_common(6))
         print(f"{name:<26}{tally.programs:>9}{tally.findings:>9}{tally.gone:>6}{tally.new:>6}  {codes}")
-    print(f"{len(programs)} texts, {time.perf_counter() - started:.0f} s, seed {options.seed}")
+    print(f"{tried} texts, {time.perf_counter() - started:.0f} s, seed {options.seed}")
 
 
 if __name__ == "__main__":

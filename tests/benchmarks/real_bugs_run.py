@@ -3,16 +3,19 @@
     python tests/benchmarks/real_bugs_run.py --mirrors DIR          every bug of a project in own_tests/projects.jsonl
     python tests/benchmarks/real_bugs_run.py gpytorch kornia-ebe    only the bugs whose id begins so
     ... --fresh           run again what ran already; else it is kept in the cache
-    ... --json FILE       each bug with what ran, what was said before the fix, and after it
+    ... --json FILE       each bug with what ran, what was said before the fix, and after it; what FILE has of others
+                          stays, and the table tells of all
     ... --verbose         the same in words, and why others did not run
 
 A bug's project is taken out at the fix's parent and at the fix. The tests that name the function or its class run under
 the torch of this interpreter, in an environment of the project's own, with every outermost call of a module and of what
 its package defines on a simulated cuda:1. A bug is *reached* if a test comes to its line in such a call, or makes it
 in a constructor; else `devlint confirm --auto` is asked whether an entry of its making comes there. It is *found* if a
-finding is in its function, or speaks of a value that comes from its line, and *gone* if none is there after the fix;
-it is *shown elsewhere* if the fix takes away a finding in another function, which the bug leads to.
-*False* are the findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason for.
+finding is in its function, shows a call there that led to it, or speaks of a value that comes from its line, and *gone*
+if none is there after the fix; it is *shown elsewhere* if the fix takes away a finding in another function, which the
+bug leads to. *Showable* are the reached ones without those that no simulated device can show, of which own_tests/
+missed.jsonl says so; it has the reason of every other that is not found and gone. *False* are the findings after the
+fix, in all that ran, that own_tests/explained.jsonl has no reason for.
 """
 
 from __future__ import annotations
@@ -28,20 +31,20 @@ from typing import Any
 from commits import Commits, Unavailable
 from own_tests.choosing import Spot, files_of_tests, spot_of
 from own_tests.environments import NotMade, python_of
-from own_tests.outcomes import Outcome, Side, read_explained, record_of, table, told
+from own_tests.outcomes import Outcome, Side, read_explained, read_missed, record_of, table, told
 from own_tests.projects import Project, project_of
-from own_tests.running import DEVLINT, Forks, SuiteRun, run_tests
-from own_tests.trees import date_of, tree_before, whole_tree
+from own_tests.running import DEVLINT, ENOUGH, FEW, Forks, SuiteRun, run_tests
+from own_tests.trees import date_of, tree_before, whole_tree, with_tests_of
 from places import Bug, read_bugs
 from verdicts import markdown_table, text_table
 
 _FIXTURES = DEVLINT / "fixtures"
 SAMPLES = (
     _FIXTURES / "real_bugs.jsonl",
-    _FIXTURES / "rounds" / "1" / "bugs.jsonl",
-    _FIXTURES / "rounds" / "2" / "bugs.jsonl",
+    *(_FIXTURES / "rounds" / str(number) / "bugs.jsonl" for number in (1, 2, 3, 4)),
 )
 EXPLAINED = Path(__file__).parent / "own_tests" / "explained.jsonl"
+MISSED = EXPLAINED.with_name("missed.jsonl")
 CACHE = Path.home() / ".cache" / "devlint-benchmarks-run"
 DEVICE = "sim:1"
 """A second device, so that what names the first, or none, is told from what is where its input is."""
@@ -50,20 +53,30 @@ _AUTO_SECONDS = 80
 
 
 def outcome_of(bug: Bug, project: Project, commits: Commits, options: argparse.Namespace) -> Outcome:
-    explained = frozenset(options.explained.get(project.name, {}))
+    explained, missed = frozenset(options.explained.get(project.name, {})), options.missed.get(bug.id, ("", ""))
     try:
         python = python_of(project, commits.cache / "envs")
         before = side_of(bug, project, python, commits, options, "before")
         # What does not run before the fix, or does not come to the bug, tells nothing afterwards.
         idle = before.run.trouble or not (before.by_tests or before.by_entry)
-        after = None if idle else side_of(bug, project, python, commits, options, "after")
+        # As many tests as showed the bug show that it is gone.
+        enough = max(FEW, before.run.ran) if before.at_bug else ENOUGH
+        after = None if idle else side_of(bug, project, python, commits, options, "after", enough)
     except (NotMade, Unavailable, OSError, SyntaxError) as error:
-        return Outcome(bug, project.name, None, None, str(error), explained)
+        return Outcome(bug, project.name, None, None, str(error), explained, missed)
     trouble = before.run.trouble or (after.run.trouble if after is not None else "")
-    return Outcome(bug, project.name, before, after, trouble, explained)
+    return Outcome(bug, project.name, before, after, trouble, explained, missed)
 
 
-def side_of(bug: Bug, project: Project, python: Path, commits: Commits, options: argparse.Namespace, name: str) -> Side:
+def side_of(
+    bug: Bug,
+    project: Project,
+    python: Path,
+    commits: Commits,
+    options: argparse.Namespace,
+    name: str,
+    enough: int = ENOUGH,
+) -> Side:
     """Raises Unavailable, OSError, SyntaxError."""
     is_before = name == "before"
     commit, path, lines = (bug.parent, bug.path, bug.lines) if is_before else (bug.fix, bug.fixed_path, bug.fixed_lines)
@@ -75,7 +88,11 @@ def side_of(bug: Bug, project: Project, python: Path, commits: Commits, options:
     if kept.is_file() and not options.fresh:
         record = json.loads(kept.read_text("utf-8"))
     else:
-        run = run_of(bug, project, python, tree, path, spot, beside, options)
+        run = run_of(bug, project, python, tree, path, spot, beside, options, enough)
+        if not is_before and not run.ran:
+            old = with_tests_of(tree, whole_tree(commits, bug.repo, bug.parent), project.tests)
+            again = run_of(bug, project, python, old, path, spot, beside, options, enough)
+            run = again if again.ran else run
         record = {"run": run.record(), "auto": None}
     side = Side(spot, path, SuiteRun.of(record["run"]))
     if not side.by_tests and not side.run.trouble and record["auto"] is None and not options.no_auto:
@@ -94,11 +111,12 @@ def run_of(
     spot: Spot,
     beside: list[Path],
     options: argparse.Namespace,
+    enough: int,
 ) -> SuiteRun:
     tests = files_of_tests(tree, project.tests, path, bug.function or spot.within, spot.names)
     if not tests:
         return SuiteRun((), 0, 0, 0, 0, 0, (), "", "no test names it")
-    return run_tests(options.forks, project, python, tree, path, spot, tests, beside, DEVICE, options.seconds)
+    return run_tests(options.forks, project, python, tree, path, spot, tests, beside, DEVICE, options.seconds, enough)
 
 
 def auto_of(python: Path, tree: Path, path: str, project: Project) -> tuple[Any, ...]:
@@ -132,8 +150,8 @@ def print_words(outcome: Outcome) -> None:
     bug, before, after = outcome.bug, outcome.before, outcome.after
     print(f"{outcome.verdict}: {bug.id} [{bug.kind}, {bug.cause or 'no cause'}] {bug.path}:{bug.lines} {bug.function}")
     print(f"    {bug.why}")
-    if outcome.trouble:
-        print(f"    {outcome.trouble}")
+    for line in filter(None, (outcome.trouble, outcome.why_missed[1])):
+        print(f"    {line}")
     for name, side in (("before", before), ("after", after)):
         if side is not None:
             run = side.run
@@ -148,13 +166,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("ids", nargs="*", metavar="ID", help="only the bugs whose id begins so")
     parser.add_argument("--mirrors", type=Path, metavar="DIR", help="clones of the repositories; nothing is downloaded")
     parser.add_argument("--cache", type=Path, default=CACHE, help="[default: %(default)s]")
-    parser.add_argument("--seconds", type=float, default=120, help="for the tests of one tree [default: 120]")
+    parser.add_argument(
+        "--seconds", type=float, default=120, help="of the processor, for the tests of one tree [default: 120]"
+    )
     parser.add_argument("--fresh", action="store_true", help="run again what ran already")
     parser.add_argument(
         "--no-auto", action="store_true", help="leave out `devlint confirm --auto`, which takes a minute"
     )
     parser.add_argument("--kept", action="store_true", help="only the bugs that ran already")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every bug with what was said of it")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="add every bug with what was said of it, and tell of all in it"
+    )
     parser.add_argument("--markdown", action="store_true", help="the table as it stands in texts")
     parser.add_argument("--verbose", action="store_true", help="every bug in words")
     return parser.parse_args()
@@ -162,7 +184,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
-    options.explained = read_explained(EXPLAINED)
+    options.explained, options.missed = read_explained(EXPLAINED), read_missed(MISSED)
     commits = Commits(options.cache, options.mirrors)
 
     def one(chosen_one: tuple[Bug, Project]) -> Outcome:
@@ -179,9 +201,15 @@ def main() -> None:
             for each in chosen(options.ids)
             if not options.kept or (kept / each[0].id / "before.json").is_file()
         ]
-    print((markdown_table if options.markdown else text_table)(table(outcomes)))
+    records = [record_of(outcome) for outcome in outcomes]
     if options.json is not None:
-        options.json.write_text(json.dumps([record_of(outcome) for outcome in outcomes], indent=1) + "\n", "utf-8")
+        # What ran another time stays.
+        known = json.loads(options.json.read_text("utf-8")) if options.json.exists() else []
+        by_id = {record["id"]: record for record in (*known, *records)}
+        why = {name: ": ".join(filter(None, options.missed.get(name, ()))) for name in by_id}
+        records = [by_id[name] | {"missed": why[name]} for name in sorted(by_id)]
+        options.json.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
+    print((markdown_table if options.markdown else text_table)(table(records)))
 
 
 if __name__ == "__main__":

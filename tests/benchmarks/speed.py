@@ -5,7 +5,8 @@
     python tests/benchmarks/speed.py start stages --rounds 3
     python tests/benchmarks/speed.py --same                      are findings the same however they are made?
 
-Sections: ``whole`` (a release cold, warm and with one file touched, beside other linters), ``start`` (single files,
+Sections: ``whole`` (a release cold, warm and with one file touched, beside other linters and type checkers where they
+are installed: ruff, flake8, semgrep, mypy, pyright or basedpyright, pyrefly), ``start`` (single files,
 beside the import of what they need), ``scaling`` (number of files, length of a file), ``stages`` (where the time goes),
 ``memory`` (peak of each process).
 
@@ -29,6 +30,7 @@ from releases import RELEASES
 from same import report_same
 from scaling import print_scaling
 from speed_cases import print_single_files, print_whole
+from speed_peers import print_peer_memory
 from stages import print_stages
 from timing import Command, peak_memory
 
@@ -94,7 +96,10 @@ def main() -> None:
         if "memory" in sections:
             print("\npeak memory, cold")
             for package in packages:
-                print_memory(corpus(package, cache, scratch), options.jobs)
+                directory = corpus(package, cache, scratch)
+                print_memory(directory, options.jobs)
+                if not options.no_peers:
+                    print_peer_memory(directory, scratch, options.jobs)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from linting import line_count
+from speed_peers import type_checkers
 from timing import Case, Command, Sample, measure, median, median_ratio
 
 from devlint.source.discovery import SUFFIXES
@@ -66,7 +67,7 @@ def print_whole(directory: Path, scratch: Path, jobs: int, rounds: int, peers: b
         *cached_cases,
         Case("floor without torch", floor(directory, bare, jobs)),
         Case("files without torch alone", Command([*again[:-1], "--no-cache", f"@{listed}"], directory)),
-        *(_peers(directory, scratch, jobs) if peers else []),
+        *([*_peers(directory, scratch, jobs), *type_checkers(directory, scratch, jobs)] if peers else []),
     ]
     samples = measure(cases, rounds)
     base = samples["floor"]

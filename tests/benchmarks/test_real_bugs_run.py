@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from own_tests.choosing import Spot, files_of_tests, module_of, spot_of
 from own_tests.environments import _complaint_of
-from own_tests.outcomes import Outcome, Side, read_explained, table
+from own_tests.outcomes import Outcome, Side, read_explained, read_missed, record_of, table
 from own_tests.projects import project_of, projects
 from own_tests.running import PLUGIN, SuiteRun
 from places import Bug
@@ -61,6 +61,11 @@ def test_a_spot_is_the_statement_and_the_function_around_it(
     spot = spot_of(SOURCE, [line])
     assert (spot.lines, spot.function, spot.within) == (lines, function, within)
     assert spot.is_constructor is (within == "Net.__init__")
+
+
+def test_of_several_lines_the_first_is_at_fault() -> None:
+    spot = spot_of(SOURCE, [13, 9])
+    assert (spot.lines, spot.fault, spot.within) == ({8, 9, 10, 13}, {13}, "Net.forward")
 
 
 def test_modules_are_named_as_they_are_imported() -> None:
@@ -129,6 +134,25 @@ def test_a_bug_is_found_in_its_function_or_by_what_comes_from_its_line() -> None
     assert Outcome(BUG, "net", side(finding("net.py", 8)), None, "no torch").verdict == "cannot run"
 
 
+def test_a_call_that_led_to_a_clash_in_a_helper_shows_the_bug() -> None:
+    step = {"path": "net.py", "line": 8, "message": "called here"}
+    led = finding("other.py", 2) | {"trace": [step]}
+    assert Outcome(BUG, "net", side(led), side()).verdict == "gone"
+    assert Outcome(BUG, "net", side(led | {"trace": [step | {"line": 30}]}), side()).verdict == "elsewhere"
+    assert Outcome(BUG, "net", side(led | {"trace": [step | {"message": "met here"}]}), side()).verdict == "elsewhere"
+
+
+def test_why_bugs_are_missed(tmp_path: Path) -> None:
+    file = tmp_path / "missed.jsonl"
+    file.write_text('{"id": "net-1-8", "class": "device", "why": "XPU alone."}\n', "utf-8")
+    outcome = Outcome(BUG, "net", side(), side(), why_missed=read_missed(file)["net-1-8"])
+    assert (outcome.reached, outcome.showable) == (True, False)
+    assert Outcome(BUG, "net", side(), side()).showable
+    file.write_text('{"id": "net-1-8", "class": "luck", "why": ""}\n', "utf-8")
+    with pytest.raises(ValueError, match=r"missed\.jsonl:1: the class is 'luck', not one of device, placement"):
+        read_missed(file)
+
+
 def test_a_constructor_is_reached_on_the_cpu_and_other_lines_on_the_device() -> None:
     assert side(lifted=0).by_tests
     assert not side(lifted=0, ran=0).by_tests
@@ -141,7 +165,7 @@ def test_a_constructor_is_reached_on_the_cpu_and_other_lines_on_the_device() -> 
 def test_what_is_said_after_the_fix_counts_unless_it_is_explained(tmp_path: Path) -> None:
     after = side(finding("net.py", 30), finding("other.py", 2))
     outcome = Outcome(BUG, "net", side(finding("net.py", 8)), after)
-    assert table([outcome])[-1] == ["total", "1", "1", "1", "0", "1", "1", "0", "2"]
+    assert table([record_of(outcome)])[-1] == ["total", "1", "1", "1", "1", "0", "1", "1", "0", "2"]
     file = tmp_path / "explained.jsonl"
     file.write_text('{"project": "net", "path": "other.py", "scope": "Net", "why": "A bug of its own."}\n', "utf-8")
     known = frozenset(read_explained(file)["net"])
@@ -195,10 +219,11 @@ def test_absent():
 """
 
 
-def test_the_plugin_tells_which_tests_came_to_a_line(tmp_path: Path) -> None:
-    (tmp_path / "net.py").write_text(NET, "utf-8")
-    (tmp_path / "test_net.py").write_text(TESTS, "utf-8")
-    told = {"file": str(tmp_path / "net.py"), "lines": [8], "names": ["net"], "absent": ["absent_package"],
+def reached_by(tmp_path: Path, net: str, tests: str, lines: list[int]) -> tuple[dict[str, Any], list[Any], str]:
+    """What the plugin tells of the lines, by test; the findings of the run; what pytest said."""
+    (tmp_path / "net.py").write_text(net, "utf-8")
+    (tmp_path / "test_net.py").write_text(tests, "utf-8")
+    told = {"file": str(tmp_path / "net.py"), "lines": lines, "names": ["net"], "absent": ["absent_package"],
             "words": ["Net", "forward"], "seconds": 100, "enough": 9, "out": str(tmp_path / "out.json")}  # fmt: skip
     (tmp_path / "told.json").write_text(json.dumps(told), "utf-8")
     report = tmp_path / "report.json"
@@ -209,15 +234,58 @@ def test_the_plugin_tells_which_tests_came_to_a_line(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{PLUGIN}:{ROOT}", "DEVLINT_REACHING": f"{tmp_path}/told.json"},
     )  # fmt: skip
     reached = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    names = {key: [test.rpartition("::")[2] for test in reached[key]] for key in ("ran", "lifted", "broken")}
-    assert names == {
-        "ran": ["test_forward_directly", "test_net", "test_fails"],
-        "lifted": ["test_net", "test_fails"],
-        "broken": ["test_fails"],
-    }, done.stdout
+    for key in ("ran", "lifted", "broken"):
+        reached[key] = [test.rpartition("::")[2] for test in reached[key]]
+    return reached, json.loads(report.read_text("utf-8"))["findings"], done.stdout
+
+
+def test_the_plugin_tells_which_tests_came_to_a_line(tmp_path: Path) -> None:
+    reached, findings, said = reached_by(tmp_path, NET, TESTS, [8])
+    assert reached["ran"] == ["test_forward_directly", "test_net", "test_fails"], said
+    assert (reached["lifted"], reached["broken"]) == (["test_net", "test_fails"], ["test_fails"])
     assert (reached["passed"], reached["failed"], reached["skipped"]) == (3, 1, 1)
     # The call that tells of the line changes neither lines nor columns.
-    assert [(f["line"], f["column"]) for f in json.loads(report.read_text("utf-8"))["findings"]] == [(8, 17)]
+    assert [(f["line"], f["column"]) for f in findings] == [(8, 17)]
+
+
+CHOOSES = """
+import torch
+
+try:
+    import absent_package
+except ImportError:
+    absent_package = None
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, shift=None, scale=1):
+        shift = torch.zeros(3) if shift is None else shift
+        scale = torch.ones(3) if scale is None else x.new_tensor(scale)
+        return x * scale + shift
+"""
+
+CHOICES = """
+import torch
+from net import Net, absent_package
+
+
+def test_made():
+    Net()(torch.ones(3))
+
+
+def test_given():
+    Net()(torch.ones(3), torch.ones(3))
+
+
+def test_who_is_ready_for_an_absent_package_is_told_that_it_is():
+    assert absent_package is None
+"""
+
+
+@pytest.mark.parametrize(("line", "ran"), [(12, ["test_made"]), (13, ["test_made", "test_given"])])
+def test_of_a_choice_the_arm_that_makes_the_value_is_reached(line: int, ran: list[str], tmp_path: Path) -> None:
+    reached, _, said = reached_by(tmp_path, CHOOSES, CHOICES, [line])
+    assert (reached["lifted"], reached["passed"]) == (ran, 3), said
 
 
 def test_a_spot_needs_a_function_to_be_within() -> None:

@@ -110,7 +110,7 @@ def peak_memory(command: Command) -> Memory:
         while not over.wait(0.05):
             for pid in _tree(process.pid):
                 with contextlib.suppress(OSError, ValueError):
-                    peaks[pid] = max(peaks.get(pid, 0), _high_water(pid))
+                    peaks[pid] = max(peaks.get(pid, 0), high_water(pid))
 
     watcher = threading.Thread(target=look)
     watcher.start()
@@ -140,7 +140,8 @@ def _tree(pid: int) -> list[int]:
     return found
 
 
-def _high_water(pid: int) -> int:
+def high_water(pid: int) -> int:
+    """The peak of a process in bytes."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024

@@ -65,7 +65,7 @@ class {C0}(nn.Module):
     def forward(self, values):
         return (values - self.centers).pow(2).mean() @met
 setup:
-{v0} = {C0}()
+{v0} = {C0}() @born
 {v0}.to(device) ||| {v0}.train()
 loss:
 loss = loss + {v0}(output) @met

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -17,16 +19,17 @@ import {main} as main
 
 
 def program(device):
-    for draw in range({draws}):
-        for number, run in enumerate(({runs},)):
-            torch.manual_seed(100 * draw + number)
+    for number, (draws, run) in enumerate(({runs},)):
+        for draw in range(draws):
+            torch.manual_seed(1000 * draw + number)
             try:
                 run(device)
             except Exception:
                 pass
 """
 _DRAWS = 3
-"""Times that each is run, with other random values: what depends on them shall go both ways."""
+"""Times that a unit is run which asks for values, with other random ones: it shall go both ways."""
+_ASKS_FOR_VALUES = re.compile(r"\bif .*\.sum\(\) > 0:")
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,13 @@ def of(units: tuple[Unit, ...], name: str) -> Batch:
     head = _HEAD + "".join(f"from {name}_apart import {word}\n" for word in imported)
     main, in_main = _joined(head, [one.lines for one in units])
     apart, in_apart = _joined(_HEAD, [one.apart for one in units])
-    driver = _DRIVER.format(main=f"{name}_main", draws=_DRAWS, runs=", ".join(run for one in units for run in one.runs))
+    runs = [f"({_draws(one)}, {run})" for one in units for run in one.runs]
+    driver = _DRIVER.format(main=f"{name}_main", runs=", ".join(runs))
     return Batch(main, apart, driver, (in_main, in_apart), units)
+
+
+def _draws(one: Unit) -> int:
+    return _DRAWS if any(map(_ASKS_FOR_VALUES.search, (*one.lines, *one.apart))) else 1
 
 
 def _joined(head: str, parts: list[tuple[str, ...]]) -> tuple[str, tuple[int, ...]]:
@@ -78,7 +86,8 @@ def runs(one: Unit) -> bool:
 
     main = ModuleType("main")
     try:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             torch.manual_seed(0)
             exec(compile("\n".join([_HEAD, *one.apart, *one.lines]), "<unit>", "exec"), main.__dict__)
             for run in one.runs:

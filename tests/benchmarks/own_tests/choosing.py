@@ -25,6 +25,8 @@ class Spot:
     """The qualified name of the outermost function, with its classes; empty at top level."""
     names: tuple[str, ...] = ()
     """What the statements name: attributes, arguments, variables."""
+    fault: frozenset[int] = frozenset()
+    """Of the lines those of the first statement, which is at fault; at the others it may as well be told."""
 
     @property
     def is_constructor(self) -> bool:
@@ -35,6 +37,7 @@ def spot_of(source: str, lines: Iterable[int]) -> Spot:
     """The innermost statement around each line; of a definition's head, the first statement of its body."""
     tree = ast.parse(source)
     own: set[int] = set()
+    fault: frozenset[int] = frozenset()
     scopes: list[list[ast.AST]] = []
     for line in lines:
         way = _way_to(tree, line)
@@ -47,6 +50,7 @@ def spot_of(source: str, lines: Iterable[int]) -> Spot:
             own.update(_lines_of(statement))
         else:
             own.add(line)
+        fault = fault or frozenset(own)
         scopes.append([node for node in way if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))])
     around = [node for node in scopes[0] if not isinstance(node, ast.ClassDef)]
     last = around[0] if around else None
@@ -56,7 +60,7 @@ def spot_of(source: str, lines: Iterable[int]) -> Spot:
         names.append(node.name)  # type: ignore[attr-defined]
         if node is last:
             break
-    return Spot(frozenset(own), function, ".".join(names), tuple(_names_in(tree, own)))
+    return Spot(frozenset(own), function, ".".join(names), tuple(_names_in(tree, own)), fault)
 
 
 def _names_in(tree: ast.AST, lines: set[int]) -> list[str]:

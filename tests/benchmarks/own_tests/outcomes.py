@@ -52,8 +52,12 @@ class Side:
 
 
 def is_at(finding: Finding, path: str, spot: Spot) -> bool:
-    """Whether it is in the function of the bug, or a value that it speaks of comes from the bug's line."""
+    """Whether it is in the function of the bug, or shows a call there that led to it, or a value that it speaks of
+    comes from the bug's line."""
     if finding["path"] == path and finding["line"] in spot.function:
+        return True
+    calls = [step for step in finding.get("trace", ()) if step["message"] == "called here"]
+    if any(step["path"] == path and step["line"] in spot.function for step in calls):
         return True
     operands = (finding["verdict"] or {}).get("operands", ())
     if spot.is_constructor:
@@ -76,6 +80,8 @@ class Outcome:
     trouble: str = ""
     explained: frozenset[tuple[str, str]] = frozenset()
     """Path and scope of findings after the fix that were read, and are so."""
+    why_missed: tuple[str, str] = ("", "")
+    """The class of a bug that was reached and not found, or found and not gone, and the reason that a reader found."""
 
     @property
     def ran(self) -> bool:
@@ -102,6 +108,11 @@ class Outcome:
         return any((finding["path"], finding["scope"], finding["code"]) not in after for finding in self.before.said)
 
     @property
+    def showable(self) -> bool:
+        """Whether it is one that any run on simulated cuda devices could show: not one of XPU or MPS alone."""
+        return self.reached and self.why_missed[0] != "device"
+
+    @property
     def unexplained(self) -> tuple[Finding, ...]:
         said = self.after.said if self.after is not None else ()
         return tuple(finding for finding in said if (finding["path"], finding["scope"]) not in self.explained)
@@ -126,28 +137,59 @@ def read_explained(file: Path) -> dict[str, dict[tuple[str, str], str]]:
     return explained
 
 
-HEAD = ["project", "bugs tried", "ran", "reached", "by an entry", "found", "gone", "shown elsewhere", "false"]
+WHY = {
+    "device": "shows on accelerators only that are not simulated",
+    "placement": "needs its parts apart: what a user put on different devices",
+    "stand-in": "the test stands in for what would meet the value, and drops it",
+    "handed out": "the value goes back to the test, and nothing on the accelerator meets it",
+    "values": "the tests come to the line with values that do not go wrong there",
+    "still": "the fix leaves another way to the same clash",
+    "credit": "what it leads to is shown in another function",
+}
+"""Why a bug that was reached is not found and gone; the labels of missed.jsonl."""
 
 
-def table(outcomes: Iterable[Outcome]) -> list[list[str]]:
+def read_missed(file: Path) -> dict[str, tuple[str, str]]:
+    """By bug: the class, and why. Raises ValueError naming the line of a record with another class."""
+    missed: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        record = json.loads(line)
+        if record["class"] not in WHY:
+            raise ValueError(f"{file}:{number}: the class is {record['class']!r}, not one of {', '.join(WHY)}")
+        missed[record["id"]] = (record["class"], record["why"])
+    return missed
+
+
+HEAD = [
+    "project", "bugs tried", "ran", "reached", "showable", "by an entry", "found", "gone", "shown elsewhere", "false",
+]  # fmt: skip
+
+
+def table(records: Iterable[dict[str, Any]]) -> list[list[str]]:
     """A row for each project, the largest first, and the total."""
-    outcomes = list(outcomes)
-    names = {outcome.project for outcome in outcomes}
-    groups = [(name, [outcome for outcome in outcomes if outcome.project == name]) for name in names]
+    records = list(records)
+    names = {record["project"] for record in records}
+    groups = [(name, [record for record in records if record["project"] == name]) for name in names]
     groups.sort(key=lambda group: (-len(group[1]), group[0]))
-    return [HEAD, *(_row(name, own) for name, own in groups), _row("total", outcomes)]
+    return [HEAD, *(_row(name, own) for name, own in groups), _row("total", records)]
 
 
-def _row(name: str, outcomes: list[Outcome]) -> list[str]:
+_REACHED = ("gone", "still there", "missed", "elsewhere")
+
+
+def _row(name: str, records: list[dict[str, Any]]) -> list[str]:
+    verdicts = [record["verdict"] for record in records]
+    reached = [record for record in records if record["verdict"] in _REACHED]
     counts = (
-        len(outcomes),
-        sum(outcome.ran for outcome in outcomes),
-        sum(outcome.reached for outcome in outcomes),
-        sum(outcome.reached and outcome.before is not None and not outcome.before.by_tests for outcome in outcomes),
-        sum(outcome.found for outcome in outcomes),
-        sum(outcome.gone for outcome in outcomes),
-        sum(outcome.elsewhere for outcome in outcomes),
-        sum(len(outcome.unexplained) for outcome in outcomes),
+        len(records),
+        len(records) - verdicts.count("cannot run"),
+        len(reached),
+        sum(not record.get("missed", "").startswith("device") for record in reached),
+        sum(record.get("by_entry", False) for record in reached),
+        verdicts.count("gone") + verdicts.count("still there"),
+        verdicts.count("gone"),
+        verdicts.count("elsewhere"),
+        sum(record.get("false", 0) for record in records),
     )
     return [name, *map(str, counts)]
 
@@ -176,7 +218,10 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         "kind": bug.kind,
         "cause": bug.cause,
         "verdict": outcome.verdict,
+        "by_entry": outcome.reached and outcome.before is not None and not outcome.before.by_tests,
+        "false": len(outcome.unexplained),
         "why_not": outcome.trouble,
+        "missed": ": ".join(filter(None, outcome.why_missed)),
         "before": side(outcome.before),
         "after": side(outcome.after),
     }

@@ -27,6 +27,8 @@ class Project:
     """Directories that its packages are imported from."""
     absent: tuple[str, ...] = ()
     """Packages that are imported and not had: a test that uses them is skipped."""
+    faked: tuple[str, ...] = ()
+    """Packages that example_scripts/faked stands for, as far as it does."""
     options: tuple[str, ...] = ()
     """More arguments for pytest."""
     beside: tuple[str, ...] = ()

@@ -16,10 +16,14 @@ from own_tests.projects import Project
 
 PLUGIN = Path(__file__).parent / "plugin"
 DEVLINT = Path(__file__).parents[3]
-GRACE = 150.0
-"""Seconds that a run may take longer than its tests are given: for imports and for the last test."""
-ENOUGH = 3
-"""Tests that come to the line in a lifted call; more would see the same."""
+FAKED = PLUGIN.parents[1] / "example_scripts" / "faked"
+GRACE = 300.0
+"""Seconds by the clock that a run may take longer than its tests are given of the processor."""
+ENOUGH = 30
+"""Tests that come to the line in a lifted call. One is given arrays, and the next one tensors."""
+
+FEW = 3
+"""The least that are asked for."""
 
 
 @dataclass(frozen=True)
@@ -61,20 +65,21 @@ def run_tests(
     beside: list[Path],
     device: str,
     seconds: float,
+    enough: int,
 ) -> SuiteRun:
     """The tests of some files, with the calls of modules, and of all that the package defines, lifted to ``device``."""
     with tempfile.TemporaryDirectory(prefix="own-tests-") as scratch:
         place = Path(scratch)
         told = {
             "file": str(tree / path),
-            "lines": sorted(spot.lines),
+            "lines": sorted(spot.fault),
             "names": [project.name.lower()],
             "absent": list(project.absent),
             "words": [
                 word for word in (*spot.within.split("."), *spot.names, Path(path).stem) if word and word[:2] != "__"
             ],
             "seconds": seconds,
-            "enough": ENOUGH,
+            "enough": enough,
             "out": str(place / "reached.json"),
         }
         (place / "told.json").write_text(json.dumps(told), "utf-8")
@@ -88,6 +93,8 @@ def run_tests(
             "-o", f"devlint_lift={lifts}", *project.options, *tests,
         ]  # fmt: skip
         paths = [*(str(tree / source) for source in project.sources), *map(str, beside), str(PLUGIN), str(DEVLINT)]
+        if project.faked:
+            paths.append(str(FAKED))
         said, trouble = forks.run(
             python,
             {

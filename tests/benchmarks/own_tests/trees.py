@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from commits import Commits, Unavailable
@@ -34,6 +36,21 @@ def tree_before(commits: Commits, repo: str, date: str) -> Path:
     if not commit:
         raise Unavailable(f"{repo} has no commit before {date}")
     return whole_tree(commits, repo, commit)
+
+
+def with_tests_of(tree: Path, other: Path, directories: Iterable[str]) -> Path:
+    """The tree with the tests of another commit: those written later may ask for a device that is not there."""
+    target = tree.parent / f"{tree.name}-tests-of-{other.name}"
+    if not target.is_dir():
+        with tempfile.TemporaryDirectory(dir=tree.parent) as scratch:
+            files = Path(scratch) / tree.name
+            shutil.copytree(tree, files, symlinks=True)
+            for name in directories:
+                if (other / name).is_dir():
+                    shutil.rmtree(files / name, ignore_errors=True)
+                    shutil.copytree(other / name, files / name, symlinks=True)
+            files.rename(target)
+    return target
 
 
 def date_of(commits: Commits, repo: str, commit: str) -> str:

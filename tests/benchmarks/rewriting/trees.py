@@ -163,6 +163,30 @@ def named_steps(tree: ast.Module) -> ast.Module | None:
     return ast.fix_missing_locations(tree) if changed else None
 
 
+_MAKE_TENSORS = frozenset("zeros ones empty full eye arange linspace rand randn randint randperm tensor".split())
+
+
+def annotated(tree: ast.Module) -> ast.Module | None:
+    """``mask: torch.Tensor = torch.ones(n)``: what the call says already, said once more."""
+    changed = False
+    for function in ast.walk(tree):
+        if not isinstance(function, Function):
+            continue
+        inside = list(ast.walk(function))
+        elsewhere = {name for node in inside if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+        for body in (body for node in inside for body in blocks_of(node)):
+            for at, one in enumerate(body):
+                match one:
+                    case ast.Assign(
+                        targets=[ast.Name(id=name) as target],
+                        value=ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=made)) as value,
+                    ) if made in _MAKE_TENSORS and name not in elsewhere:
+                        stated = ast.Attribute(ast.Name("torch", ast.Load()), "Tensor", ast.Load())
+                        body[at] = ast.AnnAssign(target, stated, value, simple=1)
+                        changed = True
+    return ast.fix_missing_locations(tree) if changed else None
+
+
 TREES = {
     "aliased imports": aliased,
     "dead code": with_dead_code,
@@ -170,6 +194,7 @@ TREES = {
     "reordered functions": reordered,
     "wrapped in an if": wrapped,
     "named results": named_steps,
+    "annotated locals": annotated,
 }
 
 

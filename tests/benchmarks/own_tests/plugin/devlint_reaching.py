@@ -6,13 +6,16 @@ It is loaded into the project's own interpreter, and told by a file that ``DEVLI
 
 ``out`` then has ``{"ran": [tests], "lifted": [tests], "broken": [tests], "passed": N, ..., "stopped": WHY}``; broken
 are those that came to a line and fail by themselves. The run is over when ``enough`` tests came to one when lifted,
-or when the time is up; the test that runs then comes to its end.
+when a few did and devlint has seen something there, or when the time is up (of the processor: a machine with much else
+to do changes nothing); the test that runs then comes to its end.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -31,6 +34,9 @@ import pytest
 
 _LONGEST_TEST = 30.0
 """Seconds that a test may take longer than there is time; then it is interrupted, and what was seen is told."""
+
+_FEW = 3
+"""Tests that come to a line at which devlint sees something: more would see the same."""
 
 _VERSION = "99.0.0"
 """What a project that is not installed says of its version."""
@@ -70,7 +76,8 @@ class AbsentFinder(MetaPathFinder, Loader):
         self._names = names
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name.partition(".")[0] in self._names or name.rpartition(".")[2] in ("version", "_version"):
+        is_absent = name.partition(".")[0] in self._names and not _is_ready_for_none(sys._getframe(1))
+        if is_absent or name.rpartition(".")[2] in ("version", "_version"):
             return ModuleSpec(name, self, is_package=True)
         return None
 
@@ -79,6 +86,38 @@ class AbsentFinder(MetaPathFinder, Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         module.__version__ = module.version = _VERSION  # type: ignore[attr-defined]
+
+
+def _is_ready_for_none(frame: types.FrameType | None) -> bool:
+    """Whether the import that runs stands in a ``try`` that knows what to do without the package."""
+    while frame is not None and "importlib" in frame.f_code.co_filename:
+        frame = frame.f_back
+    if frame is None:
+        return False
+    return any(start <= frame.f_lineno <= end for start, end in _ready_lines(frame.f_code.co_filename))
+
+
+@functools.cache
+def _ready_lines(file: str) -> tuple[tuple[int, int], ...]:
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ()
+    tried = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and any(map(_is_for_imports, node.handlers))]
+    return tuple((node.lineno, node.handlers[0].lineno - 1) for node in tried)
+
+
+def _raises(node: ast.AST) -> bool:
+    """Whether it raises itself, not in what it defines."""
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    return any(isinstance(n, ast.Raise) or _raises(n) for n in ast.iter_child_nodes(node) if not isinstance(n, defined))
+
+
+def _is_for_imports(handler: ast.ExceptHandler) -> bool:
+    said = "" if handler.type is None else ast.unparse(handler.type)
+    return not _raises(handler) and (
+        not said or any(name in said for name in ("ImportError", "ModuleNotFoundError", "Exception"))
+    )
 
 
 class Reaching:
@@ -90,6 +129,7 @@ class Reaching:
     def __init__(self, told: dict[str, Any]) -> None:
         self._words: list[str] = told["words"]
         self._enough, self._seconds, self._out = told["enough"], told["seconds"], told["out"]
+        self._file, self._lines = os.path.realpath(told["file"]), frozenset(told["lines"])
         self._test = ""
         self._ran: dict[str, None] = {}
         self._lifted: dict[str, None] = {}
@@ -102,17 +142,29 @@ class Reaching:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
         self._test = item.nodeid
         if not self._start:
-            self._start = time.monotonic()
-            signal.signal(signal.SIGALRM, self._interrupt)
-            signal.setitimer(signal.ITIMER_REAL, self._seconds + _LONGEST_TEST)
+            self._start = time.process_time()
+            signal.signal(signal.SIGPROF, self._interrupt)
+            signal.setitimer(signal.ITIMER_PROF, self._seconds + _LONGEST_TEST)
         result = yield
-        if len(self._lifted) >= self._enough:
+        if len(self._lifted) >= _FEW and self._is_seen(item):
+            self._stopped = "it is seen there"
+        elif len(self._lifted) >= self._enough:
             self._stopped = f"{self._enough} tests came there"
-        elif time.monotonic() - self._start > self._seconds:
+        elif time.process_time() - self._start > self._seconds:
             self._stopped = "the time was up"
         if self._stopped:
             item.session.shouldstop = self._stopped
         return result
+
+    def _is_seen(self, item: pytest.Item) -> bool:
+        """Whether devlint has seen something at one of the lines, or of a value that was made there."""
+        lifting = item.config.pluginmanager.getplugin("devlint-lifting")
+        for observation, _ in lifting._seen.values() if lifting is not None else ():
+            spots = [*observation.spots[:1], *(operand.born for operand in observation.operands if operand.born)]
+            is_there = any(spot.line in self._lines and os.path.realpath(spot.path) == self._file for spot in spots)
+            if is_there and observation.kind != "host-sync":
+                return True
+        return False
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -155,7 +207,11 @@ class Reaching:
 
 
 class Telling(ast.NodeTransformer):
-    """Puts a call before each statement that begins on one of some lines."""
+    """Puts a call before each statement that begins on one of some lines.
+
+    Where such a statement chooses between a value that it makes and one that is there (`zeros(3) if x is None else x`),
+    what it makes is what it is reached for, and the call stands there.
+    """
 
     def __init__(self, lines: frozenset[int]) -> None:
         self._lines = lines
@@ -173,9 +229,32 @@ class Telling(ast.NodeTransformer):
             return [statement]
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             return [statement]
+        arms = Arms()
+        if not isinstance(statement, (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)):
+            arms.visit(statement)
+        if arms.found:
+            return [ast.fix_missing_locations(statement)]
         call = ast.Expr(ast.Call(ast.Name(_TELL, ast.Load()), [], []))
         ast.copy_location(call, statement)
         return [ast.fix_missing_locations(call), statement]
+
+
+class Arms(ast.NodeTransformer):
+    """Puts the call into the arm of a conditional expression that makes a value where the other names one."""
+
+    found = False
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        made = [
+            name for name in ("body", "orelse") if any(isinstance(n, ast.Call) for n in ast.walk(getattr(node, name)))
+        ]
+        if len(made) == 1:
+            self.found = True
+            arm = getattr(node, made[0])
+            call = ast.Call(ast.Name(_TELL, ast.Load()), [], [])
+            pair = ast.Subscript(ast.Tuple([call, arm], ast.Load()), ast.Constant(1), ast.Load())
+            setattr(node, made[0], ast.copy_location(pair, arm))
+        return node
 
 
 _TELL = "__devlint_reached__"
@@ -211,6 +290,26 @@ def _old_names() -> None:
     for name in ("Iterable", "Mapping", "Sequence", "Callable", "OrderedDict", "MutableMapping", "Hashable"):
         if not hasattr(collections, name):
             setattr(collections, name, getattr(collections.abc, name))
+
+    import torch.utils.data.dataset as of_torch
+
+    for name in ("T_co", "T"):
+        if not hasattr(of_torch, name):
+            setattr(of_torch, name, getattr(of_torch, f"_{name}", None))
+    if importlib.util.find_spec("torch._six") is None:
+        six = sys.modules["torch._six"] = types.ModuleType("torch._six")
+        vars(six).update(
+            inf=float("inf"),
+            nan=float("nan"),
+            string_classes=(str, bytes),
+            int_classes=int,
+            container_abcs=collections.abc,
+        )
+    with contextlib.suppress(ImportError):
+        import sklearn.utils
+
+        if not hasattr(sklearn.utils, "safe_indexing"):
+            sklearn.utils.safe_indexing = sklearn.utils._safe_indexing
 
 
 def _versions_of(names: list[str]) -> None:
