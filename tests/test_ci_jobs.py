@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from devlint.cache.reading import parsed, read_sealed
 from tests.gate.conftest import ENVIRONMENT, Repo, discarded
 
 ROOT = Path(__file__).parents[1]
@@ -107,6 +108,37 @@ def test_github_uploads_after_a_push(origin: Repo, tmp_path: Path, path: str) ->
     done, told = run_lines(lines, tmp_path / "workspace", path, GITHUB_ACTIONS="true")
     assert done == 0, told
     assert set(scopes(tmp_path / "workspace/devlint.sarif")) == {"pkg/net.py", "pkg/theirs.py"}
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_what_is_restored_spares_the_analysis_of_what_has_not_changed(
+    origin: Repo, tmp_path: Path, path: str, service: str
+) -> None:
+    if service == "github":
+        steps, _ = github()
+        (kept,) = [step["with"]["path"] for step in steps if step.get("uses", "").startswith("actions/cache@")]
+        lines = [step["run"] for step in steps if "run" in step and "if" not in step]
+    else:
+        (kept,) = JOBS[1]["devlint"]["cache"]["paths"]
+        lines = JOBS[1]["devlint"]["script"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    for clone in (first, second):
+        origin.git("clone", "-q", origin.root.as_uri(), str(clone))
+    assert run_lines(lines, first, path)[0] == 0
+    (second / "pkg/own.py").write_text(discarded("own"))
+    (first / kept).rename(second / kept)
+    known = _learnt(second / kept)
+    assert known
+    assert run_lines(lines, second, path)[0] == 0
+    new = [entry for entry in _learnt(second / kept) if entry not in known]
+    assert len(new) == 1, "the file that is new, and no other"
+    assert set(scopes(second / "devlint.sarif")) == {"pkg/net.py", "pkg/theirs.py", "pkg/own.py"}
+
+
+def _learnt(cache: Path) -> list[str]:
+    """The lint results in a cache, as they are written there."""
+    packs = [parsed(read_sealed(pack)[0]) for pack in cache.glob("*/packs/*.json")]
+    return [text for pack in packs for texts in pack.values() for text in texts]
 
 
 @pytest.mark.parametrize(("branch", "code"), [("work", 1), ("harmless", 0), ("main", 0)])

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from devlint.configuration.configfile import KEYS, read_config
+from devlint.source import deadline, gate, globs, reading
 from tests.cli.conftest import environment
 
 ROOT = Path(__file__).parents[1]
@@ -139,6 +140,26 @@ def test_places_on_the_page_that_it_refers_to_exist() -> None:
         re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in re.findall(r"^## (.*)$", README, re.M)
     }
     assert set(re.findall(r"\]\(#([\w-]+)\)", README)) <= titles
+
+
+def test_the_bounds_on_the_pages_are_those_of_the_code() -> None:
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", README.split("there are bounds.")[1].split("## ")[0], re.M))
+    mib = 1024 * 1024
+    assert rows["a file of Python"] == f"{reading.MAX_BYTES // mib} MiB"
+    assert rows["a notebook"] == f"{reading.MAX_NOTEBOOK_BYTES // mib} MiB, its code {reading.MAX_BYTES // mib} MiB"
+    assert rows["brackets inside of brackets"].startswith(f"{gate.MAX_BRACKET_DEPTH},")
+    assert rows["one expression between two commas"].startswith(f"{gate.MAX_EXPRESSION_TOKENS:,} tokens:")
+    assert rows["one file with all that it asks of others"] == f"{deadline.SECONDS:g} s of processor time"
+    assert (
+        rows["a configuration, an ignore file, an `@file` of arguments"] == f"{reading.MAX_SETTINGS_BYTES // mib} MiB"
+    )
+    patterns = f"{globs.MAX_WILDCARDS:,}, of {globs.MAX_WILD_CHARACTERS:,} characters together"
+    assert rows["patterns with wildcards in one ignore file"] == patterns
+    promised = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    same = [f"{reading.MAX_BYTES // mib} MiB", f"notebook {reading.MAX_NOTEBOOK_BYTES // mib} MiB"]
+    same += [f"{gate.MAX_BRACKET_DEPTH} nested brackets", f"{gate.MAX_EXPRESSION_TOKENS:,} tokens of one expression"]
+    for bound in (*same, f"{deadline.SECONDS:g} s of processor time"):
+        assert bound in " ".join(promised.split()), bound
 
 
 def test_the_configuration_is_accepted_and_every_key_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,18 @@ def test_a_null_byte_is_a_syntax_error_at_its_place(devlint: Run, tmp_path: Path
     (tmp_path / "a.py").write_bytes(b"import torch\nx = 'a\0b'\n")
     code, finding = only(devlint)
     assert (code, finding["code"], finding["line"], finding["column"]) == (1, "DEV901", 2, 7)
+
+
+@pytest.mark.parametrize("rest", [b"import torch\nx = torch.ones(3).cuda() + torch.ones(3)\n", b"x = 1\n", b""])
+def test_a_second_byte_order_mark_is_a_syntax_error_as_in_python(devlint: Run, tmp_path: Path, rest: bytes) -> None:
+    data = b"\xef\xbb\xbf" * 2 + rest
+    (tmp_path / "a.py").write_bytes(data)
+    with pytest.raises(SyntaxError, match=re.escape("invalid non-printable character U+FEFF")):
+        compile(data, "a.py", "exec")
+    code, finding = only(devlint, "--fix")
+    assert (code, finding["code"], finding["line"], finding["column"]) == (1, "DEV901", 1, 1)
+    assert finding["message"] == "invalid non-printable character U+FEFF"
+    assert (tmp_path / "a.py").read_bytes() == data
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\xef\xbb\xbf", b"\f\n", b"# only a comment", b"\r\n\r\n"])

@@ -38,14 +38,16 @@ CHECK = RULE - {"devlint.cli.rule"} | {
 }  # fmt: skip
 
 WARM = CHECK | {
-    "devlint.cache", "devlint.cache.contents", "devlint.cache.entries", "devlint.cache.packs",
-    "devlint.cache.place", "devlint.cache.reading", "devlint.cache.rows", "devlint.cache.session",
+    "devlint.cache", "devlint.cache.contents", "devlint.cache.earlier", "devlint.cache.entries", "devlint.cache.packs",
+    "devlint.cache.place", "devlint.cache.reading", "devlint.cache.rows", "devlint.cache.running",
+    "devlint.cache.session",
     "devlint.cache.table", "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
     "devlint.pipeline.path_symbols", "devlint.pipeline.stages", "devlint.pipeline.stages.display_paths",
-    "devlint.source.dependencies",
+    "devlint.source.decoding", "devlint.source.dependencies",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {
+    "devlint.cache", "devlint.cache.running",
     "devlint.pipeline.deep_stack", "devlint.pipeline.failures", "devlint.pipeline.file_report",
     "devlint.pipeline.lint_result", "devlint.pipeline.own_findings", "devlint.pipeline.path_symbols",
     "devlint.pipeline.recording", "devlint.pipeline.stages", "devlint.pipeline.stages.cells",
