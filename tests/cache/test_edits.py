@@ -10,9 +10,6 @@ import pytest
 from tests.cache.conftest import Project
 from tests.cache.edits import edited
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 FILES = {
     "pkg/__init__.py": "from .layers import *\nfrom .helper import make as make, scale\n",
     "pkg/consts.py": '''import torch

@@ -7,14 +7,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cache.conftest import HELPER, LOOSE, NET, Project
-
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
 
 _FILES = (
     "pkg/__init__.py", "pkg/helper.py", "pkg/net.py", "pkg/loose.py", "pkg/helper/__init__.py", "helper.py",

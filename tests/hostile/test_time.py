@@ -20,9 +20,6 @@ from devlint.pipeline.task import FileReport, FileTask, Gate
 from devlint.pipeline.workers import SMALL_RUN_BYTES, run
 from devlint.source.deadline import Deadline, OutOfTime, end_process_after
 
-# An exception put into a thread that is traced may leave a lock of the tracer held for ever.
-pytestmark = pytest.mark.no_cover
-
 GATE = Gate(frozenset(all_codes()))
 PADDING = "# padding\n" * (SMALL_RUN_BYTES // 10)
 SLOW_PYTHON = "import torch\n" + "".join(f"def f{n}(x):\n    return f{(n + 1) % 4000}(x) + x\n" for n in range(4000))

@@ -22,9 +22,6 @@ from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.tree import WorkingTree
 from tests.fixture_expectations import FIXTURES
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 CLEAN = """\
 import torch
 from torch import nn

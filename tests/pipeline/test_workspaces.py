@@ -18,9 +18,6 @@ from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.project.module_analysis import ModuleAnalysis
 from devlint.source.tree import Tree, WorkingTree
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 FILES = {
     "pkg/__init__.py": "",
     "pkg/ops.py": """

@@ -23,9 +23,6 @@ from devlint.source.lazy_parser import LazyParser
 from devlint.source.outline import outline_of
 from devlint.source.part import Part
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.py"))[1::2]
 LIBRARY = [
     Path(file)

@@ -20,9 +20,6 @@ from devlint.source.lazy_parser import LazyParser
 from devlint.source.outline import Outline, outline_of
 from devlint.source.part import Part
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 REPOSITORY = Path(__file__).parents[2]
 FILES = sorted((REPOSITORY / "fixtures").rglob("*.py"))[::2]
 

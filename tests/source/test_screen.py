@@ -12,9 +12,6 @@ from devlint.source.gate import Refusal, parse_tree
 from devlint.source.role import Role
 from devlint.source.screen import may_hold_findings
 
-pytestmark = pytest.mark.no_cover
-"""A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
-
 ROOT = Path(__file__).parents[2]
 SCREENED = [
     file
