@@ -10,11 +10,11 @@ local function codes()
 end
 
 local function waits_for(name, holds)
-  say(name, vim.wait(120000, holds, 50))
+  say(name, vim.wait(30000, holds, 50))
 end
 
 local function ask(method, parameters)
-  local answers = vim.lsp.buf_request_sync(0, method, parameters, 120000) or {}
+  local answers = vim.lsp.buf_request_sync(0, method, parameters, 30000) or {}
   for _, answer in pairs(answers) do return answer.result end
 end
 
