@@ -87,10 +87,10 @@ def describe_placement(operand: MismatchOperand) -> str:
         match leaf:
             case Known() if not leaf.on_cpu:
                 return f"is on {leaf}"
+            case SameAs(symbol) if is_device_by_name(leaf):
+                return f"is on `{symbol.name}`"
             case SameAs(symbol):
                 match symbol.anchor:
-                    case Anchor.EXPRESSION:
-                        return f"is on `{symbol.name}`"
                     case Anchor.BATCH:
                         return "comes with the batch"
                     case Anchor.MODULE if _is_own(operand):

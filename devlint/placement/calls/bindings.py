@@ -9,7 +9,13 @@ import libcst as cst
 
 from devlint.placement.calls.constructor_facts import is_buffer, note_attribute
 from devlint.placement.calls.records import as_sequence
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS, ITEMS_ARE_TENSORS, names_a_loader
+from devlint.placement.declarations.evidence_conventions import (
+    CONVENTIONS,
+    ITEMS_ARE_TENSORS,
+    PARTS_OF_A_BATCH,
+    draws_from_a_loader,
+    names_a_loader,
+)
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -203,7 +209,20 @@ def _unpack(
         item = _spread(value, position, len(target.elements)) or item_of(interp, value, position)
         if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
+        elif isinstance(item, Opaque) and _is_part_of_batch(interp, element.value, item):
+            provenance = interp.step(
+                StepKind.GIVEN, target, item.device, code_of(target), note=CONVENTIONS[PARTS_OF_A_BATCH]
+            )
+            item = Tensor(item.device, Dim.NONZERO, evidence=Evidence.LIKELY, provenance=provenance)
         assign(interp, element.value, item, node)
+
+
+def _is_part_of_batch(interp: Interpreter, target: cst.BaseExpression, item: Opaque) -> bool:
+    """``images``, of ``for images, labels in loader``, which a method moves: no graph, no encoding of texts."""
+    batch = batch_of(item.device)
+    if batch is None or item.tensorlike or not isinstance(target, cst.Name) or not draws_from_a_loader(batch.source):
+        return False
+    return target.value in interp.uses.moved and target.value not in interp.uses.structured
 
 
 def _spread(value: Value, position: int, count: int) -> Value | None:

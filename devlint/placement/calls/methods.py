@@ -224,6 +224,9 @@ def _register(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
     value = site.argument(_REGISTERED_AS.get(name, "module"), 1) or _of_override(receiver, name, site)
     if key is None or value is None or not isinstance(key.value, Constant):
         interp.object_stores.dynamic.add(receiver.info)
+        if key is not None and value is not None and isinstance(value.value, Module):
+            # Under a name that nobody can write, so that it is found by where it was made.
+            note_attribute(interp, receiver, code_of(key.node), value.value, node)
         return NOTHING
     stored = value.value
     if name == "add_state" and not isinstance(stored, Tensor):

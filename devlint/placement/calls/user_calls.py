@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -106,15 +107,23 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
-    """Whether buffers and parameters are computed from the constructor's arguments, and so are on their device."""
+    """Whether state is computed from the constructor's arguments, or is theirs, and so is on their device."""
     values = [fact.value for fact in interp.program.facts(info).attributes.values()]
-    state = [value for value in values if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER)]
-    elsewhere = [value for value in state if value.device != CPU]
+    elsewhere = [part for value in values for part in _state_in(value) if part.device != CPU]
     if not elsewhere:
         return False
     substitution = bind_arguments(interp, init, site, Module(UNKNOWN))
     placed = [substitute(value, substitution, interp, site.node) for value in elsewhere]
     return any(getattr(value, "device", UNKNOWN) != CPU for value in placed)
+
+
+def _state_in(value: Value) -> Iterator[Tensor | Module | Opaque]:
+    """The parameters, buffers and modules that an attribute registers: of a container of modules those in it."""
+    if isinstance(value, Tensor) and value.kind in (Kind.PARAMETER, Kind.BUFFER):
+        yield value
+    elif isinstance(value, Module):
+        parts = [part for part in value.children if isinstance(part, (Module, Opaque))]
+        yield from parts or [value]
 
 
 def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:

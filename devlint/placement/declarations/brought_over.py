@@ -5,26 +5,46 @@ from __future__ import annotations
 import libcst as cst
 
 from devlint.placement.declarations.evidence_rows import ATTRIBUTES, MOVED
-from devlint.placement.syntax.nodes import FunctionNode, descend
+from devlint.placement.syntax.nodes import FunctionNode, descend, dotted
 
-_TELLS_OF_ITSELF = frozenset({"shape", "size", "dim", "ndim", "device", "dtype", "is_cuda"})
+_TELLS_OF_ITSELF = frozenset(
+    {"shape", "size", "dim", "ndim", "numel", "device", "dtype", "is_cuda", "item", "tolist", "numpy"}
+)
+_READS = frozenset({"len", "int", "float", "range", "enumerate", "zip", "max", "min", "isinstance", "print"})
+"""Builtin functions that read what they are given on the host."""
+_REDUCTIONS = frozenset({"torch.max", "torch.min", "torch.sum", "torch.is_tensor", "torch.numel"})
+"""Of one argument they give a number, or what stands for one."""
 
 
 def is_brought_over(node: FunctionNode, name: str) -> bool:
-    """Whether the first use of an argument is a transfer; tests and what it tells of itself are none."""
+    """Whether nothing meets an argument as it came: its first use is a transfer, or the host alone reads it.
+
+    Tests, loops over its items and what it tells of itself are no uses.
+    """
     no_use: set[int] = set()
+    is_read = False
     for part in descend(node.body):
         if isinstance(part, cst.Attribute) and isinstance(part.value, cst.Name) and part.value.value == name:
             if ATTRIBUTES.get(part.attr.value) is MOVED:
                 return True
             if part.attr.value in _TELLS_OF_ITSELF:
                 no_use.add(id(part.value))
+                is_read = True
         elif isinstance(part, cst.AssignTarget):
             no_use.add(id(part.target))
         elif isinstance(part, cst.Comparison):
             no_use.add(id(part.left))
-        elif isinstance(part, cst.Call) and isinstance(part.func, cst.Name) and part.func.value == "isinstance":
-            no_use.update(id(argument.value) for argument in part.args[:1])
+        elif isinstance(part, (cst.For, cst.CompFor)):
+            no_use.add(id(part.iter))
+            is_read = is_read or dotted(part.iter) == name
+        elif isinstance(part, cst.Call) and _reads_alone(part):
+            no_use.update(id(argument.value) for argument in part.args)
+            is_read = is_read or any(dotted(argument.value) == name for argument in part.args)
         elif isinstance(part, cst.Name) and part.value == name and id(part) not in no_use:
             return False
-    return False
+    return is_read
+
+
+def _reads_alone(call: cst.Call) -> bool:
+    function = dotted(call.func)
+    return function in _READS or (function in _REDUCTIONS and len(call.args) == 1)

@@ -44,6 +44,8 @@ class Shows(Enum):
     """It has a shape: a tensor, an array or a table."""
     NO_TENSOR = "no tensor"
     """It is used as no tensor can be: called, or read under a text. It says nothing of a name that is bound anew."""
+    STRUCTURED = "structured"
+    """It is read under a text, spread as keywords, or has an attribute that no tensor has, wherever it is bound."""
     SEVERAL = "several"
     """It is gone through item by item, or joined as a whole: several values, hardly ever one tensor."""
     UNPACKED = "unpacked"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
@@ -32,17 +32,32 @@ def uses_of(node: FunctionNode, imports: ImportTable) -> Uses:
     for parameter in parameters:
         if type(parameter.default) is cst.Call:
             found.note_class(parameter.name.value, dotted(parameter.default.func))
-    for child in descend(node.body):
-        gather = _GATHER.get(type(child))
-        if gather is not None:
-            gather(child, found)
+    _gather(descend(node.body), found)
     return found.uses()
+
+
+def uses_at_module_level(statements: Sequence[cst.CSTNode], imports: ImportTable) -> Uses:
+    """The signs of each name that a script uses outside of its definitions."""
+    found = Found(imports, [])
+    for statement in statements:
+        if not isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
+            _gather(descend(statement, into_definitions=False), found)
+    return found.uses()
+
+
+def _gather(nodes: Iterator[cst.CSTNode], found: Found) -> None:
+    for node in nodes:
+        gather = _GATHER.get(type(node))
+        if gather is not None:
+            gather(node, found)
 
 
 def _call(node: cst.Call, found: Found) -> None:
     for argument in node.args:
         if argument.star == "*" and type(argument.value) is cst.Name:
             found.note_parameter(argument.value.value, rows.UNPACKED)
+        elif argument.star == "**" and type(argument.value) is cst.Name:
+            found.note(argument.value.value, rows.STRUCTURED)
     if type(node.func) is cst.Attribute and node.func.attr.value == "register_buffer" and len(node.args) > 1:
         # A Module takes nothing else for a buffer.
         for name in names_of(node.args[1].value):
@@ -63,6 +78,8 @@ def _call(node: cst.Call, found: Found) -> None:
 
 def _subscript(node: cst.Subscript, found: Found) -> None:
     _item(node, found)
+    if type(node.value) is cst.Name and _is_key(node):
+        found.note(node.value.value, rows.STRUCTURED)
     if type(node.value) is not cst.Name or node.value.value not in found.parameters:
         return
     name = node.value.value
@@ -168,6 +185,8 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
         found.note_parameter(holder.value, rows.NO_NUMBER)
         if sign is not None:
             found.note(holder.value, sign)
+        if sign is rows.NO_TENSOR:
+            found.note(holder.value, rows.STRUCTURED)
         if attribute in rows.SHAPES:
             found.note(holder.value, rows.SHAPED)
     elif type(holder) in (cst.Attribute, cst.Call) and attribute in rows.MODULE_ONLY:

@@ -80,6 +80,8 @@ class NameUses:
     """Names and items whose ``.device`` is read."""
     moved: frozenset[str] = frozenset()
     """Names of which a method moves something."""
+    structured: frozenset[str] = frozenset()
+    """Names that are used as batches and graphs are, and no tensor can be."""
     with_dimensions: frozenset[str] = frozenset()
     """Names of which an item is read."""
     computed: frozenset[str] = frozenset()
@@ -89,14 +91,16 @@ class NameUses:
 def name_uses(uses: Uses) -> NameUses:
     """The uses of a body, by what they show."""
     graded = {name: _tensor_grade_beside_modules(name, signs) for name, signs in uses.signs.items()}
+
+    def showing(shows: Shows) -> frozenset[str]:
+        return frozenset(name for name, signs in uses.signs.items() if grade_of(signs, shows) is not None)
+
     tensors = frozenset(name for name, grade in graded.items() if grade is not None)
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
     items = frozenset(name for name in tensors if "[" in name)
-    placed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.PLACED) is not None)
-    moved = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.MOVED) is not None)
-    indexed = frozenset(name for name, signs in uses.signs.items() if grade_of(signs, Shows.DIMENSIONS) is not None)
     computed = frozenset(name for name, signs in uses.signs.items() if not _COMPUTED.isdisjoint(signs))
-    return NameUses(tensors, certain, items, placed, moved, indexed, computed)
+    placed, moved, structured, indexed = map(showing, (Shows.PLACED, Shows.MOVED, Shows.STRUCTURED, Shows.DIMENSIONS))
+    return NameUses(tensors, certain, items, placed, moved, structured, indexed, computed)
 
 
 _COMPUTED = frozenset({rows.COMPUTED, rows.NO_NUMBER})

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from devlint.placement.domain.abstract_state import AbstractState
-from devlint.placement.domain.abstract_values import Value
+from devlint.placement.domain.abstract_values import NONE, Value
 from devlint.placement.domain.lattice import Decided
+from devlint.placement.domain.value_join import join_values
+
+Returned = tuple[Value, tuple[Decided, ...]]
+"""A returned value, and the conditions under which it is returned, the outermost first."""
 
 
 @dataclass(slots=True)
@@ -21,8 +25,8 @@ class Loop:
 class Exits:
     """The ``return`` statements of a definition."""
 
-    returned: list[tuple[Value, tuple[Decided, ...]]] = field(default_factory=list)
-    """Returned values, each with the conditions under which it is returned."""
+    returned: list[Returned] = field(default_factory=list)
+    """In source order."""
     states: list[AbstractState] = field(default_factory=list)
 
     def count(self) -> tuple[int, int]:
@@ -33,3 +37,32 @@ class Exits:
         """Drop the entries added since ``count``, for code that the analysed configuration does not reach."""
         del self.returned[count[0] :]
         del self.states[count[1] :]
+
+    def result(self) -> Value:
+        """The join of the returned values under their conditions; None where nothing is returned."""
+        value = _joined(self.returned, 0, None)
+        return NONE if value is None else value
+
+
+def _joined(returned: list[Returned], depth: int, behind: Value | None) -> Value | None:
+    """The join of values that have their first ``depth`` conditions in common.
+
+    ``behind`` is what is returned where none of them is.
+    """
+    if not returned:
+        return behind
+    (value, decided), later = returned[0], returned[1:]
+    if len(decided) <= depth:
+        after = _joined(later, depth, None)
+        return value if after is None else join_values(None, value, after)
+    guard = decided[depth].guard
+    arms: dict[bool, list[Returned]] = {True: [], False: []}
+    rest: list[Returned] = []
+    for one in returned:
+        own = one[1][depth] if len(one[1]) > depth else None
+        (rest if own is None or own.guard != guard else arms[own.holds]).append(one)
+    behind = _joined(rest, depth, behind)
+    first, second = (_joined(arms[holds], depth + 1, behind) for holds in (True, False))
+    if first is None or second is None:
+        return second if first is None else first
+    return join_values(guard, first, second)

@@ -21,7 +21,6 @@ from devlint.placement.domain.events import Event, Fate
 from devlint.placement.domain.lattice import CPU, Decided, Device, Guard, GuardKind, SameAs, is_movable, placed, relate
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
-from devlint.placement.domain.value_join import join_values
 from devlint.placement.interpreter.exits import Exits, Loop
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 from devlint.semantics import Factory, Relation
@@ -327,14 +326,4 @@ class Interpreter:
 
     def result(self) -> Value:
         """The result of a call of this definition: the join of its returned values."""
-        if not self.exits.returned:
-            return NONE
-        value, _ = self.exits.returned[-1]
-        for earlier, decided in reversed(self.exits.returned[:-1]):
-            if not decided:
-                value = join_values(None, earlier, value)
-                continue
-            innermost = decided[-1]
-            first, second = (earlier, value) if innermost.holds else (value, earlier)
-            value = join_values(innermost.guard, first, second)
-        return value
+        return self.exits.result()

@@ -23,6 +23,7 @@ from devlint.placement.domain.abstract_values import (
     Kind,
     Module,
     Opaque,
+    Reference,
     Self,
     Tensor,
     UnknownValue,
@@ -45,7 +46,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
-from devlint.placement.syntax.nodes import code_of, path_of
+from devlint.placement.syntax.nodes import code_of, is_part_of_rows, path_of
 from devlint.semantics import Relation
 
 if TYPE_CHECKING:
@@ -100,17 +101,28 @@ def _target(interp: Interpreter, method: str, receiver: Value, call: CallSite) -
         argument = call.argument("other", 0)
         return Target(getattr(argument.value, "device", UNKNOWN) if argument else UNKNOWN, True, argument)
     if method == "type":
-        argument = call.argument("dtype", 0)
-        if argument and isinstance(argument.value, DeviceName):
-            return Target(resolve_device(interp, argument.value, argument.node, Sink.TRANSFER, call), True, argument)
-        spelled = argument.value.value if argument and isinstance(argument.value, Constant) else ""
-        return Target(Known("cuda"), True) if "cuda" in str(spelled) else Target(_own(receiver), False)
+        return _target_of_type(interp, receiver, call)
     return _target_of_to(interp, receiver, call)
 
 
 def _own(receiver: Value) -> Device:
     device = getattr(receiver, "device", UNKNOWN)
     return device if not isinstance(receiver, Instance) else UNKNOWN
+
+
+def _target_of_type(interp: Interpreter, receiver: Value, call: CallSite) -> Target:
+    """``x.type(...)`` takes a dtype, the name of a type of tensors, or such a type: the last two have a device."""
+    argument = call.argument("dtype", 0)
+    if argument is None:
+        return Target(_own(receiver), False)
+    if isinstance(argument.value, DeviceName):
+        return Target(resolve_device(interp, argument.value, argument.node, Sink.TRANSFER, call), True, argument)
+    if isinstance(argument.value, (Constant, Reference)):
+        spelled = argument.value.name if isinstance(argument.value, Reference) else str(argument.value.value)
+        return Target(Known("cuda"), True) if "cuda" in spelled else Target(_own(receiver), False)
+    if is_dtype(argument.value, argument.node):
+        return Target(_own(receiver), False)
+    return Target(UNKNOWN, None, argument)
 
 
 def _target_of_to(interp: Interpreter, receiver: Value, call: CallSite) -> Target:
@@ -279,6 +291,8 @@ def _note(
 
 def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
     """Whether the symbol is an item of a loader's batch, or of an argument named like a batch."""
+    if is_part_of_rows(node):
+        return False
     if symbol.anchor is Anchor.PARAMETER:
         is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
         return names_a_batch(symbol.name) and is_item

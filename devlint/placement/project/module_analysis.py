@@ -15,7 +15,9 @@ from devlint.placement.calls.constructor_facts import add_own_facts, completed
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_uses import uses_at_module_level
 from devlint.placement.declarations.index import FileIndex, index_file
+from devlint.placement.declarations.parameter_evidence import name_uses
 from devlint.placement.domain.abstract_values import (
     NONE,
     NOTHING,
@@ -172,6 +174,7 @@ class ModuleAnalysis:
         self._default = CPU
         interp = Interpreter(self, self._handlers, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
         self._bound_names.begin(interp)
+        interp.uses = name_uses(uses_at_module_level(self.tree.body, self.index.imports))
         interp.run(iter(list(body_of(self.tree))))
         # Some function sets it; whether that has run is not known here.
         default = UNKNOWN if self._default == CPU and self._sets_default else self._default

@@ -27,6 +27,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
+from devlint.placement.state.cpu_outcomes import names_accelerator_flag, of_comparison, of_number
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of, string_value
 
@@ -141,20 +142,9 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
             return Condition(value.known)
         if value.about_device:
             guard = _guarded(interp, node, about_device=True)
-            outcome = _cpu_outcome(node, operator)
+            outcome = of_comparison(node, operator)
             return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(interp, _asked(node.left), outcome))
     return _guarded(interp, node)
-
-
-def _cpu_outcome(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
-    """The outcome that means the CPU: True for ``x.device.type == "cpu"``, False for ``== "cuda"``; None for others."""
-    text = code_of(node)
-    equal = isinstance(operator, (cst.Equal, cst.Is, cst.In))
-    if '"cpu"' in text or "'cpu'" in text:
-        return equal
-    if any(name in text for name in ('"cuda', "'cuda", '"mps', "'mps", '"xpu', "'xpu")):
-        return not equal
-    return None
 
 
 def _is_none(node: cst.BaseExpression) -> bool:
@@ -191,7 +181,7 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
         return Condition()
     subject = _accelerator_subject(interp, node)
     kind = GuardKind.ON_ACCELERATOR if about_device or speaks_of_devices(text) else GuardKind.PLAIN
-    cpu_when = False if subject is not None or _names_accelerator_flag(node) else None
+    cpu_when = False if subject is not None or names_accelerator_flag(node) else of_number(node)
     told = node.value if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda" else None
     narrowings = _on_the_cpu(interp, told, False)
     return Condition(
@@ -215,6 +205,8 @@ def _on_the_cpu(interp: Interpreter, asked: cst.BaseExpression | None, outcome: 
     return (Narrowing(path, replace(value, device=CPU), outcome),)
 
 
+_OF_TENSORS = ("Tensor", "Parameter")
+"""How the names of tensors' classes end: each is a subclass of ``torch.Tensor``."""
 _NO_TENSORS = frozenset({"numpy.ndarray", "str", "int", "float", "list", "tuple", "dict"})
 
 
@@ -257,7 +249,7 @@ def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
         classes = _classes(interp, node.args[1].value)
     else:
         return ()
-    tensors = {c for c in classes if c.rsplit(".", 1)[-1] in ("Tensor", "Parameter", "FloatTensor", "LongTensor")}
+    tensors = {c for c in classes if c.endswith(_OF_TENSORS)}
     if isinstance(value, Tensor):
         # What was only likely is certain where the test holds.
         is_tensor = replace(value, evidence=Evidence.CERTAIN)
@@ -287,7 +279,8 @@ def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condi
     if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor not in _TESTED:
         return condition
     classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(interp, node.args[1].value)
-    kind = GuardKind.IS_TENSOR if classes == {"torch.Tensor"} else GuardKind.PLAIN
+    of_tensors = "torch.Tensor" in classes and all(name.endswith(_OF_TENSORS) for name in classes)
+    kind = GuardKind.IS_TENSOR if of_tensors else GuardKind.PLAIN
     if classes == {"numpy.ndarray"}:
         kind = GuardKind.IS_ARRAY
     elif classes <= _NO_TENSORS:
@@ -301,15 +294,6 @@ def _accelerator_subject(interp: Interpreter, node: cst.BaseExpression) -> Symbo
         device = getattr(interp.evaluate_quietly(node.value), "device", None)
         return device.symbol if isinstance(device, SameAs) else None
     return None
-
-
-def _names_accelerator_flag(node: cst.BaseExpression) -> bool:
-    """``use_cuda``, ``args.cuda``, ``self.use_gpu``: if false, the run stays on the CPU."""
-    name = node.attr.value if isinstance(node, cst.Attribute) else node.value if isinstance(node, cst.Name) else ""
-    lowered = name.lower()
-    return "no" not in lowered.split("_") and (
-        lowered in ("cuda", "gpu", "is_cuda") or lowered.endswith(("_cuda", "_gpu"))
-    )
 
 
 def _versioned(interp: Interpreter, node: cst.BaseExpression, text: str) -> str:

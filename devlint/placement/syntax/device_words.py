@@ -37,3 +37,17 @@ def speaks_of_devices(text: str) -> bool:
 def is_named_for_accelerator(qualname: str) -> bool:
     """Whether a function or class is made for one accelerator and says so in its name."""
     return _NAMED_FOR_ONE.search(qualname) is not None
+
+
+_INDICES = frozenset({"device", "device_id", "gpu", "gpu_id", "cuda", "cuda_id", "device_index", "gpu_index"})
+_COUNTS = frozenset({"n_gpu", "n_gpus", "num_gpu", "num_gpus", "gpus", "ngpu", "ngpus", "gpu_count"})
+
+
+def names_a_device_index(name: str) -> bool:
+    """``self.device_id``: a number of a device, where -1 stands for the CPU."""
+    return name.lower() in _INDICES
+
+
+def names_a_device_count(name: str) -> bool:
+    """``args.n_gpu``: how many accelerators there are, or may be used."""
+    return name.lower() in _COUNTS

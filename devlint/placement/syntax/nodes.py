@@ -219,3 +219,12 @@ def body_of(block: cst.BaseSuite | cst.Module) -> Iterator[cst.CSTNode]:
             yield from statement.body
         else:
             yield statement
+
+
+def is_part_of_rows(node: cst.BaseExpression) -> bool:
+    """``x[:n]``, ``x[:, 0]``, ``x[y > 0]``: rows of one value, and not the whole of what is kept under a key."""
+    if not isinstance(node, cst.Subscript):
+        return False
+    first = node.slice[0].slice
+    key = first.value if isinstance(first, cst.Index) else None
+    return key is None or len(node.slice) > 1 or isinstance(key, (cst.Comparison, cst.Call))

@@ -283,7 +283,7 @@ def _message(event: Moved) -> str:
     if event.method == "pin_memory":
         return f"{call} returns a pinned copy that {how}; {kept} stays in pageable memory"
     own = isinstance(device, SameAs) and device.symbol.name == event.receiver_text
-    own = own or _is_assumed_together(event)
+    own = own or batch_of(device) is not None or _is_assumed_together(event)
     where = "where it was" if device == UNKNOWN or own else "on the CPU" if device == CPU else f"on {describe(device)}"
     return f"{call} returns a new tensor that {how}; {kept} stays {where}"
 

@@ -100,6 +100,7 @@ from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, Symbol, describe, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import is_part_of_rows
 from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
@@ -160,6 +161,8 @@ class MovedOperandForgotten(Rule):
 
 def _is_item(event: Moved, batch: Symbol) -> bool:
     """Of an argument only what was drawn from it is an item, and only what went to an accelerator shows the others."""
+    if is_part_of_rows(event.receiver_node):
+        return False
     if batch.anchor is not Anchor.PARAMETER:
         return True
     return event.target != CPU and event.receiver_text != batch.name and "(" not in event.receiver_text
@@ -210,7 +213,9 @@ def _from(mine: MismatchOperand, batch: Symbol) -> str:
 def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> Confidence:
     if event.scope.setting is Setting.HOST or (_may_be_a_number(event, mine) and not draws_from_a_loader(batch.source)):
         return Confidence.LOW
-    return Confidence.MEDIUM if event.scope.role is Role.TEST else Confidence.HIGH
+    # What comes together from elsewhere may be brought over together by whoever hands it out.
+    collated = batch.anchor is Anchor.PARAMETER or draws_from_a_loader(batch.source) or names_a_batch(batch.source)
+    return Confidence.HIGH if collated and event.scope.role is not Role.TEST else Confidence.MEDIUM
 
 
 def _may_be_a_number(event: DeviceMismatch, mine: MismatchOperand) -> bool:

@@ -121,8 +121,6 @@ class UnregisteredModule(Rule):
         """By class and attribute: where a method other than the constructor puts a module of its own making."""
         self._handed_on: dict[int, set[str]] = {}
         """By the creation of a module: the parts of `self` that a method of theirs was called with it."""
-        self._registered: set[int] = set()
-        """Creations of modules that `self.add_module(name, module)` registers."""
         self._moved: set[tuple[str, str]] = set()
         """Attributes whose items the class itself puts back after a move."""
 
@@ -141,9 +139,7 @@ class UnregisteredModule(Rule):
         if not given or event.scope.class_name is None:
             return ()
         receiver, _, method = code_of(event.call.node.func).rpartition(".")
-        if receiver == "self" and method in ("add_module", "register_module"):
-            self._registered.update(_creation(argument.value) for argument in given)
-        elif receiver.startswith("self."):
+        if receiver.startswith("self."):
             attribute = receiver.removeprefix("self.")
             for argument in given:
                 self._handed_on.setdefault(_creation(argument.value), set()).add(attribute)
@@ -178,8 +174,6 @@ class UnregisteredModule(Rule):
             modules = [value for value in (*fact.value.innermost, put) if isinstance(value, Module)]
             if modules and all(self._handed_on.get(_creation(one), set()) - {fact.name} for one in modules):
                 # A graph, say, that registers what it is given.
-                continue
-            if any(_creation(one) in self._registered for one in modules):
                 continue
             kept, likely = _kept(fact.value), _likely_kept(fact.value)
             if kept:
