@@ -158,7 +158,7 @@ def compared_all(options: argparse.Namespace) -> Tally:
     return tally
 
 
-_TOLD = ("false error", "missed local", "missed beyond")
+_TOLD = ("false error", "hidden local", "missed local", "missed beyond")
 
 
 def tell(said: Said, batch: Batch, name: str, directory: Path | None) -> None:

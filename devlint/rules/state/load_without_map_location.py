@@ -44,6 +44,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
   does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
   the function says that it returns an array: the confidence is low.
+- Another arm of the function loads the same file with `map_location`: this one is for machines that have what the file
+  was saved from. The confidence is low.
 
 ## Fix safety
 
@@ -85,6 +87,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.domain.abstract_values import Argument
     from devlint.placement.domain.events import Begun, Called, Returned, Stored
 
 WRITERS = ("torch.save", "torch.jit.save")
@@ -208,8 +211,28 @@ class LoadWithoutMapLocation(Rule):
             source = event.call.argument("f", 0)
             own = source is not None and _names(source.node) & self._own_files
             plain = plain or bool(own) or id(event.node) in self._arrays
-            doubtful = plain or not (id(event.node) in self._states or _names_state(event))
+            whole = self._definitions.node_of(event.scope)
+            told = whole is not None and source is not None and _is_told_elsewhere(whole, source)
+            doubtful = plain or told or not (id(event.node) in self._states or _names_state(event))
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
+
+
+def _is_told_elsewhere(function: cst.FunctionDef, source: Argument) -> bool:
+    """Whether another arm of the function loads the same with a place: this one is for where the accelerator is."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend
+
+    text = code_of(source.node)
+    return any(
+        code_of(call.args[0].value) == text and any(_keyword(argument) == "map_location" for argument in call.args)
+        for call in descend(function)
+        if isinstance(call, cst.Call) and call.args and call.args[0].value is not source.node
+    )
+
+
+def _keyword(argument: cst.Arg) -> str:
+    return argument.keyword.value if argument.keyword is not None else ""
 
 
 def _may_be_written(event: Called) -> Iterator[str]:
