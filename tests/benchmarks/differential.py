@@ -8,7 +8,8 @@ half whose line ran and of which nothing was confirmed is *false*. A clash that 
 shows nothing by default, is *missed*: *local* if the operand that is elsewhere comes from the function where they meet,
 else beyond it; *beside* in a program of which something else that fails is reported: often it follows from that, as all
 that is made ``device=x.device`` of an ``x`` left behind. What is *strayed*, a result on the CPU that meets nothing,
-does not fail. ``--keep`` writes each program that fails unseen, or does not fail, with what was said of it.
+does not fail, whichever half says it. ``--keep`` writes each program that fails unseen, or does not fail, with what was
+said of it.
 """
 
 from __future__ import annotations
@@ -95,12 +96,20 @@ def verdict(finding: Finding, scopes: Scopes) -> str:
         if finding.code == "DEV101" and finding.severity is Severity.WARNING:
             return f"strayed {where}"
         return f"missed {where}" if finding.severity > Severity.NOTE else ""
+    if state is VerdictState.CONFIRMED and _strays(finding):
+        return f"strayed {where}"
     if finding.confidence < Confidence.MEDIUM or finding.severity < Severity.WARNING:
         return f"hidden {where}" if state is VerdictState.CONFIRMED and finding.severity > Severity.NOTE else ""
     if state is VerdictState.CONFIRMED:
         return f"found {where}"
     label = "false" if state is VerdictState.REFUTED else str(None if state is None else state.value)
     return f"{label} {finding.severity.label}"
+
+
+def _strays(finding: Finding) -> bool:
+    """Whether the run saw nothing but a result on the CPU."""
+    operands = () if finding.verdict is None else finding.verdict.operands
+    return finding.code == "DEV101" and bool(operands) and all(operand.device == "cpu" for operand in operands)
 
 
 class Scopes:
