@@ -38,6 +38,7 @@ KINDS = (
     "pageable-copy",
     "comparison",
     "worker",
+    "brought-over",
     "not-simulated",
     "error",
 )
@@ -70,6 +71,7 @@ unreturned          the program's own ``to``, ``cuda`` or ``cpu`` came to its en
 pageable-copy       a copy to the accelerator was asked not to wait, and its source is not pinned
 comparison          a device was compared with what it never equals, though both name one kind of device
 worker              a loader's worker process used the accelerator
+brought-over        work on what derives from a value that had been brought over after a clash
 not-simulated       something the simulated machine does not do (``detail``: its name)
 error               any other exception (``detail``: its type)
 """

@@ -121,8 +121,13 @@ def _doubts(
     if missing:
         yield f"it did not run {_or(PLACEMENT_WORDS[placement] for placement in missing)}"
     place = watch.absolute(finding.place)
+    meets = watch.absolute(finding.trace[-1].place) if finding.trace else place
     for run in reached:
         for observation in run.observations:
+            if observation.kind == "brought-over" and _MET & prediction.kinds:
+                if any(touches(meets, spot) for spot in observation.spots):
+                    yield "what meets there had been brought over after an earlier clash"
+                continue
             if observation.kind not in ("not-simulated", prediction.idle):
                 continue
             if any(touches(place, spot) for spot in observation.spots):
@@ -136,6 +141,8 @@ def _doubts(
         if run.state != "ran":
             yield f"the run on {run.device} was not whole: {run.reason}"
 
+
+_MET = frozenset({"clash", "index"})
 
 PLACEMENT_WORDS = {
     Placement.FIRST: "on the device asked for",

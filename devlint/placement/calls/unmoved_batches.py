@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
     """``model(x)`` after ``model.to(d)``, where ``x`` came with a batch and was not moved."""
-    if not was_moved(model) or model.device in (CPU, UNKNOWN) or _brings_its_inputs(model, site):
+    if interp.in_cpu_world or not was_moved(model) or model.device in (CPU, UNKNOWN):
+        return
+    if _brings_its_inputs(model, site):
         return
     left = next(_left_behind(interp, model.device, site), None)
     if left is None:

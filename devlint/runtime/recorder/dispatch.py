@@ -154,6 +154,8 @@ class RecordingDispatch(TorchDispatchMode):
                     if not traces and on_cpu and self.recorder.local.given is not None:
                         traces = traces_on_the_cpu(self.recorder, self.recorder.local.given)
                     made = _derived(known, traces, on_cpu)
+                    if made.repaired and made.made is not None:
+                        self._worked_on(made.made)
                     if known.is_fresh and self.recorder.local.has_read:
                         made.of_read = True
                     if known.writes:
@@ -165,6 +167,13 @@ class RecordingDispatch(TorchDispatchMode):
             elif not known.is_view:
                 claim.trace.at = ordering.now
                 claim.trace.on = streams.current(self.recorder) if ordering.active else DEFAULT
+
+    def _worked_on(self, raw: RawSpot) -> None:
+        """Tell of work that proves nothing if it does not clash: once of each place, for there may be much of it."""
+        recorder = self.recorder
+        if raw not in recorder.worked_on and not recorder.local.quiet:
+            recorder.worked_on.add(raw)
+            recorder.say("brought-over", sys._getframe(2), (), "", "")
 
     def _strayed(self, stray: Stray) -> None:
         """Where a factory's result is told to be, the function mode knows only when the call is over."""

@@ -60,6 +60,8 @@ class Recorder:
         self.counts = Counts(lambda: self.local.forward)
         self.ordering = Ordering()
         self.strayed: set[Any] = set()
+        self.worked_on: set[RawSpot] = set()
+        """Where work on what had been brought over was told of."""
         self.streams: dict[tuple[int, int], RawSpot] = {}
         self._busy = threading.RLock()
         self._known: set[Any] = set()
