@@ -15,8 +15,10 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
+from devlint.placement.domain.lattice import UNKNOWN
 from devlint.placement.domain.provenance import Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
+from devlint.placement.domain.value_join import is_placeholder
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -126,11 +128,18 @@ def _way(value: Value) -> tuple[int, ...]:
 def kept(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
     """A value stored on a Module where `Module.to` does not move it; its provenance gets the step of the store."""
     if isinstance(value, Container):
-        items = tuple(_inside(item, name, node, scope) for item in value.items)
-        return replace(value, items=items, rest=None if value.rest is None else _inside(value.rest, name, node, scope))
+        items = tuple(_item(item, name, node, scope) for item in value.items)
+        return replace(value, items=items, rest=None if value.rest is None else _item(value.rest, name, node, scope))
     if isinstance(value, Tensor) and value.kind in (Kind.PLAIN, Kind.UNWRAPPED):
         return _inside(value, name, node, scope)
     return value
+
+
+def _item(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:
+    """``self.cache = (torch.tensor([]),)``: an empty item is filled in, from outside too, before it is used."""
+    if isinstance(value, Tensor) and is_placeholder(value):
+        return replace(value, device=UNKNOWN)
+    return _inside(value, name, node, scope)
 
 
 def _inside(value: Value, name: str, node: cst.CSTNode, scope: Scope) -> Value:

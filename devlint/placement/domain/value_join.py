@@ -188,9 +188,9 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
         return _with_other(guard, a, b, first=True)
     if guard is None or guard.kind is not GuardKind.FIRST_ITERATION:
         # An empty placeholder that one arm replaces is not used in computations.
-        if _is_placeholder(a) and not _is_placeholder(b):
+        if is_placeholder(a) and not is_placeholder(b):
             return b
-        if _is_placeholder(b) and not _is_placeholder(a):
+        if is_placeholder(b) and not is_placeholder(a):
             return a
     decided = _guard_of_move(guard, a.provenance, b.provenance)
     device = choose(decided, a.device, b.device)
@@ -255,7 +255,7 @@ def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | No
     return guard
 
 
-def _is_placeholder(value: Tensor | Opaque) -> bool:
+def is_placeholder(value: Tensor | Opaque) -> bool:
     """``torch.empty(0)``, ``torch.tensor([])``: created only to bind the name."""
     if (
         value.provenance is None

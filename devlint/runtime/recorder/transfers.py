@@ -103,7 +103,10 @@ def _how_it_dies(frame: FrameType) -> str:
 
 
 def stayed(recorder: Recorder, operation: str, tensor: Tensor) -> None:
-    """A transfer had nothing to do: that nobody reads its result shows nowhere, and may on another device."""
+    """A transfer had nothing to do: that nobody reads its result shows nowhere, and may on another device.
+
+    Where it is read, the transfer says where the tensor belongs, as one that moves does: ``x.to(other.device)``.
+    """
     frame = past_modes(sys._getframe(2))
     if recorder.local.quiet or not is_user_code(frame.f_code.co_filename):
         return
@@ -111,6 +114,10 @@ def stayed(recorder: Recorder, operation: str, tensor: Tensor) -> None:
         device = recorder.machine.device_of(tensor)
         message = f"the tensor was on {device} already"
         recorder.say("stayed", frame, (seen(tensor, device, "self"),), operation, message, detail=died)
+        return
+    trace = trace_of(tensor)
+    if trace is not None and trace.moved is None:
+        trace.moved = (frame.f_code, frame.f_lasti)
 
 
 def tell_discarded(recorder: Recorder, operation: str, frame: FrameType, operand: Seen, detail: str) -> None:
