@@ -78,7 +78,8 @@ def meet_moved_model(
 def is_left_on_cpu(argument: Argument) -> bool:
     """Whether it is a tensor on the CPU, other than a number or lengths."""
     value = argument.value
-    return isinstance(value, Tensor) and value.device == CPU and value.dim is Dim.NONZERO and not _is_length(argument)
+    on_cpu = isinstance(value, Tensor) and _starts_on_cpu(value.device) and value.dim is Dim.NONZERO
+    return on_cpu and not _is_length(argument)
 
 
 def _starts_on_cpu(device: Device) -> bool:
@@ -93,7 +94,7 @@ def _is_of_floats_alone(site: CallSite) -> bool:
     return (
         bool(values)
         and all(isinstance(value, Tensor) and _starts_on_cpu(value.device) for value in values)
-        and _is_of_floats(values[0])
+        and is_of_floats(values[0])
     )
 
 
@@ -124,10 +125,10 @@ def _is_length(argument: Argument) -> bool:
 def is_float_tensor(site: CallSite) -> bool:
     """A lone tensor of floats: what a module of unknown class does with positions or sizes is its own affair."""
     values = [argument.value for argument in site.arguments]
-    return len(values) == 1 and _is_of_floats(values[0])
+    return len(values) == 1 and is_of_floats(values[0])
 
 
-def _is_of_floats(value: Value) -> bool:
+def is_of_floats(value: Value) -> bool:
     """Whether a tensor was made of floats, or made floats: ``torch.from_numpy(image).float()``."""
     if not isinstance(value, Tensor) or value.dtype not in (DType.OTHER, DType.UNKNOWN):
         return False

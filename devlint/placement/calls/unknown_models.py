@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TypeGuard
 import libcst as cst
 
 from devlint.placement.calls.conventional_results import of_callable
-from devlint.placement.calls.module_inputs import is_left_on_cpu, tell_apart, was_moved
+from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart, was_moved
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import NOTHING, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
-from devlint.placement.domain.lattice import is_accelerator, is_given
+from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
 from devlint.placement.syntax.nodes import dotted
 
 if TYPE_CHECKING:
@@ -46,8 +46,15 @@ def call_method_of_unknown_model(interp: Interpreter, node: cst.Call, method: st
 
 
 def meet_moved_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
-    """``model(x.to(device), step)`` of a model that came in: what is moved for it says where it works."""
-    _meet_inputs(interp, node, site, lambda value: is_accelerator(value.device) or was_moved(value))
+    """``model(x.to(device), step)`` of a model that came in: what is moved for it says where it works.
+
+    Where all came in, ``encoder(x, hidden)``, a state that was made here has to be beside it; numbers may be brought.
+    """
+    left = next((a for a in site.arguments if is_left_on_cpu(a)), None)
+    if left is not None and is_of_floats(left.value):
+        _meet_inputs(interp, node, site, _is_placed)
+    else:
+        _meet_inputs(interp, node, site, lambda value: is_accelerator(value.device) or was_moved(value))
 
 
 def _meet_inputs(
@@ -58,7 +65,9 @@ def _meet_inputs(
     left = next((a for a in site.arguments if is_left_on_cpu(a)), None)
     if placed is None or left is None:
         return
-    stays = MismatchOperand(left.keyword or "input", left.value, left.node)
+    # In the first iteration of a loop it is there for certain.
+    assert isinstance(left.value, Tensor)
+    stays = MismatchOperand(left.keyword or "input", replace(left.value, device=CPU), left.node)
     other = MismatchOperand(placed.keyword or "input", placed.value, placed.node)
     tell_apart(interp, node, (stays, other), 0, node.func, assumed=True)
 

@@ -22,7 +22,7 @@ class Found:
         self.called: set[str] = set()
         """Attributes of the first parameter that are called."""
         self.functions: set[str] = set()
-        """Parameters that are called."""
+        """Names that are called."""
         self.kept: list[tuple[str, str]] = []
         """Parameters, each with an attribute of the first one that keeps it as it was given."""
         self.made: list[tuple[str, str]] = []

@@ -70,8 +70,7 @@ def _call(node: cst.Call, found: Found) -> None:
             found.called.add(node.func.attr.value)
     elif type(node.func) is cst.Name:
         found.note_parameter(node.func.value, rows.NO_TENSOR)
-        if node.func.value in found.parameters:
-            found.functions.add(node.func.value)
+        found.functions.add(node.func.value)
         _doubts(node, node.func.value, found)
     arguments(node, found.imports, found)
 

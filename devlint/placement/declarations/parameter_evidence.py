@@ -80,6 +80,8 @@ class NameUses:
     """Names and items whose ``.device`` is read."""
     moved: frozenset[str] = frozenset()
     """Names of which a method moves something."""
+    modules: frozenset[str] = frozenset()
+    """Names that are used as only modules can be, or are moved and called."""
     structured: frozenset[str] = frozenset()
     """Names that are used as batches and graphs are, and no tensor can be."""
     with_dimensions: frozenset[str] = frozenset()
@@ -99,8 +101,9 @@ def name_uses(uses: Uses) -> NameUses:
     certain = frozenset(name for name, grade in graded.items() if grade is Grade.CERTAIN)
     items = frozenset(name for name in tensors if "[" in name)
     computed = frozenset(name for name, signs in uses.signs.items() if not _COMPUTED.isdisjoint(signs))
-    placed, moved, structured, indexed = map(showing, (Shows.PLACED, Shows.MOVED, Shows.STRUCTURED, Shows.DIMENSIONS))
-    return NameUses(tensors, certain, items, placed, moved, structured, indexed, computed)
+    placed, moved, indexed = map(showing, (Shows.PLACED, Shows.MOVED, Shows.DIMENSIONS))
+    modules, structured = map(showing, (Shows.MODULE, Shows.STRUCTURED))
+    return NameUses(tensors, certain, items, placed, moved, modules, structured, indexed, computed)
 
 
 _COMPUTED = frozenset({rows.COMPUTED, rows.NO_NUMBER})

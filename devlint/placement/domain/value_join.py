@@ -235,6 +235,9 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
         return value
     device = choose(guard, value.device, UNKNOWN) if first else choose(guard, UNKNOWN, value.device)
     weaker = replace(value, device=device)
+    if guard is not None and guard.kind is GuardKind.FIRST_ITERATION:
+        # What a loop begins with is met as it was made.
+        return weaker
     return (
         replace(weaker, dim=Dim.UNKNOWN) if isinstance(weaker, Tensor) and isinstance(other, UnknownValue) else weaker
     )

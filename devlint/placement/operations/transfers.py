@@ -311,5 +311,8 @@ def _mark_discarded(
     elif isinstance(receiver, Opaque):
         # Of unknown type: it may have been moved in place.
         interp.state.values[path] = replace(receiver, device=UNKNOWN)
+    elif isinstance(receiver, UnknownValue) and path in interp.uses.modules and target.device not in (CPU, UNKNOWN):
+        provenance = interp.step(StepKind.MOVED, node, target.device, code_of(node))
+        interp.state.values[path] = Module(target.device, provenance=provenance)
     elif isinstance(receiver, UnknownValue) and not is_accelerator(target.device):
         interp.state.values[path] = NOTHING

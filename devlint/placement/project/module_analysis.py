@@ -86,6 +86,8 @@ class ModuleAnalysis:
         self.linkage = ModuleLinkage(self.index, self.memo, others, file, self._queried)
         self._bound_names = BoundNames()
         self._deferred: list[FunctionInfo] = []
+        self._before: dict[FunctionInfo, Value] = {}
+        """What methods give of which a class in construction is made, by what is known until then."""
         self._buffers: set[tuple[ClassInfo, str]] = set()
         """All registered buffers seen so far."""
         self.argument_log = ArgumentLog(self.index.indirect, self._only_used_here) if not self._queried else None
@@ -104,6 +106,7 @@ class ModuleAnalysis:
             self.argument_log.forget()
         self._buffers.clear()
         self._deferred.clear()
+        self._before.clear()
         for function in self.index.functions.values():
             function.linkage = None
             function.closure = {}
@@ -232,9 +235,18 @@ class ModuleAnalysis:
         if other is not None:
             return other.summary(info)
         if info.owner is not None and info.own.mentioned and self.in_progress(info.owner):
-            return None  # what it reads of ``self`` is not known yet
+            return self._result_before(info)
         interp = self._evaluated(info)
         return None if interp is None else interp.result()
+
+    def _result_before(self, info: FunctionInfo) -> Value | None:
+        """What a method gives while its class is constructed: what it reads of ``self`` is not known yet."""
+        if self.is_running(info):
+            return None
+        if info not in self._before:
+            with self.running(info):
+                self._before[info] = self._evaluate(info).result()
+        return self._before[info]
 
     def note_argument(self, key: str, value: Value) -> None:
         """Record an argument for the parameter with this symbol key."""
@@ -309,6 +321,7 @@ class ModuleAnalysis:
 
     def _find_facts(self, info: ClassInfo) -> ClassFacts:
         facts = ClassFacts(info)
+        self._before.clear()  # of another class, whose facts are known
         for parent in reversed(info.order[1:]):
             facts.attributes.update(stored_by(self.facts(parent), map(self.facts, parent.parents)))
         constructor, *builders = self._constructing(info) or (None,)
