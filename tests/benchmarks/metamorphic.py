@@ -127,11 +127,11 @@ def check(name: str, program: Program, changed: Rewritten, came_of: list[str]) -
         raise Otherwise(f"{name}: {program.stem} is as it was")
     for text in (changed.text, *changed.beside.values()):
         ast.parse(text)
-    if (
-        program.runs
-        and (now := running.run(Program(changed.text, program.stem, runs=program.runs), changed.beside)) != came_of
-    ):
-        differ = [run for run, one, other in zip(program.runs, came_of, now, strict=True) if one != other]
+    if not program.runs:
+        return
+    now = running.run(Program(changed.text, program.stem, runs=program.runs), changed.beside)
+    differ = [run for run, one, other in zip(program.runs, came_of, now, strict=True) if one != other]
+    if differ:
         raise Otherwise(f"{name}: {program.stem} does something else: {'; '.join(differ)}")
 
 

@@ -158,9 +158,9 @@ def _stored(nodes: list[ast.stmt]) -> Iterator[str]:
         for inner in _of_the_function(node):
             if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
                 yield inner.id
-            elif (isinstance(inner, ast.ExceptHandler) and inner.name) or isinstance(
-                inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-            ):
+            elif isinstance(inner, ast.ExceptHandler) and inner.name:
+                yield inner.name
+            elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 yield inner.name
             elif isinstance(inner, ast.alias):
                 yield (inner.asname or inner.name).split(".")[0]

@@ -1,4 +1,8 @@
-"""What a function does is done by a function inside of it, which is called at once with the same arguments."""
+"""What a function does is done by a function inside of it, which is called at once.
+
+It takes the parameters that get another value, and sees the others. Constructors stay: what a class holds is read from
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +24,27 @@ INNER = "_inner_part"
 
 
 def in_functions(program: Program) -> Rewritten | None:
-    """Each function that is no generator, asks for no ``super()`` and is decorated by nothing."""
+    """Each function that is no generator and looks at nothing but names."""
     tree = ast.parse(program.text)
     scopes = {}
     for function, owner in definitions(tree):
         at = after_docstring(function)
         body = function.body[at:]
-        if not body or is_pausing(function) or names_in(body) & _SEE_THEIR_FUNCTION or _says_what_is_no_local(body):
+        if not body or function.name == "__init__" or is_pausing(function):
             continue
-        if owner is not None and any(_is_mangled(inner) for one in body for inner in ast.walk(one)):
+        if names_in(body) & _SEE_THEIR_FUNCTION or _binds_elsewhere(body):
             continue
-        taken = parameters(function)
-        arguments = ast.arguments(
-            [], [ast.arg(one.arg, _inside(function, one)) for one in taken], None, [], [], None, []
-        )
-        inner = ast.FunctionDef(INNER, arguments, body, [], function.returns)
+        stored = {
+            node.id
+            for one in body
+            for node in ast.walk(one)
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        }
+        taken = [one for one in parameters(function) if one.arg in stored]
+        arguments = [ast.arg(one.arg, _inside(function, one)) for one in taken]
+        head = ast.arguments([], arguments, None, [], [], None, [])
         call = ast.parse(f"return {INNER}({', '.join(one.arg for one in taken)})").body[0]
-        function.body[at:] = [inner, call]
+        function.body[at:] = [ast.FunctionDef(INNER, head, body, [], function.returns), call]
         scope = scope_of(function, owner)
         scopes[f"{scope}.{INNER}"] = scope
     return Rewritten(ast.unparse(ast.fix_missing_locations(tree)) + "\n", scopes=scopes) if scopes else None
@@ -47,10 +55,7 @@ def _inside(function: ast.FunctionDef | ast.AsyncFunctionDef, one: ast.arg) -> a
     return None if one in (function.args.vararg, function.args.kwarg) else one.annotation
 
 
-def _says_what_is_no_local(body: list[ast.stmt]) -> bool:
-    return any(isinstance(inner, (ast.Nonlocal, ast.Global)) for one in body for inner in ast.walk(one))
-
-
-def _is_mangled(node: ast.AST) -> bool:
-    name = node.attr if isinstance(node, ast.Attribute) else ""
-    return name.startswith("__") and not name.endswith("__")
+def _binds_elsewhere(body: list[ast.stmt]) -> bool:
+    """Names of the module or of the function around; imports and functions that take a parameter's name."""
+    said = (ast.Nonlocal, ast.Global, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
+    return any(isinstance(inner, said) for one in body for inner in ast.walk(one))
