@@ -8,6 +8,7 @@ from dataclasses import replace
 from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
+    Evidence,
     Host,
     Module,
     Opaque,
@@ -16,7 +17,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.device_names import name_of_constant
-from devlint.placement.domain.events import DeviceMismatch, Event, Returned, Stored
+from devlint.placement.domain.events import DeviceMismatch, Event, Moved, Returned, Stored
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -60,6 +61,8 @@ class ArgumentLog:
         ``scope`` is the evaluated definition; the mismatch may be in a definition that it calls. ``parameters`` maps
         the definition's parameters to the keys of their symbols.
         """
+        if isinstance(event, Moved):
+            return self._with_receiver_as_given(event, scope)
         if isinstance(event, Returned):
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):
@@ -163,6 +166,16 @@ class ArgumentLog:
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
 
+    def _with_receiver_as_given(self, event: Moved, scope: Scope) -> Moved:
+        """A parameter that is moved is a tensor where all calls are in sight, and each gives one."""
+        value = event.receiver
+        if not isinstance(value, (Tensor, Opaque)) or not self._is_direct(scope.qualname, scope.is_nested):
+            return event
+        given = value.provenance is not None and value.provenance.step.kind is StepKind.GIVEN
+        if not given or not self._each_call(value, _is_certainly_a_tensor):
+            return event
+        return replace(event, receiver=Tensor(value.device, provenance=value.provenance))
+
     def _hands_on(self, value: Value, direct: bool) -> bool:
         """Whether the value follows a parameter for which callers give their own, and theirs all give CPU tensors.
 
@@ -245,6 +258,10 @@ def _construction(value: Value) -> int | None:
 
 def _nobody_knows(_: str) -> bool:
     return False
+
+
+def _is_certainly_a_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
 
 
 def _is_placed_nowhere(value: Value) -> bool:

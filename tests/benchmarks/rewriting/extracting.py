@@ -156,14 +156,13 @@ def _stored(nodes: list[ast.stmt]) -> Iterator[str]:
     """Names of the function that are bound in these statements; those of a comprehension are its own."""
     for node in nodes:
         for inner in _of_the_function(node):
-            if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
-                yield inner.id
-            elif isinstance(inner, ast.ExceptHandler) and inner.name:
-                yield inner.name
-            elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                yield inner.name
-            elif isinstance(inner, ast.alias):
-                yield (inner.asname or inner.name).split(".")[0]
+            match inner:
+                case ast.Name(ctx=ast.Store() | ast.Del()):
+                    yield inner.id
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.ExceptHandler(name=str()):
+                    yield str(inner.name)
+                case ast.alias():
+                    yield (inner.asname or inner.name).split(".")[0]
 
 
 def _of_the_function(node: ast.AST) -> Iterator[ast.AST]:
