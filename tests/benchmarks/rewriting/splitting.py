@@ -88,12 +88,13 @@ def _bound_by(nodes: list[ast.stmt]) -> Iterator[str]:
             yield from (name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names)
             continue
         for inner in ast.walk(node):
-            if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
-                yield inner.id
-            elif isinstance(inner, (ast.Import, ast.ImportFrom)):
-                yield from _of(inner)
-            elif isinstance(inner, _Definition) or (isinstance(inner, ast.ExceptHandler) and inner.name):
-                yield inner.name
+            match inner:
+                case ast.Name(ctx=ast.Store() | ast.Del()):
+                    yield inner.id
+                case ast.Import() | ast.ImportFrom():
+                    yield from _of(inner)
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.ExceptHandler(name=str()):
+                    yield str(inner.name)
 
 
 def _of(node: ast.Import | ast.ImportFrom) -> list[str]:
