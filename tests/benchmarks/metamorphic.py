@@ -4,9 +4,15 @@
     python -m tests.benchmarks.metamorphic RELEASE_DIRECTORY_OR_FILE ... [--files 200]
 
 Compared are the findings shown by default, by code, definition and the text of what is flagged. What a rewriting says
-otherwise is told with the file; the table counts programs, findings, and those that went or came. Where a rewriting
-makes definitions or files, their findings count as those of the definition that they were a part of. By annotations
-findings may come, and others go: see :mod:`tests.benchmarks.rewriting.annotating`; by no other rewriting.
+otherwise is told with the file; the table counts programs, findings, and those that went, came, or are told of another
+expression. Where a rewriting makes definitions or files, their findings count as those of the definition that they were
+a part of. What may change:
+
+- by annotations as seen, or removed: findings may come, and others go (:mod:`tests.benchmarks.rewriting.annotating`);
+- by helpers and a second file: a finding about two places in different definitions is told of the call between them, or
+  has another code (DEV104 is of one definition, DEV405 of two), and DEV308 asks whether *this* definition reads its
+  parameter;
+- by no other rewriting anything.
 
 Generated programs are run on the CPU as well, before and after: what they give is to be the same. A rewriting that
 leaves its program as it was, and one of which the program runs otherwise, end the measure with an error.
@@ -60,6 +66,8 @@ class Tally:
     findings: int = 0
     gone: int = 0
     new: int = 0
+    moved: int = 0
+    """Those that went as one and came as another of the same code: told of another expression or definition."""
     codes: Counter[str] = field(default_factory=Counter)
 
 
@@ -144,9 +152,12 @@ def _counted(tally: Tally, before: Said, after: Said) -> str:
     gone, new = before - after, after - before
     tally.programs += 1
     tally.findings += before.total()
-    tally.gone += gone.total()
-    tally.new += new.total()
-    tally.codes.update(code for code, _, _ in (gone + new).elements())
+    codes_gone, codes_new = (Counter(code for code, _, _ in said.elements()) for said in (gone, new))
+    moved = codes_gone & codes_new
+    tally.gone += (codes_gone - moved).total()
+    tally.new += (codes_new - moved).total()
+    tally.moved += moved.total()
+    tally.codes.update(codes_gone | codes_new)
     return "; ".join([f"gone {key}" for key in gone] + [f"new {key}" for key in new])
 
 
@@ -209,10 +220,10 @@ def main() -> None:
             print(f"{rewriting}: {path}: {told}", flush=True)
             if options.keep is not None:
                 _kept(options.keep, path, program, rewriting, changed)
-    print(f"{'rewriting':<26}{'programs':>9}{'findings':>9}{'gone':>6}{'new':>6}")
+    print(f"{'rewriting':<26}{'programs':>9}{'findings':>9}{'gone':>6}{'new':>6}{'moved':>6}")
     for name, tally in tallies.items():
         codes = ", ".join(f"{code} {count}" for code, count in tally.codes.most_common(6))
-        print(f"{name:<26}{tally.programs:>9}{tally.findings:>9}{tally.gone:>6}{tally.new:>6}  {codes}")
+        print(f"{name:<26}{tally.programs:>9}{tally.findings:>9}{tally.gone:>6}{tally.new:>6}{tally.moved:>6}  {codes}")
     print(f"{tried} texts, {time.perf_counter() - started:.0f} s, seed {options.seed}")
 
 

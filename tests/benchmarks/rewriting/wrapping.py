@@ -1,7 +1,7 @@
 """What a function does is done by a function inside of it, which is called at once.
 
-It takes the parameters that get another value, and sees the others. Constructors stay: what a class holds is read from
-them.
+It takes the parameters that get another value, and sees the others. What stores attributes stays as it is: devlint reads
+from methods what an object holds, not from functions inside of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def in_functions(program: Program) -> Rewritten | None:
     for function, owner in definitions(tree):
         at = after_docstring(function)
         body = function.body[at:]
-        if not body or function.name == "__init__" or is_pausing(function):
+        if not body or is_pausing(function) or _stores_attributes(body):
             continue
         if names_in(body) & _SEE_THEIR_FUNCTION or _binds_elsewhere(body):
             continue
@@ -53,6 +53,11 @@ def in_functions(program: Program) -> Rewritten | None:
 def _inside(function: ast.FunctionDef | ast.AsyncFunctionDef, one: ast.arg) -> ast.expr | None:
     """The annotation of a parameter; that of ``*args`` speaks of each of them."""
     return None if one in (function.args.vararg, function.args.kwarg) else one.annotation
+
+
+def _stores_attributes(body: list[ast.stmt]) -> bool:
+    inside = (inner for one in body for inner in ast.walk(one))
+    return any(isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load) for inner in inside)
 
 
 def _binds_elsewhere(body: list[ast.stmt]) -> bool:
