@@ -1,7 +1,7 @@
 """What a function does is done by a function inside of it, which is called at once.
 
-It takes the parameters that get another value, and sees the others. What stores attributes stays as it is: devlint reads
-from methods what an object holds, not from functions inside of them.
+It takes the parameters that get another value, and sees the others. What stores attributes stays as it is: devlint
+reads from methods what an object holds, not from functions inside of them.
 """
 
 from __future__ import annotations
