@@ -191,14 +191,16 @@ def main(arguments: list[str]) -> int:
         print(f"{one.scenario} {one.kind}: {one.code} {'; '.join(one.problems)}", file=sys.stderr, flush=True)
     print(f"{number} runs, seed {seed}\n\n| run | ended by | runs | exit codes | scratch files | problems |")
     print("| --- | --- | --- | --- | --- | --- |")
+    failed = False
     for (scenario, kind), several in sorted(found.items()):
         codes = ", ".join(f"{code} × {n}" for code, n in sorted(Counter(one.code for one in several).items()))
         problems = Counter(problem for one in several for problem in one.problems)
         if len(several) >= _ENOUGH and all(one.code == FINISHED for one in several):
             problems["none was ended: the signal does not arrive"] = len(several)
+        failed = failed or bool(problems)
         told = "; ".join(f"{problem} × {n}" for problem, n in problems.items()) or "none"
         print(f"| {scenario} | {kind} | {len(several)} | {codes} | {sum(one.litter for one in several)} | {told} |")
-    return int(any(one.problems for several in found.values() for one in several))
+    return int(failed)
 
 
 if __name__ == "__main__":
