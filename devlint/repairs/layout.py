@@ -153,5 +153,5 @@ class Layout:
 _LEAD = re.compile(r"[ \t]*")
 _INDENTED = re.compile(r"^([ \t]+)[^\s#]", re.M)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-_GAP = re.compile(r"(?:[ \t\f\r\n]|\\(?=[\r\n])|#[^\r\n]*)*")
+_GAP = re.compile(r"(?:[ \t\f\r\n]|\\(?=[\r\n])|#[^\r\n]*+)*+")
 _CLOSING = re.compile(_GAP.pattern + r"\)")

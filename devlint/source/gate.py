@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from devlint.source.deadline import OutOfTime
 from devlint.source.decoding import split_lines
 from devlint.source.python_parser import parse
+from devlint.source.string_pattern import STRING
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -25,14 +26,13 @@ MAX_BRACKET_DEPTH = 200
 MAX_EXPRESSION_TOKENS = 8000
 """Tokens of one expression between two commas. A sum of 3,000 names has 5,999; LibCST needs 3 s for the longest."""
 
-_TOKEN = r"""
+_TOKEN = rf"""
       (?P<comment> \#[^\r\n]*)
-    | (?P<string> [A-Za-z]{0,2} (?: (?P<triple>\"{3}|'{3}) (?:\\.|(?!(?P=triple)).)* (?P=triple)
-                  | "(?:\\.|[^"\\\r\n])*" | '(?:\\.|[^'\\\r\n])*' ))
+    | {STRING}
     | (?P<joined> \\(?:\r\n|\r|\n))
     | (?P<end> \r\n|\r|\n)
-    | (?P<open> [\[({])
-    | (?P<close> [\])}])
+    | (?P<open> [\[({{])
+    | (?P<close> [\])}}])
     | (?P<separator> [,;])
     | (?P<other> \w+ | [^\s\w])
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from devlint.source.python_parser import parse
+from devlint.source.string_pattern import STRING
 
 PYTHON_CELL_MAGICS = frozenset(
     {"capture", "debug", "ipytest", "prun", "pypy", "python", "python2", "python3", "time", "timeit"}
@@ -16,14 +17,13 @@ PYTHON_CELL_MAGICS = frozenset(
 """Cell magics whose body is Python. Any other makes its cell something else: shell, HTML, a file to be written."""
 
 _TOKEN = re.compile(
-    r"""
+    rf"""
       (?P<comment> \#[^\r\n]*)
-    | (?P<string> [A-Za-z]{0,2} (?: (?P<triple>\"{3}|'{3}) (?:\\.|(?!(?P=triple)).)* (?P=triple)
-                  | "(?:\\.|[^"\\\r\n])*" | '(?:\\.|[^'\\\r\n])*' ))
+    | {STRING}
     | (?P<joined> \\[ \t]*(?:\r\n|\r|\n))
     | (?P<end> \r\n|\r|\n)
-    | (?P<open> [\[({])
-    | (?P<close> [\])}])
+    | (?P<open> [\[({{])
+    | (?P<close> [\])}}])
     | (?P<help> \?\??(?=[ \t]*(?:\#[^\r\n]*)?(?:\r|\n|\Z)))
     | (?P<assigned> (?<![=!<>:+\-*/%&|^@~])=[ \t]*(?=[%!]))
     | (?P<other> \w+ | [^\s\w])
@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 )
 _BLANK = re.compile(r"(?:[ \t\f]|\r\n|\r|\n)*")
 _SPACE = re.compile(r"[ \t\f]*")
-_CELL_MAGIC = re.compile(r"(?:\s|#[^\r\n]*)*%%(?P<name>\w+)(?!\w*\?)")
+_CELL_MAGIC = re.compile(r"(?:\s|#[^\r\n]*+)*+%%(?P<name>\w+)(?!\w*\?)")
 _ESCAPED = re.compile(r"[%!?,;/]")
 _AUTOMATIC = re.compile(
     r"(?:pip3?|conda|mamba|micromamba|uv)[ \t]+(?:install|uninstall|list|show|freeze|update|create|pip|add)\b"

@@ -9,13 +9,13 @@ from bisect import bisect_left
 
 from devlint.source.gate import statements_in
 from devlint.source.lines import Lines
+from devlint.source.string_pattern import STRING
 
 _NOISE = re.compile(
-    r"""
-      (?P<string> [A-Za-z]{0,2} (?: (?P<triple>\"{3}|'{3}) (?:\\.|(?!(?P=triple)).)* (?P=triple)
-                  | "(?:\\.|[^"\\\r\n])*" | '(?:\\.|[^'\\\r\n])*' ))
-    | (?: [ \t\f]* (?:\#[^\r\n]*)? (?:\r\n|\r|\n) )+
-    | [ \t\f]* \#[^\r\n]* \Z
+    rf"""
+      {STRING}
+    | (?: (?<![ \t\f]) [ \t\f]*+ (?:\#[^\r\n]*+)? (?:\r\n|\r|\n) )+
+    | (?<![ \t\f]) [ \t\f]*+ \#[^\r\n]*+ \Z
     """,
     re.X | re.S,
 )

@@ -17,6 +17,7 @@ from tests.benchmarks.differential import compared
 from tests.benchmarks.generating.files import batch, batches, of, runs
 from tests.benchmarks.generating.units import Unit, unit
 from tests.benchmarks.metamorphic import REWRITINGS, Tally, compare
+from tests.benchmarks.rewriting.program import Program
 
 BROKEN = Unit(
     (
@@ -89,7 +90,9 @@ def test_rewritings_change_no_finding() -> None:
     text = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
     text += "\n".join(BROKEN.lines) + "\n"
     text += "def put_back(x: torch.Tensor):\n    mask = torch.ones(4, 4, device=x.device)\n    return x * mask\n"
+    text += "class Kept:\n    def put(self, x):\n        self.x = x\n    def get(self):\n        return self.x\n"
+    runs = (*BROKEN.runs, "lambda device: main.Kept().put(1)")
     tallies: dict[str, Tally] = {}
-    assert list(compare(text, Path("rewritten.py").absolute(), tallies)) == []
+    assert list(compare(Program(text, "rewritten", runs=runs), Path("rewritten.py").absolute(), tallies)) == []
     assert tallies.keys() == {"formatting", *REWRITINGS}
     assert all(tally.findings == 1 for tally in tallies.values())

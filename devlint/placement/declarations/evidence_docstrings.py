@@ -9,8 +9,8 @@ import libcst as cst
 
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 
-_GOOGLE = re.compile(r"^\s+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)\s*:", re.MULTILINE)
-_NUMPY = re.compile(r"^\s*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
+_GOOGLE = re.compile(r"^[ \t]+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)\s*:", re.MULTILINE)
+_NUMPY = re.compile(r"^[ \t]*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
 _SPHINX = re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>[^\n]+)")
 _SPHINX_INLINE = re.compile(r":param\s+(?P<type>[\w.\[\]]+)\s+(?P<name>\w+)\s*:")
 _PATTERNS = (("(", _GOOGLE), (":", _NUMPY), (":type", _SPHINX), (":param", _SPHINX_INLINE))
@@ -21,7 +21,7 @@ _OTHERWISE = (
 )
 """Words before "tensor" with which it is said of something else: "whether a tensor", "shape of the tensor"."""
 _PROSE = re.compile(
-    rf"^\s*(?::param\s+)?(?P<name>\w+)\s*:\s+(?:(?!(?:{_OTHERWISE})\b)[\w\-]+\s+){{0,4}}"
+    rf"^[ \t]*(?::param\s+)?(?P<name>\w+)\s*:\s+(?:(?!(?:{_OTHERWISE})\b)[\w\-]+\s+){{0,4}}"
     r"(?P<type>tensor)\b(?!s|\s+or\b|,\s)",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 import libcst as cst
@@ -85,3 +86,20 @@ class ImportTable(dict[str, str]):
     def packages(self) -> frozenset[str]:
         """The top-level packages that the names come from."""
         return frozenset(name.partition(".")[0] for name in self.values())
+
+    def spelled_out(self, annotation: str) -> str:
+        """The text of an annotation with the types of torch and typing under their own names (`Tensor as T`)."""
+        if not self._renamed_types:
+            return annotation
+        return _FIRST_NAMES.sub(lambda match: self._renamed_types.get(match[0], match[0]), annotation)
+
+    @cached_property
+    def _renamed_types(self) -> dict[str, str]:
+        """Local names of types, and the last part of the names that they have where they come from."""
+        types = ((local, name) for local, name in self.items() if name.partition(".")[0] in _LIBRARIES_OF_TYPES)
+        last = ((local, name.rpartition(".")[2]) for local, name in types if "." in name)
+        return {local: name for local, name in last if name != local}
+
+
+_LIBRARIES_OF_TYPES = frozenset({"torch", "typing", "typing_extensions", "collections", "numpy"})
+_FIRST_NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*")

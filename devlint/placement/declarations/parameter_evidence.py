@@ -275,7 +275,7 @@ _BY_NAME = re.compile(
 def annotated(text: str, imports: ImportTable) -> Role | None:
     """The role an annotation states; None when it names nothing this analysis knows."""
     text = text.strip("'\"")
-    return Role.MODULE if module_class(text, imports) else _role_of_type(text)
+    return Role.MODULE if module_class(text, imports) else _role_of_type(imports.spelled_out(text))
 
 
 @lru_cache(4096)

@@ -149,14 +149,24 @@ class ModuleAnalysis:
         parameters = {p.name.value: symbol_key(function, p.name.value) for p in parameters_of(function.header)}
         judged: Event | None
         for event in interp.events:
-            if isinstance(event, Loaded) and event.scope.class_name is not None:
-                by_name = loaded.setdefault(event.scope.class_name, {})
-                by_name.setdefault(event.attribute, set()).add(function.name)
+            if isinstance(event, Loaded) and (around := self._method_around(event.scope, function)) is not None:
+                class_name, method = around
+                loaded.setdefault(class_name, {}).setdefault(event.attribute, set()).add(method)
             judged = event
             if self.argument_log is not None:
                 judged = self.argument_log.judged(event, interp.scope, parameters)
             if judged is not None:
                 yield judged
+
+    def _method_around(self, scope: Scope, function: FunctionInfo) -> tuple[str, str] | None:
+        """The class and the method that a definition is, or is nested in."""
+        if scope.class_name is not None:
+            return scope.class_name, function.name
+        classes = {info.qualname for info in self.index.classes.values()}
+        outer, _, name = scope.qualname.rpartition(".")
+        while outer and outer not in classes:
+            outer, _, name = outer.rpartition(".")
+        return (outer, name) if outer else None
 
     def _only_used_here(self, name: str) -> bool:
         if self.others is None or self.file is None or name in self.index.indirect:

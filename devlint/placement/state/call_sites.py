@@ -8,6 +8,7 @@ from dataclasses import replace
 from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
+    Evidence,
     Host,
     Module,
     Opaque,
@@ -15,7 +16,8 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.events import DeviceMismatch, Event, Returned, Stored
+from devlint.placement.domain.device_names import name_of_constant
+from devlint.placement.domain.events import DeviceMismatch, Event, Moved, Returned, Stored
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -59,6 +61,8 @@ class ArgumentLog:
         ``scope`` is the evaluated definition; the mismatch may be in a definition that it calls. ``parameters`` maps
         the definition's parameters to the keys of their symbols.
         """
+        if isinstance(event, Moved):
+            return self._with_receiver_as_given(event, scope)
         if isinstance(event, Returned):
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):
@@ -78,11 +82,18 @@ class ArgumentLog:
                 return None
         if any(self._each_call(value, _stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
+        if any(self._hands_on(value, direct) for value in sides):
+            return replace(event, callers_on_cpu=True)
         if name == "<lambda>" and any(map(self._is_given_nowhere, sides)):
             # Whoever gets it calls it, with tensors of their own.
             return replace(event, callers_on_cpu=True)
-        if scope.is_nested and direct and any(self._each_call(value, _is_placed) for value in sides):
-            return replace(event, placed_by_callers=True)
+        if scope.is_nested and direct:
+            # Where its own parameters have no part, it fails as the same line would in the function around.
+            called = result_key(scope.qualname) in self._arguments
+            if called and not any(_follows_parameter_of(scope.qualname, value) for value in sides):
+                return replace(event, placed_by_callers=True)
+            if any(self._each_call(value, _is_placed) for value in sides):
+                return replace(event, placed_by_callers=True)
         in_class = scope.class_name is not None
         if any(
             self._each_call(value, _is_placed_nowhere) and (not in_class or self._some_call(value, _stays_on_cpu))
@@ -101,7 +112,7 @@ class ArgumentLog:
 
     def _owners_are_direct(self, value: Value) -> bool:
         """Whether all calls of the definitions are in sight whose parameters a value follows: a closure has others'."""
-        owners = {symbol.key.split(":", 1)[0] for symbol in _symbols(value)}
+        owners = {_owner(symbol) for symbol in _symbols(value)}
         return bool(owners) and all(self._is_direct(owner, nested=False) for owner in owners)
 
     def _never_asked_for(self, arms: tuple[Decided, ...], parameters: Mapping[str, str]) -> bool:
@@ -155,6 +166,45 @@ class ArgumentLog:
         given = [self._arguments.get(symbol.key, []) for symbol in symbols]
         return all(given) and all(gives(argument) for arguments in given for argument in arguments)
 
+    def _with_receiver_as_given(self, event: Moved, scope: Scope) -> Moved:
+        """A parameter that is moved is a tensor where all calls are in sight, and each gives one."""
+        value = event.receiver
+        if not isinstance(value, (Tensor, Opaque)) or not self._is_direct(scope.qualname, scope.is_nested):
+            return event
+        given = value.provenance is not None and value.provenance.step.kind is StepKind.GIVEN
+        if not given or not self._each_call(value, _is_certainly_a_tensor):
+            return event
+        return replace(event, receiver=Tensor(value.device, provenance=value.provenance))
+
+    def _hands_on(self, value: Value, direct: bool) -> bool:
+        """Whether the value follows a parameter for which callers give their own, and theirs all give CPU tensors.
+
+        All calls on the way have to be in sight: ``direct`` says it of the last definition.
+        """
+        symbols = _symbols(value)
+        if not direct or not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
+            return False
+        waiting, seen = list(symbols), set[str]()
+        while waiting:
+            symbol = waiting.pop()
+            given = self._arguments.get(symbol.key, [])
+            if not given:
+                return False
+            seen.add(symbol.key)
+            for argument in given:
+                own = _symbols(argument) if _is_handed_on(argument) else []
+                if not own and not _stays_on_cpu(argument):
+                    return False
+                if not all(self._is_in_sight(_owner(one)) for one in own):
+                    return False
+                waiting += [one for one in own if one.key not in seen]
+        return True
+
+    def _is_in_sight(self, owner: str) -> bool:
+        """Whether a definition that hands a parameter on is called by this file alone, as far as that is known."""
+        name = owner.rsplit(".", 1)[-1]
+        return _is_private(name) or "." in owner or self._only_used_here(name)
+
     def _some_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether some call site in the file passes such an argument for a parameter that this value follows."""
         return any(gives(given) for symbol in _symbols(value) for given in self._arguments.get(symbol.key, []))
@@ -181,6 +231,21 @@ def _symbols(value: Value) -> list[Symbol]:
     return [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
 
 
+def _owner(symbol: Symbol) -> str:
+    """The definition whose parameter it is."""
+    return symbol.key.split(":", 1)[0]
+
+
+def _follows_parameter_of(qualname: str, value: Value) -> bool:
+    return any(symbol.anchor is Anchor.PARAMETER and _owner(symbol) == qualname for symbol in _symbols(value))
+
+
+def _is_handed_on(value: Value) -> bool:
+    """Whether a tensor is wherever the caller's own arguments are."""
+    places = leaves(value.device) if isinstance(value, (Tensor, Opaque)) else ()
+    return bool(places) and all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.PARAMETER for one in places)
+
+
 def _is_private(name: str | None) -> bool:
     last = (name or "").rsplit(".", 1)[-1]
     return last.startswith("_") and not last.startswith("__")
@@ -193,6 +258,10 @@ def _construction(value: Value) -> int | None:
 
 def _nobody_knows(_: str) -> bool:
     return False
+
+
+def _is_certainly_a_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
 
 
 def _is_placed_nowhere(value: Value) -> bool:
@@ -220,4 +289,7 @@ def _stays_on_cpu(value: Value) -> bool:
         made_bare = isinstance(value, Tensor) and value.provenance is not None and value.provenance.first.bare
         places = set(leaves(value.device))
         return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
-    return isinstance(value, (Constant, Host))
+    if isinstance(value, Constant):
+        named = name_of_constant(value)
+        return named is None or named.device == CPU
+    return isinstance(value, Host)

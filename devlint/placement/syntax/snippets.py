@@ -8,7 +8,8 @@ import re
 _TOKEN = re.compile(
     r"""
       (?P<blank> [\s\\]+ | \#[^\r\n]*)
-    | (?P<string> (?P<prefix>[A-Za-z]{0,2}) (?P<quote>\"{3}|'{3}|"|') (?P<body>(?:\\.|(?!(?P=quote)).)*) (?P=quote))
+    | (?P<string> (?P<prefix>[A-Za-z]{0,2}) (?P<quote>\"{3}|'{3}|"|')
+                  (?P<body>(?:\\.|(?!(?P=quote))[^\\])*+) (?P=quote))
     | (?P<number> 0[xXoObB][\da-fA-F_]+ | (?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*) (?:[eE][+-]?\d[\d_]*)? [jJ]?)
     | (?P<word> \w+)
     | (?P<operator> \*\*=?|//=?|<<=?|>>=?|->|:=|[-+*/%@&|^<>=!]=|\.{3}|[^\s\w])

@@ -65,7 +65,7 @@ Functions that are called by name from another file as one of several with the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace, with_argument
@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         ParameterLeftOut,
         RequestDropped,
     )
+    from devlint.placement.domain.scope import Scope
 
 
 class UnusedDeviceParameter(Rule):
@@ -133,12 +134,12 @@ class UnusedDeviceParameter(Rule):
     def created(self, event: Created) -> Iterable[Draft]:
         # A sibling's device decides for a bare `zeros_like` or `x.new_zeros` (fixture `decided_elsewhere`).
         if event.factory.default != "self" or event.named is not None:
-            self._places.add(event.scope.qualname)
+            self._places.update(_with_those_around(event.scope))
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         if event.moves:
-            self._places.add(event.scope.qualname)
+            self._places.update(_with_those_around(event.scope))
         return ()
 
     def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
@@ -146,7 +147,7 @@ class UnusedDeviceParameter(Rule):
         for operand in (event.offending, event.other):
             step = bare_creation(operand.value)
             if step is not None:
-                self._clashing.add(step.scope.qualname)
+                self._clashing.update(_with_those_around(step.scope))
         return ()
 
     def finish(self) -> Iterable[Draft]:
@@ -185,6 +186,15 @@ class UnusedDeviceParameter(Rule):
         if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._places:
             return Confidence.LOW
         return Confidence.MEDIUM
+
+
+def _with_those_around(scope: Scope) -> Iterator[str]:
+    """A definition, and the functions that it is nested in: what it does is done for their callers."""
+    name = scope.qualname
+    yield name
+    while scope.is_nested and "." in name:
+        name = name.rpartition(".")[0]
+        yield name
 
 
 _LOST = {

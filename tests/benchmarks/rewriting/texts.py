@@ -14,7 +14,7 @@ def formatted(text: str) -> str:
 def commented(text: str) -> str:
     """With a comment and a blank line before each statement that begins its line."""
     lines = text.splitlines()
-    first_of = {}
+    first_of: dict[int, int] = {}
     for node in ast.walk(ast.parse(text)):
         for body in blocks_of(node):
             first_of |= {_first_line(one): one.col_offset for one in body}
@@ -37,7 +37,7 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def _first_line(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
+    return min(node.lineno, *(int(one.lineno) for one in decorators), node.lineno)
 
 
 def _continues(lines: list[str], number: int) -> bool:

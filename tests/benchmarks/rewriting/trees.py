@@ -6,12 +6,10 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Iterator
-from copy import deepcopy
 
+from tests.benchmarks.rewriting.program import SCOPES, Function, Program, Rewriting, Rewritten, after_docstring
 from tests.benchmarks.rewriting.texts import blocks_of
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _TELLING = (
     "device loader batch data model net module len size shape cpu cuda gpu host numpy np rank mesh cfg conf arg".split()
 )
@@ -66,15 +64,11 @@ def with_dead_code(tree: ast.Module) -> ast.Module | None:
     """Something unused in every function, and a function that nobody calls."""
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     for function in functions:
-        at = _after_docstring(function)
+        at = after_docstring(function)
         if len(function.body) > at:
             function.body.insert(at, ast.parse("_unused_number = 1 + 2").body[0])
     tree.body.append(ast.parse("def _never_called(first, second):\n    return [first, second, 1.5]").body[0])
     return tree if functions else None
-
-
-def _after_docstring(function: Function) -> int:
-    return 1 if ast.get_docstring(function) is not None else 0
 
 
 def renamed(tree: ast.Module) -> ast.Module | None:
@@ -93,7 +87,7 @@ def renamed(tree: ast.Module) -> ast.Module | None:
 
 def _rename_locals(function: Function) -> bool:
     inside = list(ast.walk(function))
-    if any(isinstance(node, (*_SCOPES, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)) for node in inside[1:]):
+    if any(isinstance(node, (*SCOPES, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)) for node in inside[1:]):
         return False
     if any(isinstance(node, ast.Name) and node.id in ("locals", "vars", "eval", "exec") for node in inside):
         return False
@@ -133,12 +127,31 @@ def _asks_for_nothing(node: ast.FunctionDef) -> bool:
     return not node.decorator_list and all(isinstance(one, ast.Constant) for one in defaults)
 
 
+def with_methods_reordered(tree: ast.Module) -> ast.Module | None:
+    """The undecorated methods of each class the other way round, but for classes whose bodies ask for one."""
+    changed = False
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        places = [at for at, one in enumerate(node.body) if isinstance(one, Function) and not one.decorator_list]
+        methods = [one for one in node.body if isinstance(one, Function)]
+        others = [inner for one in node.body if not isinstance(one, Function) for inner in ast.walk(one)]
+        asked = {inner.id for inner in others if isinstance(inner, ast.Name)}
+        names = [one.name for one in methods]
+        if len(places) < 2 or len(set(names)) < len(names) or set(names) & asked:
+            continue
+        for at, one in zip(places, [node.body[at] for at in reversed(places)], strict=True):
+            node.body[at] = one
+        changed = True
+    return tree if changed else None
+
+
 def wrapped(tree: ast.Module) -> ast.Module | None:
     """The statements of each plain function under an ``if True``."""
     changed = False
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            at = _after_docstring(node)
+            at = after_docstring(node)
             if node.body[at:] and not _has_yield(node):
                 node.body[at:] = [ast.If(ast.Constant(True), node.body[at:], [])]
                 changed = True
@@ -192,13 +205,18 @@ TREES = {
     "dead code": with_dead_code,
     "renamed locals": renamed,
     "reordered functions": reordered,
+    "reordered methods": with_methods_reordered,
     "wrapped in an if": wrapped,
     "named results": named_steps,
     "annotated locals": annotated,
 }
 
 
-def rewritten(text: str, name: str) -> str | None:
-    """The text after the rewriting of that name."""
-    tree = TREES[name](deepcopy(ast.parse(text)))
-    return None if tree is None else ast.unparse(tree) + "\n"
+def of_trees(name: str) -> Rewriting:
+    """The rewriting of that name, of programs."""
+
+    def rewrite(program: Program) -> Rewritten | None:
+        tree = TREES[name](ast.parse(program.text))
+        return None if tree is None else Rewritten(ast.unparse(tree) + "\n")
+
+    return rewrite
