@@ -156,7 +156,9 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if names.names_a_tensordict(name) and param.annotation is None:
         return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED)
     certain = tensor is Grade.CERTAIN
-    shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and not _imports_arrays(imports)
+    # What is converted may be a list: the shape is that of what the conversion gives.
+    as_given = grade_of(signs, Shows.CONVERTED) is not Grade.CERTAIN
+    shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and as_given and not _imports_arrays(imports)
     if (name == "device" or name.endswith("_device")) and not certain and module is None:
         return Held(Role.DEVICE)
     if param.annotation is not None:

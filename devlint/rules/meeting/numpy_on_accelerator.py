@@ -343,16 +343,21 @@ def _draft(
     provenance = provenance_of(event.value)
     steps = tuple(draft_step(step) for step in reversed(tuple(provenance))) if provenance is not None else ()
     copied = ".cpu().numpy()" if event.reader in REDUCTIONS else ".cpu()"
+    repair = Repair(
+        Applicability.SAFE if is_certain(event.value) else Applicability.UNSAFE,
+        f"read it from the CPU: `{code_with(node, copied)}`",
+        suffixed(node, copied),
+    )
+    what = quoted(node, "the tensor")
+    if event.expression is None:
+        what = f"an item in {quoted(node, 'the call')}"
+        repair = Repair(Applicability.SUGGESTION, "collect copies on the host: `.cpu()`, or `.item()` of one number")
     return Draft(
         node=event.node,
         scope=event.scope,
         severity=severity,
-        message=f"{quoted(node, 'the tensor')} {where}; `{event.reader}` reads host memory and raises",
+        message=f"{what} {where}; `{event.reader}` reads host memory and raises",
         confidence=confidence,
         trace=(*steps, *also, DraftStep(event.node, event.scope, "read on the host here")),
-        repair=Repair(
-            Applicability.SAFE if is_certain(event.value) else Applicability.UNSAFE,
-            f"read it from the CPU: `{code_with(node, copied)}`",
-            suffixed(node, copied) if event.expression is not None else (),
-        ),
+        repair=repair,
     )
