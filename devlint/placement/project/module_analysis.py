@@ -86,6 +86,7 @@ class ModuleAnalysis:
         self.linkage = ModuleLinkage(self.index, self.memo, others, file, self._queried)
         self._bound_names = BoundNames()
         self._deferred: list[FunctionInfo] = []
+        self._is_ahead = False
         self._before: dict[FunctionInfo, Value] = {}
         """What methods give of which a class in construction is made, by what is known until then."""
         self._buffers: set[tuple[ClassInfo, str]] = set()
@@ -244,19 +245,31 @@ class ModuleAnalysis:
         other = self._other_holder(info)
         if other is not None:
             return other.summary(info)
-        if info.owner is not None and info.own.mentioned and self.in_progress(info.owner):
+        if self._reads_what_is_made(info):
             return self._result_before(info)
         interp = self._evaluated(info)
         return None if interp is None else interp.result()
 
+    def _reads_what_is_made(self, info: FunctionInfo) -> bool:
+        """Whether a method reads of an object whose class is being constructed."""
+        return info.owner is not None and bool(info.own.mentioned) and self.in_progress(info.owner)
+
     def _result_before(self, info: FunctionInfo) -> Value | None:
-        """What a method gives while its class is constructed: what it reads of ``self`` is not known yet."""
-        if self.is_running(info):
+        """What a method gives while its class is constructed: what it reads of ``self`` is not known yet.
+
+        Of the methods that it calls in turn nothing is known: the deeper the queries, the more of them are cut short.
+        """
+        if info in self._before:
+            return self._before[info]
+        if self._is_ahead or self.is_running(info):
             return None
-        if info not in self._before:
+        self._is_ahead = True
+        try:
             with self.running(info):
-                self._before[info] = self._evaluate(info).result()
-        return self._before[info]
+                found = self._before[info] = self._evaluate(info).result()
+        finally:
+            self._is_ahead = False
+        return found
 
     def note_argument(self, key: str, value: Value) -> None:
         """Record an argument for the parameter with this symbol key."""
@@ -355,7 +368,7 @@ class ModuleAnalysis:
         return None if interp is None else interp.object_stores
 
     def load_places_of(self, info: FunctionInfo) -> frozenset[str]:
-        interp = self._evaluated(info)
+        interp = None if self._reads_what_is_made(info) else self._evaluated(info)
         return frozenset() if interp is None else frozenset(interp.load_places)
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
