@@ -47,7 +47,7 @@ from devlint.placement.operations.contracts import on_the_host_by_contract
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.streams import note_use, reads_data
-from devlint.semantics import Clash, Dim, Operand, Operation
+from devlint.semantics import Clash, Dim, Operand, Operation, Shape
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -280,8 +280,17 @@ def _operand(bound: Bound, device: Device) -> Operand[Device]:
     value = bound.value
     if isinstance(value, Tensor):
         return Operand(bound.role, device, value.dim, value.elements, value.dtype)
-    # A value from a loader has a batch dimension.
-    return Operand(bound.role, device, Dim.UNKNOWN if batch_of(device) is None else Dim.NONZERO)
+    # A value from a loader has a batch dimension, which a reduction takes away.
+    has_dimensions = batch_of(device) is not None and not _is_reduced(bound.node)
+    return Operand(bound.role, device, Dim.NONZERO if has_dimensions else Dim.UNKNOWN)
+
+
+def _is_reduced(node: cst.CSTNode) -> bool:
+    """``images.sum()``: of all dimensions."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
+        return False
+    operation = semantics.method(node.func.attr.value)
+    return operation is not None and operation.shape in (Shape.REDUCTION, Shape.ZERO)
 
 
 def _report_all(
