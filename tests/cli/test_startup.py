@@ -56,7 +56,7 @@ WITHOUT_TORCH = CHECK | {
     "devlint.pipeline.stages.selecting", "devlint.pipeline.stages.suppressing", "devlint.pipeline.workers",
     "devlint.source.deadline", "devlint.source.decoding", "devlint.source.dependencies", "devlint.source.gate",
     "devlint.source.python_parser", "devlint.source.role", "devlint.source.screen", "devlint.source.source_file",
-    "devlint.source.suppression", "devlint.source.words_of_torch",
+    "devlint.source.string_pattern", "devlint.source.suppression", "devlint.source.words_of_torch",
 }  # fmt: skip
 
 
