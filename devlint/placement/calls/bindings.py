@@ -32,7 +32,18 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import Stored
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, GuardKind, SameAs, Symbol, Unknown, batch_of
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    GuardKind,
+    SameAs,
+    Symbol,
+    Unknown,
+    batch_of,
+)
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations.subscripts import is_edge_index, write_item
@@ -210,10 +221,7 @@ def _unpack(
         if isinstance(item, Tensor) and value_node is not None and is_edge_index(value_node):
             item = replace(item, dim=Dim.NONZERO)
         elif isinstance(item, Opaque) and _is_part_of_batch(interp, element.value, item):
-            provenance = interp.step(
-                StepKind.GIVEN, target, item.device, code_of(target), note=CONVENTIONS[PARTS_OF_A_BATCH]
-            )
-            item = Tensor(item.device, Dim.NONZERO, evidence=Evidence.LIKELY, provenance=provenance)
+            item = _tensor_by(interp, PARTS_OF_A_BATCH, target, item.device, Dim.NONZERO)
         assign(interp, element.value, item, node)
 
 
@@ -303,10 +311,7 @@ def bind_loop_target(
 def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, node: cst.BaseExpression) -> Value:
     """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
     if isinstance(iterable, Opaque) and _holds_tensors(interp, iterable, target, node):
-        provenance = interp.step(
-            StepKind.GIVEN, target, iterable.device, code_of(target), note=CONVENTIONS[ITEMS_ARE_TENSORS]
-        )
-        return Tensor(iterable.device, evidence=Evidence.LIKELY, provenance=provenance)
+        return _tensor_by(interp, ITEMS_ARE_TENSORS, target, iterable.device, Dim.UNKNOWN)
     placed = isinstance(node, cst.Name) and node.value in interp.uses.placed  # no loader has a `.device`
     loads = _is_loader(iterable) and not _is_view_of_dict(node) and not placed
     if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):
@@ -314,6 +319,12 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
     if isinstance(iterable, Container) and iterable.type == "dict":
         return Constant("") if not iterable.items and iterable.rest is None else Host()
     return item_of(interp, iterable, None)
+
+
+def _tensor_by(interp: Interpreter, convention: str, target: cst.BaseExpression, device: Device, dim: Dim) -> Tensor:
+    """What a convention says to be a tensor; it comes in at the target."""
+    provenance = interp.step(StepKind.GIVEN, target, device, code_of(target), note=CONVENTIONS[convention])
+    return Tensor(device, dim, evidence=Evidence.LIKELY, provenance=provenance)
 
 
 def _holds_tensors(interp: Interpreter, iterable: Opaque, target: cst.BaseExpression, node: cst.BaseExpression) -> bool:

@@ -99,13 +99,12 @@ def _meets(call: LibraryCall) -> Value:
 def _host(call: LibraryCall) -> Value:
     """Reads its arguments on the host and returns an array computed from them."""
     for argument in call.site.arguments:
-        value, expression = argument.value, argument.node
+        value: Value = argument.value
+        expression: cst.BaseExpression | None = argument.node
         if isinstance(value, Container) and value.keys is None:
             # Each of its items is converted: where they are made is where a copy is to be taken.
-            for item in [item for item in value.innermost if isinstance(item, Tensor)][:1]:
-                host_read(call.interp, call.node, call.name, item, wants_cpu=True)
-        else:
-            host_read(call.interp, call.node, call.name, value, wants_cpu=True, expression=expression)
+            value, expression = next((item for item in value.innermost if isinstance(item, Tensor)), NOTHING), None
+        host_read(call.interp, call.node, call.name, value, wants_cpu=True, expression=expression)
     return array_of(*(argument.value for argument in call.site.arguments))
 
 

@@ -14,7 +14,7 @@ import libcst as cst
 from devlint.placement.calls.conventional_results import of_callable
 from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart, was_moved
 from devlint.placement.declarations.evidence_names import names_a_module
-from devlint.placement.domain.abstract_values import NOTHING, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import NOTHING, Argument, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
@@ -50,11 +50,13 @@ def meet_moved_inputs(interp: Interpreter, node: cst.Call, site: CallSite) -> No
 
     Where all came in, ``encoder(x, hidden)``, a state that was made here has to be beside it; numbers may be brought.
     """
-    left = next((a for a in site.arguments if is_left_on_cpu(a)), None)
-    if left is not None and is_of_floats(left.value):
-        _meet_inputs(interp, node, site, _is_placed)
-    else:
-        _meet_inputs(interp, node, site, lambda value: is_accelerator(value.device) or was_moved(value))
+    left = _left_on_cpu(site)
+    state = left is not None and is_of_floats(left.value)
+    _meet_inputs(interp, node, site, _is_placed if state else _is_moved)
+
+
+def _left_on_cpu(site: CallSite) -> Argument | None:
+    return next((a for a in site.arguments if is_left_on_cpu(a)), None)
 
 
 def _meet_inputs(
@@ -62,7 +64,7 @@ def _meet_inputs(
 ) -> None:
     """Emit a mismatch of an input that was made on the CPU with one that was put elsewhere."""
     placed = next((a for a in site.arguments if _is_tensor(a.value) and is_placed(a.value)), None)
-    left = next((a for a in site.arguments if is_left_on_cpu(a)), None)
+    left = _left_on_cpu(site)
     if placed is None or left is None:
         return
     # In the first iteration of a loop it is there for certain.
@@ -79,3 +81,7 @@ def _is_tensor(value: Value) -> TypeGuard[Tensor | Opaque]:
 def _is_placed(value: Tensor | Opaque) -> bool:
     """Whether somebody decided on the device: what a loader hands out, a model may bring over itself."""
     return is_accelerator(value.device) or is_given(value.device)
+
+
+def _is_moved(value: Tensor | Opaque) -> bool:
+    return is_accelerator(value.device) or was_moved(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -159,13 +159,16 @@ class ModuleAnalysis:
             if judged is not None:
                 yield judged
 
+    @cached_property
+    def _classes(self) -> frozenset[str]:
+        return frozenset(info.qualname for info in self.index.classes.values())
+
     def _method_around(self, scope: Scope, function: FunctionInfo) -> tuple[str, str] | None:
         """The class and the method that a definition is, or is nested in."""
         if scope.class_name is not None:
             return scope.class_name, function.name
-        classes = {info.qualname for info in self.index.classes.values()}
         outer, _, name = scope.qualname.rpartition(".")
-        while outer and outer not in classes:
+        while outer and outer not in self._classes:
             outer, _, name = outer.rpartition(".")
         return (outer, name) if outer else None
 

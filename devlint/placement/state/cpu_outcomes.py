@@ -7,21 +7,15 @@ import libcst as cst
 from devlint.placement.syntax.device_words import names_a_device_count, names_a_device_index
 from devlint.placement.syntax.nodes import code_of, dotted
 
-_NO_DEVICE: dict[type[cst.BaseCompOp], dict[str, bool]] = {
-    cst.Equal: {"-1": True},
-    cst.NotEqual: {"-1": False},
-    cst.LessThan: {"0": True},
-    cst.GreaterThanEqual: {"0": False},
-    cst.GreaterThan: {"-1": False},
+_MEANS_NONE: dict[type[cst.BaseCompOp], tuple[int, bool]] = {
+    cst.Equal: (0, True),
+    cst.NotEqual: (0, False),
+    cst.LessThan: (1, True),
+    cst.GreaterThanEqual: (1, False),
+    cst.GreaterThan: (0, False),
 }
-_NO_DEVICES: dict[type[cst.BaseCompOp], dict[str, bool]] = {
-    cst.Equal: {"0": True},
-    cst.NotEqual: {"0": False},
-    cst.LessThan: {"1": True},
-    cst.GreaterThanEqual: {"1": False},
-    cst.GreaterThan: {"0": False},
-}
-"""By operator and number: the outcome that means the CPU, of the number of a device, and of how many there are."""
+"""By operator: how far beyond the number that stands for no device a comparison's number is, and the outcome that
+means the CPU."""
 
 
 def of_number(node: cst.BaseExpression) -> bool | None:
@@ -29,9 +23,10 @@ def of_number(node: cst.BaseExpression) -> bool | None:
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
         return None
     name = (dotted(node.left) or "").rpartition(".")[2]
-    table = _NO_DEVICE if names_a_device_index(name) else _NO_DEVICES if names_a_device_count(name) else {}
+    none = -1 if names_a_device_index(name) else 0 if names_a_device_count(name) else None
     (compared,) = node.comparisons
-    return table.get(type(compared.operator), {}).get(code_of(compared.comparator))
+    beyond, outcome = _MEANS_NONE.get(type(compared.operator), (0, None))
+    return outcome if none is not None and code_of(compared.comparator) == str(none + beyond) else None
 
 
 def of_comparison(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
