@@ -1,12 +1,19 @@
-"""``python -m devlint``: the same program as the ``devlint`` command."""
+"""``python -m devlint`` and the ``devlint`` command."""
 
-import os
-import signal
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the program. While its modules are imported an interrupt ends it, without a word of Python's."""
+    from devlint.cli.interrupts import end_at_once
+
+    end_at_once()
+    from devlint.cli.main import main as program
+
+    program()
+
 
 if __name__ == "__main__":
-    # While modules are imported an interrupt ends the program at once, without a word of Python's.
-    interrupt = signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
-    from devlint.cli.main import main
-
-    signal.signal(signal.SIGINT, interrupt)
     main()

@@ -6,7 +6,6 @@ import errno
 import gc
 import io
 import os
-import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
@@ -14,19 +13,12 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from devlint import __version__
+from devlint.cli.interrupts import INTERRUPTED, TERMINATED, code_of, ended_by_signals
 from devlint.cli.terminal import forget_stdout
 from devlint.configuration.complaint import Complaint
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-INTERRUPTED = 130
-TERMINATED = 128 + signal.SIGTERM
-
-
-class Terminated(KeyboardInterrupt):
-    """Somebody asks the program to end (SIGTERM): it does so as for Ctrl-C, and leaves nothing half done."""
-
 
 GARBAGE_THRESHOLD = 100_000
 """Objects made before the collector looks for cycles among the youngest; Python begins with 700."""
@@ -84,23 +76,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the program and leave with its exit code."""
     # Modules and reports stay: to go through them every 700 objects is a twentieth of a short run.
     gc.set_threshold(GARBAGE_THRESHOLD)
-    signal.signal(signal.SIGTERM, _terminate)
-    try:
-        code = run(sys.argv[1:] if arguments is None else arguments)
-    except Terminated:
-        code = TERMINATED
-    except KeyboardInterrupt:  # once more, while it was ending
-        code = INTERRUPTED
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over, and what came of it is told
+    code = ended_by_signals(lambda: run(sys.argv[1:] if arguments is None else arguments))
     if code in (INTERRUPTED, TERMINATED):
         # An analysis may still be running in native code, which the interpreter's orderly end would abort with a crash.
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
-
-
-def _terminate(number: int, frame: object) -> NoReturn:
-    raise Terminated
 
 
 def run(arguments: list[str]) -> int:
@@ -139,7 +120,8 @@ def _run(arguments: list[str]) -> int:
     except Complaint as error:
         return _complain(str(error))
     except (KeyboardInterrupt, click.Abort) as error:
-        return _code_of(_interrupt_behind(error)) or INTERRUPTED
+        interrupt = _interrupt_behind(error)
+        return INTERRUPTED if interrupt is None else code_of(interrupt)
     except BrokenPipeError:
         forget_stdout()
         return 0
@@ -150,7 +132,8 @@ def _run(arguments: list[str]) -> int:
         return _complain(f"cannot write to standard output: {(error.strerror or str(error)).lower()}")
     except Exception as error:
         # Before 3.12 what is raised while a class is made comes as a RuntimeError.
-        return _code_of(_interrupt_behind(error)) or _fail(error)
+        interrupt = _interrupt_behind(error)
+        return _fail(error) if interrupt is None else code_of(interrupt)
 
 
 def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
@@ -158,11 +141,6 @@ def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error
-
-
-def _code_of(interrupt: KeyboardInterrupt | None) -> int:
-    """0 for none."""
-    return 0 if interrupt is None else TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
 
 
 def _fail(error: Exception) -> int:

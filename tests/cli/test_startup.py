@@ -17,7 +17,7 @@ COSTLY = (
 """What costs a millisecond or more to import, and is needed by some runs only."""
 
 PROGRAM = {
-    "devlint", "devlint.__main__", "devlint.cli", "devlint.cli.main", "devlint.cli.terminal",
+    "devlint", "devlint.__main__", "devlint.cli", "devlint.cli.interrupts", "devlint.cli.main", "devlint.cli.terminal",
     "devlint.configuration", "devlint.configuration.complaint",
 }  # fmt: skip
 """The program itself."""
