@@ -43,7 +43,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.domain.value_join import join_values
-from devlint.placement.operations import factories, transfers
+from devlint.placement.operations import built_strings, factories, transfers
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import bind
 from devlint.placement.operations.transfers import RETURN_THE_MODULE
@@ -332,7 +332,7 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     if name in ("item", "tolist", "size", "dim", "numel"):
         return Host(number=True)
     if isinstance(receiver, Constant):
-        return Host()
+        return built_strings.of_method(node, name, receiver, site)
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
 
 

@@ -29,15 +29,15 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import GlobalRead, Tested
-from devlint.placement.domain.lattice import SOME_INDEX, Known
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.evaluation.branching import branch
+from devlint.placement.operations import built_strings
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import operator_operands
 from devlint.placement.state import conditions
 from devlint.placement.state.devices import note_dropped_request
 from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import code_of, literal
+from devlint.placement.syntax.nodes import literal
 from devlint.placement.syntax.operators import BINARY
 
 if TYPE_CHECKING:
@@ -70,22 +70,13 @@ def concatenated(interp: Interpreter, node: cst.ConcatenatedString) -> Value:
 
 def formatted(interp: Interpreter, node: cst.FormattedString) -> Value:
     """``f"cuda:{rank}"`` names a device with an index that is not known here."""
-    spelled: str | None = ""
+    parts: list[built_strings.Part] = []
     for part in node.parts:
         if isinstance(part, cst.FormattedStringExpression):
-            value = interp.evaluate(part.expression)
-            known = isinstance(value, Constant) and isinstance(value.value, (str, int))
-            spelled = spelled + str(value.value) if known and spelled is not None else None  # type: ignore[union-attr]
-        elif isinstance(part, cst.FormattedStringText) and spelled is not None:
-            spelled += part.value
-    if spelled is not None:
-        return Constant(spelled, node)
-    first = node.parts[0]
-    if isinstance(first, cst.FormattedStringText):
-        kind = first.value.split(":")[0]
-        if kind in ("cuda", "xpu", "npu", "hpu"):
-            return DeviceName(Known(kind, SOME_INDEX), node, code_of(node))
-    return Host()
+            parts.append(built_strings.text_of(interp.evaluate(part.expression)))
+        elif isinstance(part, cst.FormattedStringText):
+            parts.append(part.value)
+    return built_strings.put_together(node, parts)
 
 
 def sequence(interp: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value:
@@ -144,6 +135,8 @@ def binary_operation(
 ) -> Value:
     """``left symbol right`` for tensors and other values."""
     values = (left[0], right[0])
+    if isinstance(left[0], Constant) and isinstance(left[0].value, str):
+        return built_strings.of_operation(node, symbol, left[0].value, right[0])
     if any(isinstance(value, (Tensor, Opaque)) for value in values):
         operation = semantics.operator(symbol)
         return perform(interp, node, operation, operator_operands(operation, left, right))
@@ -153,8 +146,6 @@ def binary_operation(
         for value, expression in (left, right):
             host_read(interp, node, symbol, value, expression=expression)
         return array_of(*values)
-    if isinstance(values[0], Constant) and isinstance(values[0].value, str):
-        return Host()
     if all(isinstance(value, (Host, Constant)) for value in values):
         return Host(number=True)
     return NOTHING
