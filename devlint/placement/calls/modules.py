@@ -35,7 +35,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, Unknown
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known, SameAs, Unknown, is_accelerator, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform
@@ -247,7 +247,9 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
     if not devices and module.info is None and any(isinstance(value, Host) and value.numpy for value in inputs):
         return UNKNOWN  # What takes arrays is no Module of torch, whatever its name says.
     placed = [d for d in devices if d != CPU and not isinstance(d, Unknown)]
-    if isinstance(module.device, SameAs) and not placed:
+    # What was moved to an accelerator in one arm has parameters there.
+    moved = isinstance(module.device, Choice) and any(map(is_accelerator, leaves(module.device)))
+    if (isinstance(module.device, SameAs) or moved) and not placed:
         return module.device
     if placed:
         # A module that was passed in is on the device to which a batch was moved.

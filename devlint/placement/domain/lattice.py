@@ -274,8 +274,11 @@ def describe(device: Device) -> str:
             return str(device)
         case SameAs(symbol):
             return _describe_symbol(symbol)
-        case Choice(guard, then, otherwise):
+        case Choice(guard, then, otherwise) if not isinstance(then, Choice) and not isinstance(otherwise, Choice):
             return f"{describe(then)} if {guard.text} else {describe(otherwise)}"
+        case Choice():
+            *first, last = dict.fromkeys(map(describe, leaves(device)))
+            return f"{', '.join(first)} or {last}" if first else last
         case _:
             return "an unknown device"
 
