@@ -35,7 +35,17 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known, SameAs, Unknown, is_accelerator, leaves
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Choice,
+    Device,
+    Known,
+    SameAs,
+    Unknown,
+    is_accelerator,
+    leaves,
+)
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform

@@ -1,7 +1,7 @@
 """Results that are left on the CPU: what `forward`, or a method in its place, hands back is expected beside its inputs.
 
-So is what any function makes with the dtype of its argument. This is the part of DEV101 for which no operation fails in
-the code at hand.
+So is what any function makes with the dtype of its argument, or a function of a library in its size. This is the part
+of DEV101 for which no operation fails in the code at hand.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from devlint.placement.domain.abstract_values import Container, Host, Module, Op
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.syntax.nodes import descend
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.semantics import Dim
 from devlint.source.role import Role
@@ -38,6 +39,16 @@ class HandedOut:
     """Methods that stand for `forward`."""
     _placed: set[str] = field(default_factory=set)
     """Definitions seen working on tensors that the caller placed."""
+    _nodes: dict[str, cst.CSTNode] = field(default_factory=dict)
+    """Each definition's own node."""
+    _follows: set[str] = field(default_factory=set)
+    """Definitions that return a tensor which is where an argument is."""
+    _sized: set[int] = field(default_factory=set)
+    """Creations of which a size alone says where they are expected, by node."""
+    _written: set[int] = field(default_factory=set)
+    """Creations into which items are written, by node."""
+    _called: set[str] = field(default_factory=set)
+    """Names of what the file calls."""
     _given: dict[str, frozenset[str]] = field(default_factory=dict)
     """The arguments of each definition that are tensors which the caller placed."""
     _inputs_to_cpu: set[str] = field(default_factory=set)
@@ -52,6 +63,7 @@ class HandedOut:
 
     def begun(self, event: Begun) -> None:
         method = event.scope.qualname
+        self._nodes[method] = event.node
         if event.scope.setting is Setting.METHOD and stands_for_forward(event.owner, method.rsplit(".", 1)[-1]):
             self._instead.add(method)
         given = [name for name, value in event.arguments if isinstance(value, Tensor) and movable(value)]
@@ -65,6 +77,7 @@ class HandedOut:
             self._of_arrays.add(id(event.node))
 
     def called(self, event: Called) -> None:
+        self._called.add(event.name.rpartition(".")[2])
         if isinstance(event.result, Module) and event.result.info is not None:
             self._built.add(event.result.info.qualname)
         if event.scope.qualname in self._placed:
@@ -82,7 +95,10 @@ class HandedOut:
         """``found[i, j] = x[i].mean()``: slices and numbers are copied over, one by one, from the argument's device."""
         owner, value = event.owner, event.value
         step = bare_creation(owner) if isinstance(owner, Tensor) and owner.device == CPU else None
-        if step is None or step.scope != event.scope or not isinstance(value, Tensor):
+        if step is None or step.scope != event.scope:
+            return
+        self._written.add(id(step.node))
+        if not isinstance(value, Tensor):
             return
         device = value.device
         name = device.symbol.name if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER else ""
@@ -102,6 +118,8 @@ class HandedOut:
         method = scope.qualname.rsplit(".", 1)[-1]
         for value in event.value.items if isinstance(event.value, Container) else (event.value,):
             step = bare_creation(value)
+            if movable(value):
+                self._follows.add(scope.qualname)
             if step is None or not isinstance(value, Tensor) or value.device != CPU:
                 continue
             filled = [s for s in (step, *other_creations(value)) if id(s.node) in self._filled]
@@ -114,10 +132,14 @@ class HandedOut:
                 continue
             like = self._made_like(step, scope)
             from_host = self._answers_from_host(step, scope)
-            if not in_place_of_forward and like is None and not from_host:
+            sized = None if in_place_of_forward or like is not None or from_host else self._sized_like(event, step)
+            if not in_place_of_forward and like is None and not from_host and sized is None:
                 continue
             name = quoted(step.node, f"`{step.name}`")
             beside = f" with the dtype of `{like}`, not on its device," if like is not None else ""
+            if sized is not None:
+                self._sized.add(id(step.node))
+                beside = f" in the size of `{sized}`, not on its device,"
             if from_host and not in_place_of_forward:
                 beside = ", as the argument that was brought there with `.cpu()`,"
             draft = Draft(
@@ -164,6 +186,27 @@ class HandedOut:
                 return name if kept else None  # a name that is bound anew may be anywhere
         return None
 
+    def _sized_like(self, event: Returned, step: Step) -> str | None:
+        """The argument in whose size a function of a library makes what it returns: ``torch.zeros(x.shape[0], 4)``.
+
+        Where the callers are all known, the calls tell.
+        """
+        scope = event.scope
+        given = self._given.get(scope.qualname, frozenset())
+        of_library = scope.role is Role.LIBRARY and scope.setting in (Setting.FUNCTION, Setting.METHOD)
+        if not given or not of_library or step.scope != scope or not isinstance(step.node, cst.Call):
+            return None
+        if event.settled_by_callers or event.guarded:
+            return None
+        sizes = _named_sizes(self._nodes[scope.qualname])
+        for argument in step.node.args:
+            for name in _sized_by(argument.value, sizes):
+                if name in given:
+                    expression = self.definitions.argument(scope, name, step.node)
+                    kept = expression is not None and expression.applicability is not Applicability.SUGGESTION
+                    return name if kept else None
+        return None
+
     def _answers_from_host(self, step: Step, scope: Scope) -> bool:
         """A function of a library brings its arguments to the CPU for numpy, and makes what it returns there as well.
 
@@ -183,8 +226,18 @@ class HandedOut:
 
     def finish(self) -> Iterator[Draft]:
         for scope, draft in self._drafts:
+            if id(draft.node) in self._sized and self._is_told_otherwise(scope, draft.node):
+                continue
             if scope.qualname in self._placed or scope.qualname in self._inputs_to_cpu:
                 yield replace(draft, confidence=Confidence.LOW) if scope.class_name in self._built else draft
+
+    def _is_told_otherwise(self, scope: Scope, creation: cst.CSTNode) -> bool:
+        """Whether something else says more of what is made in a size: a call, another return, what is written into it.
+
+        Numbers may be collected on the CPU; DEV407 compares returns.
+        """
+        name = scope.qualname.rpartition(".")[2]
+        return name in self._called or scope.qualname in self._follows or id(creation) in self._written
 
     def _confidence(self, step: Step, scope: Scope) -> Confidence:
         """Made of an array: the computation before it ran on the CPU, unless the method brought it there.
@@ -216,3 +269,26 @@ def _came_home(value: Value) -> bool:
     moved = provenance.find(StepKind.MOVED) if provenance is not None else None
     given = provenance is not None and provenance.find(StepKind.GIVEN) is not None
     return given and moved is not None and moved.device == CPU == getattr(value, "device", None)
+
+
+def _named_sizes(function: cst.CSTNode) -> dict[str, str]:
+    """The names of sizes that a function reads, ``rows = x.size(0)``, with the names of what has them."""
+    found: dict[str, str] = {}
+    for node in descend(function, into_definitions=False):
+        if not isinstance(node, cst.Assign) or (owner := next(_sized_by(node.value, {}), None)) is None:
+            continue
+        for target in node.targets:
+            parts = target.target.elements if isinstance(target.target, cst.Tuple) else (target.target,)
+            names = (part.value if isinstance(part, cst.Element) else part for part in parts)
+            found.update((name.value, owner) for name in names if isinstance(name, cst.Name))
+    return found
+
+
+def _sized_by(node: cst.BaseExpression, sizes: dict[str, str]) -> Iterator[str]:
+    """The names of which an expression reads a size."""
+    for part in descend(node):
+        match part:
+            case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="shape" | "size")):
+                yield name
+            case cst.Name(value=name) if name in sizes:
+                yield sizes[name]
