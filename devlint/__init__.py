@@ -7,10 +7,10 @@ what a name needs is imported when it is first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from devlint.api import lint_paths, lint_source
     from devlint.configuration.configfile import ConfigurationError
     from devlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Severity, TraceStep
@@ -44,6 +44,8 @@ if not TYPE_CHECKING:  # a type checker sees the imports above, and so knows whi
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
         return getattr(import_module(_HOMES.get(name, "devlint.finding")), name)
 
 

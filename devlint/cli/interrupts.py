@@ -28,14 +28,6 @@ def code_of(interrupt: KeyboardInterrupt) -> int:
     return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
 
 
-def end_at_once(code: int = INTERRUPTED) -> None:
-    """From now on an interrupt ends the process with a code, and Python has no word to say about it.
-
-    An interrupt that is ignored, as in a shell's background job, stays so.
-    """
-    _on_interrupt(lambda number, frame: os._exit(code))
-
-
 def ended_by_signals(work: Callable[[], int]) -> int:
     """The code that some work comes to, or that of the signal that ended it."""
     sys.unraisablehook = _send_again
@@ -46,12 +38,13 @@ def ended_by_signals(work: Callable[[], int]) -> int:
     except KeyboardInterrupt as interrupt:
         code = code_of(interrupt)
     # It is over, and what came of it is told: Python's own end takes some milliseconds more.
-    end_at_once(code)
+    _on_interrupt(lambda number, frame: os._exit(code))
     signal.signal(signal.SIGTERM, lambda number, frame: os._exit(code))
     return code
 
 
 def _on_interrupt(handler: Callable[[int, FrameType | None], object]) -> None:
+    """An interrupt that is ignored, as in a shell's background job, stays so."""
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)
 

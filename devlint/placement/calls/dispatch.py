@@ -209,7 +209,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_partial(interp, node, callee, site)
         case Reference():
             return _library_call(interp, node, callee.name, site)
-        case Opaque() | UnknownValue() | OneOf() if _is_named_as_loss(node.func):
+        case Opaque() | Host() | UnknownValue() | OneOf() if _is_named_as_loss(node.func):
             return call_unknown_loss(interp, node, site)
         case OneOf():
             # Which of them is called is not known, so none of their mismatches is certain.
@@ -227,6 +227,9 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             given = of_callable(interp, node, site)
             # What was moved and is called is a model: what it gives is used as a tensor where arithmetic is done.
             return replace(given, moved=True) if callee.moved and isinstance(given, Opaque) else given
+        case Host(numpy=False, number=False):
+            # What is annotated as a callable, or named after a number and called.
+            return of_callable(interp, node, site)
         case UnknownValue() if is_named_as_model(node.func):
             return call_unknown_model(interp, node, site)
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from devlint.placement.calls.constructor_facts import note_attribute, note_buffe
 from devlint.placement.calls.conventional_results import computes, of_inherited_forward
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_inputs import meet_moved_model
-from devlint.placement.calls.modules import call_module
+from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
@@ -321,9 +322,12 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     """A method of an unknown value: its effect on tensors is not known."""
     name = function.attr.value
     interp.take_fate(node)
-    base = _base_of_library(interp, function) if name == "forward" else None
-    if base is not None:
+    base = _base_of_library(interp, function) if name in ("forward", "__init__") else None
+    if base is not None and name == "forward":
         return call_module(interp, node, base, function.value, site)
+    if base is not None and base.type_name in CONTAINERS:
+        _register_items(interp, node, site)
+        return NOTHING
     if name == "numpy":
         unknown = Opaque(UNKNOWN)
         expression = function.value
@@ -334,6 +338,20 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     if isinstance(receiver, Constant):
         return built_strings.of_method(node, name, receiver, site)
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
+
+
+def _register_items(interp: Interpreter, node: cst.Call, site: CallSite) -> None:
+    """``super().__init__(conv, norm)`` of a class that derives from a container: items are named by their indices."""
+    given = [part for argument in site.arguments for part in _items(argument.value) if isinstance(part, Module)]
+    assert interp.info is not None
+    assert interp.info.owner is not None
+    receiver = Self(interp.info.owner)
+    for index, module in enumerate(given):
+        note_attribute(interp, receiver, str(index), module, node)
+
+
+def _items(value: Value) -> Iterator[Value]:
+    yield from value.innermost if isinstance(value, Container) else (value,)
 
 
 def _base_of_library(interp: Interpreter, function: cst.Attribute) -> Module | None:

@@ -12,6 +12,7 @@ from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.misplaced_devices import note_misplaced_device
+from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -133,7 +134,8 @@ def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:
     kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]
     if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts) or _derives_state(info):
         return True
-    unknown = info.parents or not info.complete or any(fact.kind == "other" for fact in facts)
+    filled_elsewhere = any(base in CONTAINERS for one in info.order for base in one.resolved_bases)
+    unknown = not info.complete or filled_elsewhere or any(fact.kind == "other" for fact in facts)
     return None if unknown or None in [k for f, k in zip(facts, kept, strict=True) if f.kind == "module"] else False
 
 

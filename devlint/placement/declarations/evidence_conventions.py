@@ -29,6 +29,7 @@ NAMED_AFTER = "named-after"
 OVERRIDES = "overrides"
 COLLATED = "collated"
 PARTS_OF_A_BATCH = "parts-of-a-batch"
+NAMED_LAYERS = "named-layers"
 
 CONVENTIONS = MappingProxyType(
     {
@@ -49,6 +50,7 @@ CONVENTIONS = MappingProxyType(
         OVERRIDES: "taken for what the method of the base class takes it for",
         NAMED_AFTER: "taken for a module: it is called what a class of modules in sight is called",
         PARTS_OF_A_BATCH: "taken for a tensor: one of several that a loader hands out together, and moved by itself",
+        NAMED_LAYERS: "taken for modules: the list is called what layers are called, and what lies in it is called",
         COLLATED: "taken to be on the CPU: a loader hands it out",
         CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",

@@ -80,10 +80,12 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import code_of, describe_operand, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_LAYERS
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
 from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
+from devlint.rules.state.lists_of_layers import are_layers_by_name
 from devlint.rules.state.unregistered_tensor import stored_step
 
 if TYPE_CHECKING:
@@ -175,12 +177,17 @@ class UnregisteredModule(Rule):
             if modules and all(self._handed_on.get(_creation(one), set()) - {fact.name} for one in modules):
                 # A graph, say, that registers what it is given.
                 continue
-            kept, likely = _kept(fact.value), _likely_kept(fact.value)
+            kept = _kept(fact.value)
+            likely = _likely_kept(fact.value)
             if kept:
                 yield _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
             elif likely:
                 draft = _draft(facts.info, fact, "modules", fact.value.keys is not None, readers)
                 yield replace(draft, confidence=Confidence.MEDIUM)
+            elif are_layers_by_name(fact.name, fact.value, facts.info):
+                draft = _draft(facts.info, fact, "modules", False, readers)
+                assumed = DraftStep(fact.node, fact.scope, CONVENTIONS[NAMED_LAYERS], passes_on=False)
+                yield replace(draft, confidence=Confidence.MEDIUM, trace=(*draft.trace, assumed))
             elif filled is not None and (others := readers - {filled.scope.qualname.rsplit(".", 1)[-1]}):
                 yield _draft(facts.info, fact, "modules", fact.value.keys is not None, others, filled)
 
