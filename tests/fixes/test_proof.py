@@ -48,6 +48,10 @@ NOT_CONFIRMED: dict[Site, str] = {
         ("rules/DEV101/made_like_an_argument.py", scope, "DEV101"): "nothing fails there: what it hands back is stray"
         for scope in ("frequencies", "gathered", "Codec.padding")
     },
+    **{
+        ("rules/DEV101/made_in_the_size_of_an_argument.py", scope, "DEV101"): "as with the dtype of an argument"
+        for scope in ("zeros_for", "range_of", "grid_of", "Codebook.one_hot")
+    },
     ("rules/DEV205/there_and_back.py", "another_kind", "DEV205"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV302/named.py", "another_accelerator", "DEV302"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV403/host_reads.py", "by_function", "DEV403"): "np.mean refuses a tensor of the CPU too",
