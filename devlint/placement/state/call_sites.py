@@ -82,7 +82,7 @@ class ArgumentLog:
                 return None
         if any(self._each_call(value, _stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
-        if any(self._hands_on(value, direct) for value in sides):
+        if any(self._hands_on(value, direct) or self._is_brought_over(value, direct) for value in sides):
             return replace(event, callers_on_cpu=True)
         if name == "<lambda>" and any(map(self._is_given_nowhere, sides)):
             # Whoever gets it calls it, with tensors of their own.
@@ -200,6 +200,15 @@ class ArgumentLog:
                 waiting += [one for one in own if one.key not in seen]
         return True
 
+    def _is_brought_over(self, value: Value, direct: bool) -> bool:
+        """Whether all callers hand on an argument of theirs that they bring to its place themselves, later on."""
+        symbols = _symbols(value)
+        if not direct or not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
+            return False
+        given = [one for symbol in symbols for one in self._arguments.get(symbol.key, [])]
+        moved = {symbol.key for one in self._arguments.get(MOVED, []) for symbol in _symbols(one)}
+        return bool(given) and all(_is_handed_on(one) and moved.issuperset(_keys(one)) for one in given)
+
     def _is_in_sight(self, owner: str) -> bool:
         """Whether a definition that hands a parameter on is called by this file alone, as far as that is known."""
         name = owner.rsplit(".", 1)[-1]
@@ -229,6 +238,10 @@ def _call_of(value: Value) -> int | None:
 def _symbols(value: Value) -> list[Symbol]:
     """The places that a value follows."""
     return [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
+
+
+def _keys(value: Value) -> set[str]:
+    return {symbol.key for symbol in _symbols(value)}
 
 
 def _owner(symbol: Symbol) -> str:
