@@ -125,7 +125,7 @@ class NumpyOnAccelerator(Rule):
         self._run_there: dict[str, Called] = {}
         """By definition: a call that hands it on together with a device."""
         self._for_arrays: set[str] = set()
-        """Definitions that hand numpy an argument as it is, whatever it is: one of theirs that is a tensor is on the CPU."""
+        """Definitions that hand numpy an argument as it is: others of theirs that are tensors are on the CPU."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
