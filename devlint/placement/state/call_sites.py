@@ -17,7 +17,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.device_names import name_of_constant
-from devlint.placement.domain.events import DeviceMismatch, Event, Moved, Returned, Stored
+from devlint.placement.domain.events import DeviceMismatch, Event, HostRead, Moved, Returned, Stored
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -67,6 +67,8 @@ class ArgumentLog:
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):
             return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event, scope) else event
+        if isinstance(event, HostRead) and event.wants_cpu:
+            return replace(event, callers_on_cpu=True) if self._is_read_on_cpu(event.value, scope) else event
         if not isinstance(event, DeviceMismatch):
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
@@ -140,6 +142,11 @@ class ArgumentLog:
             return False
         name = scope.qualname.rsplit(".", 1)[-1]
         return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
+
+    def _is_read_on_cpu(self, value: Value, scope: Scope) -> bool:
+        """Whether callers are in sight, and what they give comes from the CPU, however often it is handed on."""
+        name = scope.qualname.rsplit(".", 1)[-1]
+        return self._hands_on(value, self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name))
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""

@@ -184,6 +184,9 @@ class NumpyOnAccelerator(Rule):
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:
             scope = event.scope
+            if event.callers_on_cpu:
+                yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
+                continue
             reentries = (back for provenance, back in self._comes_back if provenance is event.value.provenance)
             back = next((back for back in reentries if back.scope == scope), None)
             if back is not None:
