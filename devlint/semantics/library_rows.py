@@ -13,6 +13,8 @@ OPTIONS: dict[str, frozenset[str]] = {
     "beside": frozenset({"gives", "argument", "position"}),
     "meets": frozenset({"as", "operation"}),
     "host": frozenset(),
+    "host_each": frozenset(),
+    "host_all": frozenset(),
     "plain": frozenset(),
     "module": frozenset({"state", "unless", "device", "differ"}),
     "placer": frozenset({"unless"}),

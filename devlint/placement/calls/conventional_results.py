@@ -55,6 +55,8 @@ def _beside_parameters(interp: Interpreter, node: cst.Call, receiver: Self) -> O
 
 def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """What a callable of unknown type gives: it works where its arguments are."""
+    if _hands_all_on(interp, site):
+        return NOTHING
     given = (a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments)
     placed = [part for value in given for part in _parts(value) if isinstance(part, (Tensor, Opaque))]
     if not placed:
@@ -68,6 +70,19 @@ def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     note = CONVENTIONS[CALLABLE_RESULT]
     name = code_of(node.func)
     return Opaque(devices[0], interp.step(StepKind.COMPUTED, node, devices[0], name, provenance_of(first), note=note))
+
+
+def _hands_all_on(interp: Interpreter, site: CallSite) -> bool:
+    """``function(self, *args, **kwargs)`` in a wrapper: it knows nothing of what it hands on."""
+    header = interp.info.header if interp.info is not None else None
+    own = header.params.star_arg if header is not None else None
+    if not isinstance(own, cst.Param) or not any(_is_named(a.node, own.name.value) for a in site.arguments if a.star):
+        return False
+    return all(a.star or _is_named(a.node, "self") for a in site.arguments)
+
+
+def _is_named(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
 
 
 def _parts(value: Value | None) -> tuple[Value | None, ...]:

@@ -59,7 +59,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind, element_nodes
 from devlint.placement.operations.unknown_losses import call_unknown_loss
-from devlint.placement.state.host_reads import ARRAY_VIEWS, host_read
+from devlint.placement.state.host_reads import ARRAY_REDUCTIONS, ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted, path_of
 from devlint.semantics import Factory
 from devlint.semantics.library_models import is_unplaced_context
@@ -281,6 +281,8 @@ def _call_method(
             if name in ARRAY_VIEWS:
                 return receiver
             host_read(interp, node, f".{name}()", receiver, expression=function.value)
+            if receiver.number or (receiver.numpy and name in ARRAY_REDUCTIONS and not site.arguments):
+                return Host(number=True, provenance=receiver.provenance)
             return array_of(receiver, *(a.value for a in site.arguments)) if receiver.numpy else Host()
         case Function():
             return NOTHING

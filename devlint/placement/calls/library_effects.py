@@ -108,6 +108,34 @@ def _host(call: LibraryCall) -> Value:
     return array_of(*(argument.value for argument in call.site.arguments))
 
 
+def _host_each(call: LibraryCall) -> Value:
+    """Reads its arguments on the host, item by item: of numbers it gives a number, of arrays an array."""
+    values = [argument.value for argument in call.site.arguments]
+    result = _host(call)
+    if call.site.unpacks or any(map(_has_dimensions, values)) or not isinstance(result, Host):
+        return result
+    return replace(
+        result,
+        numpy=False,
+        number=all(isinstance(value, Constant) or getattr(value, "number", False) for value in values),
+    )
+
+
+def _has_dimensions(value: Value) -> bool:
+    """Whether it is a tensor, an array or a list; what nothing is known of may be a number."""
+    if isinstance(value, Opaque):
+        return value.tensorlike
+    return value.numpy if isinstance(value, Host) else not isinstance(value, (Constant, UnknownValue))
+
+
+def _host_all(call: LibraryCall) -> Value:
+    """Reads its arguments on the host: one number of them all, unless an axis or a place for the result is named."""
+    result = _host(call)
+    if call.site.unpacks or len(call.site.arguments) != 1 or not isinstance(result, Host):
+        return result
+    return replace(result, numpy=False, number=True)
+
+
 def _plain(call: LibraryCall) -> Value:
     """A plain value; no tensor data is read."""
     return Host()
@@ -218,6 +246,8 @@ EFFECTS: dict[str, Interpret] = {
     "beside": _beside,
     "meets": _meets,
     "host": _host,
+    "host_each": _host_each,
+    "host_all": _host_all,
     "plain": _plain,
     "module": _module,
     "placer": placer,

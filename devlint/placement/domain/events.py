@@ -347,6 +347,8 @@ class HostRead(Event):
     """The expression of the tensor."""
     arms: tuple[Decided, ...] = ()
     """The conditions under which the event happens."""
+    callers_on_cpu: bool = False
+    """All calls in this file, on whatever way, give a CPU tensor for what is read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

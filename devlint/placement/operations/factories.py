@@ -200,6 +200,9 @@ def _dim_of_data(factory: Factory, call: CallSite) -> Dim:
         return Dim.NONZERO
     if isinstance(value, Constant):
         return Dim.NONZERO if legacy else Dim.ZERO
+    if factory.name == "torch.from_numpy":
+        # It refuses numpy's scalars: what it takes is an array.
+        return Dim.NONZERO
     if isinstance(value, Host):
         return Dim.NONZERO if legacy or value.numpy else Dim.ZERO if value.number else Dim.UNKNOWN
     # ``torch.FloatTensor(rewards)``: of a number it would make so many elements, of all else a copy with dimensions.

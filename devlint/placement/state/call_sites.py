@@ -17,7 +17,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.device_names import name_of_constant
-from devlint.placement.domain.events import DeviceMismatch, Event, Moved, Returned, Stored
+from devlint.placement.domain.events import DeviceMismatch, Event, HostRead, Moved, Returned, Stored
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -67,6 +67,8 @@ class ArgumentLog:
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):
             return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event, scope) else event
+        if isinstance(event, HostRead) and event.wants_cpu:
+            return replace(event, callers_on_cpu=True) if self._is_read_on_cpu(event.value, scope) else event
         if not isinstance(event, DeviceMismatch):
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
@@ -82,7 +84,7 @@ class ArgumentLog:
                 return None
         if any(self._each_call(value, _stays_on_cpu) for value in sides):
             return replace(event, callers_on_cpu=private or scope.class_name is not None or self._only_used_here(name))
-        if any(self._hands_on(value, direct) for value in sides):
+        if any(self._hands_on(value, direct) or self._is_brought_over(value, direct) for value in sides):
             return replace(event, callers_on_cpu=True)
         if name == "<lambda>" and any(map(self._is_given_nowhere, sides)):
             # Whoever gets it calls it, with tensors of their own.
@@ -140,6 +142,11 @@ class ArgumentLog:
             return False
         name = scope.qualname.rsplit(".", 1)[-1]
         return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
+
+    def _is_read_on_cpu(self, value: Value, scope: Scope) -> bool:
+        """Whether callers are in sight, and what they give comes from the CPU, however often it is handed on."""
+        name = scope.qualname.rsplit(".", 1)[-1]
+        return self._hands_on(value, self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name))
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""
@@ -200,6 +207,15 @@ class ArgumentLog:
                 waiting += [one for one in own if one.key not in seen]
         return True
 
+    def _is_brought_over(self, value: Value, direct: bool) -> bool:
+        """Whether all callers hand on an argument of theirs that they bring to its place themselves, later on."""
+        symbols = _symbols(value)
+        if not direct or not symbols or any(symbol.anchor is not Anchor.PARAMETER for symbol in symbols):
+            return False
+        given = [one for symbol in symbols for one in self._arguments.get(symbol.key, [])]
+        moved = {symbol.key for one in self._arguments.get(MOVED, []) for symbol in _symbols(one)}
+        return bool(given) and all(_is_handed_on(one) and moved.issuperset(_keys(one)) for one in given)
+
     def _is_in_sight(self, owner: str) -> bool:
         """Whether a definition that hands a parameter on is called by this file alone, as far as that is known."""
         name = owner.rsplit(".", 1)[-1]
@@ -229,6 +245,10 @@ def _call_of(value: Value) -> int | None:
 def _symbols(value: Value) -> list[Symbol]:
     """The places that a value follows."""
     return [leaf.symbol for leaf in leaves(getattr(value, "device", UNKNOWN)) if isinstance(leaf, SameAs)]
+
+
+def _keys(value: Value) -> set[str]:
+    return {symbol.key for symbol in _symbols(value)}
 
 
 def _owner(symbol: Symbol) -> str:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 ARRAY_VIEWS = frozenset({"reshape", "view", "squeeze", "transpose", "swapaxes", "ravel", "diagonal"})
 """Methods of an array whose result shares its memory: https://numpy.org/doc/stable/user/basics.copies.html"""
 
+ARRAY_REDUCTIONS = frozenset(
+    {"all", "any", "argmax", "argmin", "item", "max", "mean", "min", "prod", "ptp", "std", "sum", "trace", "var"}
+)
+"""Methods of an array that without an axis give one number: numpy/_core/_methods.py."""
+
 ARRAY_INDEX = "array[...]"
 """The reader where a tensor indexes an array, or a matrix of scipy."""
 

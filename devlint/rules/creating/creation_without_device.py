@@ -225,7 +225,7 @@ class CreationWithoutDevice(Rule):
         return repair_creation(step, expression)
 
     def host_read(self, event: HostRead) -> Iterable[Draft]:
-        if event.reader == ".numpy()":
+        if event.wants_cpu:
             # What a module computes that an object moves says nothing of the host: there it fails as well.
             self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value, by_name=False))
         self._handed_out.host_read(event)

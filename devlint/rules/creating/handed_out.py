@@ -128,7 +128,8 @@ class HandedOut:
                 continue
             if _may_be_scalar(value, step):
                 continue
-            if value.provenance is not None and value.provenance.find(StepKind.STORED):
+            if value.provenance is not None and value.provenance.find(StepKind.STORED, StepKind.DISCARDED):
+                # A transfer that is thrown away is reported for itself.
                 continue
             like = self._made_like(step, scope)
             from_host = self._answers_from_host(step, scope)

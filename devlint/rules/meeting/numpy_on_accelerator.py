@@ -124,6 +124,8 @@ class NumpyOnAccelerator(Rule):
         """Methods of a Module that are called once it is where it works."""
         self._run_there: dict[str, Called] = {}
         """By definition: a call that hands it on together with a device."""
+        self._for_arrays: set[str] = set()
+        """Definitions that hand numpy an argument as it is: others of theirs that are tensors are on the CPU."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
@@ -161,6 +163,8 @@ class NumpyOnAccelerator(Rule):
         if not event.wants_cpu:
             return
         self._expected_elsewhere.read_on_host(event)
+        if event.reader != METHOD and not event.arms:
+            self._for_arrays.add(event.scope.qualname)
         device = event.value.device
         if is_accelerator(device):
             yield _draft(event, Severity.ERROR, _confidence_in_tensor(event), f"is on {describe(device)}")
@@ -180,6 +184,9 @@ class NumpyOnAccelerator(Rule):
     def finish(self) -> Iterable[Draft]:
         for event in self._undecided:
             scope = event.scope
+            if event.callers_on_cpu:
+                yield _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
+                continue
             reentries = (back for provenance, back in self._comes_back if provenance is event.value.provenance)
             back = next((back for back in reentries if back.scope == scope), None)
             if back is not None:
@@ -213,7 +220,8 @@ class NumpyOnAccelerator(Rule):
                 yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             if sibling is None or scope.setting is Setting.HOST:
-                yield _draft(event, Severity.WARNING, confidence_by_test(event), "is where the caller put it")
+                likely = Confidence.LOW if scope.qualname in self._for_arrays else confidence_by_test(event)
+                yield _draft(event, Severity.WARNING, likely, "is where the caller put it")
                 continue
             other = quoted(sibling.receiver_node, "another tensor of the caller")
             step = DraftStep(sibling.node, sibling.scope, "a sibling is brought to the CPU here", "cpu")

@@ -42,8 +42,8 @@ class Tagger:
 - Scripts, notebooks, tests and benchmarks.
 - Setting the CPU, which is what everybody expects.
 - Functions that are there to set it: low. They say so (`set_device`, `init_distributed`, `launch`, `setup_ddp`), they
-  take a rank, or they work with `torch.distributed`; one process per device needs its device set once. So do those that
-  a thread or process of the file begins with.
+  take a rank, or they work with `torch.distributed` or wrap a model for it; one process per device needs its device
+  set once. So do those that a thread or process of the file begins with, and lines under `if set_device:`.
 
 ## Fix safety
 
@@ -91,6 +91,9 @@ SETTERS = frozenset(
 )
 """Words in the name of a function that is there to set the device, or that owns its process or thread."""
 
+_OF_GROUPS = ("init_process_group", "DistributedDataParallel")
+"""Endings of calls in functions that have one process for each device."""
+
 THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process"})
 
 
@@ -123,7 +126,7 @@ class DefaultDeviceSideEffect(Rule):
             target = event.call.keyword("target")
             if target is not None:
                 self._mains.add(code_of(target.node).rsplit(".", 1)[-1])
-        if event.name.startswith("torch.distributed.") or event.name.endswith("init_process_group"):
+        if event.name.startswith("torch.distributed.") or event.name.endswith(_OF_GROUPS):
             self._distributed.add(event.scope.qualname)
         elif event.scope.role is Role.LIBRARY and semantics.process_setting(event.name) is not None:
             self._calls.append(event)
@@ -144,7 +147,7 @@ class DefaultDeviceSideEffect(Rule):
             return None
         at_import = call.scope.setting is Setting.MODULE_LEVEL and not call.scope.qualname
         when = "on import" if at_import else f"in `{call.scope.qualname}`"
-        clear = at_import or not self._is_set_up(call.scope, code_of(given.node))
+        clear = at_import or not (self._is_set_up(call.scope, code_of(given.node)) or _is_asked_for(call))
         sure = clear and not (call.name.endswith("tensor_type") and not _is_accelerators_type(given.value))
         return Draft(
             node=call.node,
@@ -173,6 +176,11 @@ class DefaultDeviceSideEffect(Rule):
             return True
         words = set() if name.startswith("__") else set(name.lower().strip("_").split("_"))
         return bool(words & SETTERS) or "rank" in device.lower() or scope.qualname in self._distributed
+
+
+def _is_asked_for(call: Called) -> bool:
+    """`if set_device:`: the line is there for those who ask for it."""
+    return any(arm.holds and arm.guard.text.lower().startswith("set_") for arm in call.arms)
 
 
 def _is_thread(owner: ClassInfo) -> bool:

@@ -44,6 +44,9 @@ def restore(net: torch.nn.Module, path: str) -> None:
   does not.
 - The bytes are at hand (`torch.load(io.BytesIO(data))`), the file lies beside the code (`Path(__file__).parent`), or
   the function says that it returns an array: the confidence is low.
+- The authors published the file: the function downloads it, or asks for it by the name of a model. What they saved
+  there, everybody loads. The confidence is low, and so it is where the file is of the same run: the function is called
+  `reload`, or the path's default is what the same file of code saves.
 - Another arm of the function loads the same file with `map_location`: this one is for machines that have what the file
   was saved from. The confidence is low.
 
@@ -80,6 +83,7 @@ from devlint.placement.domain.abstract_values import Constant, Container, Device
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
+from devlint.rules.state.origins_of_files import holds_host_state, is_downloaded, is_downloaded_to, is_of_this_run
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
 from devlint.source.role import Role
@@ -104,6 +108,8 @@ class LoadWithoutMapLocation(Rule):
     def __init__(self) -> None:
         self._saved: set[str] = set()
         """Definitions that write a checkpoint before they read one."""
+        self._saved_as: set[str] = set()
+        """What the file saves to, in the source's words."""
         self._written: dict[str, set[str]] = {}
         """By definition: what it handed to functions that write, in the source's words: paths among them."""
         self._plain: dict[str, bool] = {}
@@ -161,6 +167,7 @@ class LoadWithoutMapLocation(Rule):
                 self._note(argument.value)
         if event.name in WRITERS:
             self._saved.add(event.scope.qualname)
+            self._saved_as.update(code_of(argument.node) for argument in event.call.arguments[1:])
             if event.scope.class_name is not None:
                 plain = bool(event.call.arguments) and _holds_no_tensor(event.call.arguments[0].value)
                 self._plain[event.scope.class_name] = plain and self._plain.get(event.scope.class_name, True)
@@ -212,9 +219,18 @@ class LoadWithoutMapLocation(Rule):
             own = source is not None and _names(source.node) & self._own_files
             plain = plain or bool(own) or id(event.node) in self._arrays
             whole = self._definitions.node_of(event.scope)
-            told = whole is not None and source is not None and _is_told_elsewhere(whole, source)
+            told = whole is not None and source is not None and self._is_explained(whole, source)
             doubtful = plain or told or not (id(event.node) in self._states or _names_state(event))
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
+
+
+    def _is_explained(self, function: cst.FunctionDef, source: Argument) -> bool:
+        return (
+            _is_told_elsewhere(function, source)
+            or is_downloaded(function, source.node)
+            or is_downloaded_to(function, source.node)
+            or is_of_this_run(function, source.node, self._saved_as)
+        )
 
 
 def _is_told_elsewhere(function: cst.FunctionDef, source: Argument) -> bool:
@@ -307,7 +323,8 @@ def _is_plain(event: Called) -> bool:
     Of XLA's savers too: `xm.save` and what is built on it write CPU tensors.
     """
     source = event.call.argument("f", 0)
-    if source is not None and any(word in code_of(source.node).lower() for word in ("scheduler", "scaler", "rng")):
+    named_so = source is not None and holds_host_state(code_of(source.node))
+    if named_so or holds_host_state(event.scope.qualname.rpartition(".")[2]):
         return True
     owner = (event.scope.class_name or "").rsplit(".", 1)[-1].lower()
     return any(word in owner for word in ("schedul", "scaler", "rng", "generator", "xla"))
