@@ -18,7 +18,7 @@ from devlint.gate.matching import Key, match
 from devlint.gate.wanted import Wanted
 from tests.gate.conftest import ENVIRONMENT, Repo, discarded, places, run
 
-MAKES = "import torch\n\n\ndef make(x):\n    return torch.zeros(x.size(0), 3{})\n"
+MAKES = "import torch\n\n\ndef make(n, like):\n    return torch.zeros(n, 3{})\n"
 USES = """\
 import torch
 from pkg.helper import make
@@ -26,9 +26,9 @@ from pkg.helper import make
 
 class Net(torch.nn.Module):
     def forward(self, x):
-        return x + make(x)
+        return x + make(x.size(0), x)
 """
-ON_THE_DEVICE = MAKES.format(", device=x.device")
+ON_THE_DEVICE = MAKES.format(", device=like.device")
 ON_THE_CPU = MAKES.format("")
 
 
