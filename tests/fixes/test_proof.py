@@ -54,6 +54,11 @@ NOT_CONFIRMED: dict[Site, str] = {
     },
     ("rules/DEV205/there_and_back.py", "another_kind", "DEV205"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV302/named.py", "another_accelerator", "DEV302"): "only CUDA is simulated, and it says xpu",
+    ("rules/DEV101/read_by_numpy.py", "ranked", "DEV101"): "np.argsort refuses a tensor that is elsewhere: low confidence",
+    **{
+        ("rules/DEV403/by_callers.py", "Matrix._filled", code): "what its caller gives is on the CPU: low confidence"
+        for code in ("DEV101", "DEV403")
+    },
     ("rules/DEV403/host_reads.py", "by_function", "DEV403"): "np.mean refuses a tensor of the CPU too",
 }
 """Findings that a run does not confirm, and why."""
