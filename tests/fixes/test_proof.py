@@ -54,7 +54,7 @@ NOT_CONFIRMED: dict[Site, str] = {
     },
     ("rules/DEV205/there_and_back.py", "another_kind", "DEV205"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV302/named.py", "another_accelerator", "DEV302"): "only CUDA is simulated, and it says xpu",
-    ("rules/DEV101/read_by_numpy.py", "ranked", "DEV101"): "np.argsort refuses a tensor that is elsewhere: low confidence",
+    ("rules/DEV101/read_by_numpy.py", "ranked", "DEV101"): "np.argsort refuses it elsewhere: low confidence",
     **{
         ("rules/DEV403/by_callers.py", "Matrix._filled", code): "what its caller gives is on the CPU: low confidence"
         for code in ("DEV101", "DEV403")

@@ -60,7 +60,7 @@ def assign(
     """``target = value`` for any target; the event has the target's source text."""
     if isinstance(target, cst.Name):
         value = _chosen_device(interp, value)
-        drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute))
+        drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute, cst.Call))
         if drawn and isinstance(value, Opaque) and _is_used_as_tensor(interp, target.value, value):
             value = _as_tensor(value, certain=value.tensorlike)
         elif isinstance(value, UnknownValue) and target.value in interp.uses.tensors:

@@ -19,7 +19,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import DeviceMismatch, MismatchOperand
+from devlint.placement.domain.events import CallersModuleCalled, DeviceMismatch, MismatchOperand
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -134,6 +134,21 @@ def is_of_floats(value: Value) -> bool:
         return False
     made = value.provenance.first.factory if value.provenance is not None else None
     return made is not None and (made.dtype is DType.OTHER or value.dtype is DType.OTHER)
+
+
+def note_callers_module(interp: Interpreter, node: cst.Call, module: Module, site: CallSite) -> None:
+    """``self.model(ids.to(d))``, where the model is an argument that nobody moved: it may be anywhere."""
+    device = module.device
+    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER or was_moved(module):
+        return
+    placed = tuple(
+        MismatchOperand(argument.keyword or "input", argument.value, argument.node)
+        for argument in site.arguments
+        if isinstance(argument.value, (Tensor, Opaque)) and is_accelerator(argument.value.device)
+    )
+    if placed:
+        own = MismatchOperand("module", module, node.func)
+        interp.emit(CallersModuleCalled(node, interp.scope, own, placed, interp.arms))
 
 
 def meet_module(

@@ -15,6 +15,7 @@ from devlint.placement.calls.module_inputs import (
     is_module_by_convention,
     meet_module,
     meet_moved_model,
+    note_callers_module,
 )
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
@@ -152,6 +153,7 @@ def call_module(
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
+    note_callers_module(interp, node, module, site)
     if module.info is None and not module.type_name and not module.assumed:
         meet_moved_model(interp, node, module, site)
     if is_module_by_convention(module):

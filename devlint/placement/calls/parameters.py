@@ -18,6 +18,7 @@ from devlint.placement.declarations.ignored_parameters import ignored_device_par
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.left_out_devices import left_out_devices
+from devlint.placement.declarations.mapping_devices import devices_that_only_map
 from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of
 from devlint.placement.declarations.parameter_evidence import Role as Holds
 from devlint.placement.declarations.template_methods import is_step_of_forward
@@ -34,7 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import Begun, ParameterIgnored, ParameterLeftOut
+from devlint.placement.domain.events import Begun, ParameterIgnored, ParameterLeftOut, ParameterOnlyMaps
 from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
@@ -183,6 +184,9 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
     for ignored in ignored_device_parameters(info, interp.index):
         name = ignored.parameter.name.value
         interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten))
+    for maps in devices_that_only_map(info):
+        name = maps.parameter.name.value
+        interp.emit(ParameterOnlyMaps(maps.loaded, interp.scope, name, maps.module, maps.parameter))
     for left_out in left_out_devices(info, interp.index):
         interp.emit(ParameterLeftOut(left_out.call, interp.scope, left_out.parameter, left_out.recursive))
 

@@ -236,7 +236,7 @@ def _choice(
         given = substitution[guard.subject.key]
         if isinstance(given, Constant):
             return first if given.value is None else second
-        if not isinstance(given, UnknownValue) and not _may_be_none(given):
+        if not isinstance(given, UnknownValue) and not _may_be_none(given, interp):
             return second
     if guard.subject is not None and guard.text == guard.subject.name:
         # The truth of the argument itself.
@@ -271,8 +271,20 @@ def _is_array(value: Value) -> bool | None:
     return False if isinstance(value, (Tensor, Constant, Container)) else None
 
 
-def _may_be_none(value: Value) -> bool:
+def _may_be_none(value: Value, caller: Interpreter) -> bool:
     """Whether the argument is itself a parameter of the caller, which may be None."""
     if isinstance(value, DeviceName):
         return value.node is None and not value.of_tensor and not isinstance(value.device, Known)
+    if isinstance(value, Tensor):
+        return _is_optional(value, caller)
     return isinstance(value, Opaque)
+
+
+def _is_optional(value: Tensor, caller: Interpreter) -> bool:
+    """Whether a tensor is a parameter as the caller got it, which is None where a call leaves it out."""
+    came = value.provenance
+    if caller.info is None or came is None or came.previous is not None or came.others:
+        return False
+    named = (one for one in parameters_of(caller.info.header) if one.name.value == came.step.name)
+    absent = any(isinstance(one.default, cst.Name) and one.default.value == "None" for one in named)
+    return absent and came.step.kind is StepKind.GIVEN

@@ -11,11 +11,10 @@ def registered_attributes(info: ClassInfo) -> frozenset[str]:
 
 
 def serves_constructor(info: ClassInfo, name: str) -> bool:
-    """Whether only ``__init__`` calls a private method: when it runs, nothing has been moved yet."""
-    init = info.methods.get("__init__")
-    if init is None or not name.startswith("_") or name.startswith("__") or name not in init.own.mentioned:
+    """Whether only the constructor calls a private method: when it runs, nothing has been moved yet."""
+    if not name.startswith("_") or name.startswith("__"):
         return False
-    return not any(name in m.own.mentioned for m in info.methods.values() if m is not init)
+    return info.methods.get(name) in info.construction
 
 
 def serves_forward(info: ClassInfo, name: str) -> bool:

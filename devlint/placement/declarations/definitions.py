@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import libcst as cst
 
 from devlint.placement.declarations.class_body import names_blocks
+from devlint.placement.declarations.construction import parts_of_constructor
 from devlint.placement.declarations.evidence_grades import Uses
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
@@ -186,7 +187,7 @@ class ClassInfo:
     methods: dict[str, FunctionInfo]
     linkage: Linkage | None = None
     """The linkage of the file that declares it."""
-    _builders: tuple[FunctionInfo, ...] | None = None
+    _construction: tuple[FunctionInfo, ...] | None = None
     _assigned_outside_init: Mapping[str, tuple[FunctionInfo, ...]] | None = None
 
     @property
@@ -195,11 +196,17 @@ class ClassInfo:
         return next((names for info in self.order if (names := names_blocks(info.node)) is not None), False)
 
     @property
+    def construction(self) -> tuple[FunctionInfo, ...]:
+        """Methods that are parts of ``__init__``: nothing but it and they call them."""
+        if self._construction is None:
+            self._construction = parts_of_constructor(self.methods)
+        return self._construction
+
+    @property
     def builders(self) -> tuple[FunctionInfo, ...]:
-        """Methods that ``__init__`` calls on ``self`` and no other method mentions: parts of the constructor."""
-        if self._builders is None:
-            self._builders = _builders(self)
-        return self._builders
+        """Parts of the constructor that store attributes which ``__init__`` itself does not."""
+        kept = self.methods["__init__"].stores if self.construction else frozenset()
+        return tuple(m for m in self.construction if m.stores and not m.decorators and m.stores.isdisjoint(kept))
 
     @property
     def assigned_outside_init(self) -> Mapping[str, tuple[FunctionInfo, ...]]:
@@ -306,22 +313,3 @@ def _prepares_images(parent: ClassInfo) -> bool:
 def _telling(kinds: list[ClassKind]) -> ClassKind | None:
     silent = (ClassKind.PLAIN, ClassKind.UNKNOWN)
     return next((kind for kind in ClassKind if kind in kinds and kind not in silent), None)
-
-
-def _builders(info: ClassInfo) -> tuple[FunctionInfo, ...]:
-    """Methods that ``__init__`` calls on ``self`` and no other method mentions: parts of the constructor."""
-    init = info.methods.get("__init__")
-    if init is None:
-        return ()
-    elsewhere = {name for m in info.methods.values() if m is not init for name in m.own.mentioned}
-    called = init.own.mentioned
-    return tuple(
-        method
-        for method in info.methods.values()
-        if method.stores
-        and method.name in called
-        and method.name not in elsewhere
-        and not method.decorators
-        and method.stores.isdisjoint(init.stores)
-        and method.name not in ("forward", "to", "cuda")
-    )

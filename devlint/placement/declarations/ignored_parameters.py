@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.syntax.nodes import body_of, code_of, descend, parameters_of, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, parameters_of, semantic_children
 from devlint.source.bare.nodes import is_bare
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def ignored_device_parameters(info: FunctionInfo, index: FileIndex) -> Iterator[
     if _signature_is_determined(info, index) or _is_stub(node) or documented_as_unused(node):
         return
     found = [_ignored(node, parameter) for parameter in parameters_of(node) if names_device(parameter)]
-    if any(found) and not any(type(child) is cst.Name and child.value in _READS_NAMES for child in descend(node.body)):
+    if any(found) and not any(mentions(node.body, name) for name in _READS_NAMES):
         yield from (ignored for ignored in found if ignored is not None)
 
 

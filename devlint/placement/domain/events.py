@@ -56,6 +56,18 @@ class DeviceMisplaced(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ParameterOnlyMaps(Event):
+    """A device parameter says where a file is read, and nothing else; ``node`` loads the state into ``module``.
+
+    ``load_state_dict`` copies: the module stays where it was made, and is given back from there.
+    """
+
+    name: str
+    module: str
+    parameter: cst.Param
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ParameterLeftOut(Event):
     """A call of a definition that takes the device parameter ``name`` too, and is not told what the caller said."""
 
@@ -228,6 +240,16 @@ class Called(Event):
     """Reachable only where nothing is on an accelerator."""
     left_out: str = ""
     """A parameter that is not given and that the callee hands to ``torch.load`` as ``map_location``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallersModuleCalled(Event):
+    """A module that a caller handed in, and that was not moved since, was called with tensors on an accelerator."""
+
+    module: MismatchOperand
+    inputs: tuple[MismatchOperand, ...]
+    arms: tuple[Decided, ...] = ()
+    """The conditions under which the event happens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

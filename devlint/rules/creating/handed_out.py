@@ -21,7 +21,7 @@ from devlint.placement.domain.abstract_values import Container, Host, Module, Op
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.placement.syntax.nodes import descend
+from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.semantics import Dim
 from devlint.source.role import Role
@@ -199,9 +199,9 @@ class HandedOut:
             return None
         if event.settled_by_callers or event.guarded:
             return None
-        sizes = _named_sizes(self._nodes[scope.qualname])
+        sizes = named_sizes(self._nodes[scope.qualname])
         for argument in step.node.args:
-            for name in _sized_by(argument.value, sizes):
+            for name in sized_by(argument.value, sizes):
                 if name in given:
                     expression = self.definitions.argument(scope, name, step.node)
                     kept = expression is not None and expression.applicability is not Applicability.SUGGESTION
@@ -270,26 +270,3 @@ def _came_home(value: Value) -> bool:
     moved = provenance.find(StepKind.MOVED) if provenance is not None else None
     given = provenance is not None and provenance.find(StepKind.GIVEN) is not None
     return given and moved is not None and moved.device == CPU == getattr(value, "device", None)
-
-
-def _named_sizes(function: cst.CSTNode) -> dict[str, str]:
-    """The names of sizes that a function reads, ``rows = x.size(0)``, with the names of what has them."""
-    found: dict[str, str] = {}
-    for node in descend(function, into_definitions=False):
-        if not isinstance(node, cst.Assign) or (owner := next(_sized_by(node.value, {}), None)) is None:
-            continue
-        for target in node.targets:
-            parts = target.target.elements if isinstance(target.target, cst.Tuple) else (target.target,)
-            names = (part.value if isinstance(part, cst.Element) else part for part in parts)
-            found.update((name.value, owner) for name in names if isinstance(name, cst.Name))
-    return found
-
-
-def _sized_by(node: cst.BaseExpression, sizes: dict[str, str]) -> Iterator[str]:
-    """The names of which an expression reads a size."""
-    for part in descend(node):
-        match part:
-            case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="shape" | "size")):
-                yield name
-            case cst.Name(value=name) if name in sizes:
-                yield sizes[name]

@@ -9,6 +9,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.lattice import Anchor, Device, SameAs, describe, leaves
+from devlint.placement.syntax.sizes import sized_by
 
 if TYPE_CHECKING:
     from devlint.placement.domain.provenance import Step
@@ -23,8 +24,12 @@ def draft_of(
     trace: tuple[DraftStep, ...],
     confidence: Confidence,
     consequence: str = "",
+    absent: str = "",
 ) -> Draft:
-    """The finding at the creation ``step``; ``where`` names the arm that gives a tensor on ``other``."""
+    """The finding at the creation ``step``; ``where`` names the arm that gives a tensor on ``other``.
+
+    ``absent`` is an argument that is None where the creation runs.
+    """
     return Draft(
         node=step.node,
         scope=step.scope,
@@ -32,13 +37,16 @@ def draft_of(
         f"{describe(other)}; {consequence or _EITHER}",
         confidence=confidence,
         trace=(DraftStep(step.node, step.scope, "made here", "cpu"), *trace),
-        repair=_repair(step, other),
+        repair=_repair(step, other, absent),
     )
 
 
-def _repair(step: Step, other: Device) -> Repair:
+def _repair(step: Step, other: Device, absent: str) -> Repair:
     first = leaves(other)[0]
     named = first.symbol.name if isinstance(first, SameAs) and first.symbol.anchor is not Anchor.MODULE else ""
+    if named and named == absent:
+        # Where the creation runs, that one is None.
+        named = next((name for name in sized_by(step.node, {}) if name != absent), "")
     target = named if named.endswith("device") else f"{named}.device" if named.isidentifier() else ""
     takes = step.factory is not None and step.factory.takes_device and not step.factory.legacy
     if not target:

@@ -75,7 +75,7 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, code_of, device_of, other_creations
 from devlint.finding import Confidence, Severity
 from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Choice, GuardKind, describe, guards_of, leaves
+from devlint.placement.domain.lattice import CPU, Choice, Guard, GuardKind, describe, guards_of, leaves
 from devlint.placement.domain.scope import Setting
 from devlint.rules.meeting.arm_drafts import draft_of
 from devlint.rules.meeting.arms import (
@@ -266,7 +266,12 @@ def _decided_by_data(event: Event, value: Value) -> Iterator[Draft]:
             sized = any(mark in code_of(step.node) for mark in (".shape", ".size(", "len("))
             sure = tensor and (asks_for_data or sized) and not reads_host_data(step)
             confidence = Confidence.MEDIUM if sure else Confidence.LOW
-            yield draft_of(step, others[0], "the other arm", (at,), confidence)
+            yield draft_of(step, others[0], "the other arm", (at,), confidence, absent=_absent(guards[0]))
+
+
+def _absent(guard: Guard) -> str:
+    """What a test for None asks: the creation is for the arm in which it is None."""
+    return guard.subject.name if guard.kind is GuardKind.IS_NONE and guard.subject is not None else ""
 
 
 def _handed_in(event: Called) -> Iterator[Draft]:

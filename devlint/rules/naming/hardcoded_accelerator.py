@@ -87,13 +87,24 @@ from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of
+from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.device_candidates import in_use
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.events import (
+        Begun,
+        Called,
+        CallersModuleCalled,
+        Compared,
+        Created,
+        DeviceNamed,
+        Moved,
+        Stored,
+        Tested,
+    )
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
 
@@ -112,6 +123,7 @@ class HardcodedAccelerator(Rule):
     def __init__(self) -> None:
         self._definitions: dict[Scope, Definition] = {}
         self._begun = Definitions()
+        self._for_models = ChosenForModels()
         self._elsewhere: set[int] = set()
         """Literals that stand at the top level or in a comparison."""
         self._strings: dict[int, DeviceNamed] = {}
@@ -184,7 +196,12 @@ class HardcodedAccelerator(Rule):
                 self._in(event.scope).places.append(place)
         return ()
 
+    def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
+        self._for_models.called(event)
+        return ()
+
     def moved(self, event: Moved) -> Iterable[Draft]:
+        self._for_models.moved(event)
         named = self._strings.pop(id(event.node), None)
         if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
             return ()
@@ -212,12 +229,15 @@ class HardcodedAccelerator(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        told = set()
         for definition in self._definitions.values():
             for place in definition.places:
                 if id(place.node) not in self._elsewhere and not _is_contract(place.scope):
                     draft = draft_of(self._begun, definition, place)
                     if draft is not None:
+                        told.add(id(draft.node))
                         yield draft
+        yield from self._for_models.finish(frozenset(told))
 
 
 def _is_a_tensor(value: Value) -> bool:

@@ -10,6 +10,9 @@ A function that goes into dicts, lists and nested objects by calling itself has 
 leaves it out puts these parts where the default says. The same holds of `use_cuda` and its kin, and of a method that
 does nothing but call another one that takes a device.
 
+A function that reads a file to the device, and gives back a module that it made on the CPU, has to move the module:
+`load_state_dict` copies.
+
 ## Why is this bad
 
 The caller says where the result should be and gets it somewhere else. Nothing raises in the function itself; what the
@@ -72,6 +75,7 @@ from devlint.drafts.changes import Replace, with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Self
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import is_bare
 from devlint.source.role import Role
@@ -83,7 +87,9 @@ if TYPE_CHECKING:
         Moved,
         ParameterIgnored,
         ParameterLeftOut,
+        ParameterOnlyMaps,
         RequestDropped,
+        Stored,
     )
     from devlint.placement.domain.scope import Scope
 
@@ -98,6 +104,8 @@ class UnusedDeviceParameter(Rule):
         self._left_out: list[ParameterLeftOut] = []
         self._places: set[str] = set()
         """Definitions that decide where a tensor is."""
+        self._kept: dict[tuple[str, str], Stored] = {}
+        """By definition and attribute: the first device that it keeps on `self`."""
         self._clashing: set[str] = set()
         """Definitions where a tensor made without a device meets another."""
 
@@ -108,6 +116,18 @@ class UnusedDeviceParameter(Rule):
     def parameter_left_out(self, event: ParameterLeftOut) -> Iterable[Draft]:
         self._left_out.append(event)
         return ()
+
+    def parameter_only_maps(self, event: ParameterOnlyMaps) -> Iterable[Draft]:
+        in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
+        yield Draft(
+            node=event.node,
+            scope=event.scope,
+            message=f"`{event.name}` only says where the file is read: `load_state_dict` copies, and `{event.module}` "
+            "stays on the CPU, where it was made",
+            confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
+            trace=(DraftStep(event.parameter, event.scope, f"`{event.name}` comes in here"),),
+            repair=Repair(Applicability.SUGGESTION, f"move what is given back: `{event.module}.to({event.name})`"),
+        )
 
     def request_dropped(self, event: RequestDropped) -> Iterable[Draft]:
         import libcst as cst
@@ -142,6 +162,15 @@ class UnusedDeviceParameter(Rule):
             self._places.update(_with_those_around(event.scope))
         return ()
 
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        if (
+            isinstance(event.owner, Self)
+            and isinstance(event.value, (Constant, DeviceName))
+            and event.attribute is not None
+        ):
+            self._kept.setdefault((event.scope.qualname, event.attribute), event)
+        return ()
+
     def device_mismatch(self, event: DeviceMismatch) -> Iterable[Draft]:
         """A creation that clashes is DEV101's, and its repair uses the parameter (fixture `beside_a_clash`)."""
         for operand in (event.offending, event.other):
@@ -154,6 +183,10 @@ class UnusedDeviceParameter(Rule):
         delegated = {(event.scope.qualname, event.name) for event in self._left_out}
         for event in self._ignored:
             if event.scope.qualname in self._clashing or (event.scope.qualname, event.name) in delegated:
+                continue
+            kept = self._kept.get((event.scope.qualname, event.name)) if event.overwritten is None else None
+            if kept is not None:
+                yield _chosen_instead(event, kept)
                 continue
             yield Draft(
                 node=event.node,
@@ -186,6 +219,18 @@ class UnusedDeviceParameter(Rule):
         if event.scope.role in (Role.TEST, Role.BENCHMARK) or event.scope.qualname not in self._places:
             return Confidence.LOW
         return Confidence.MEDIUM
+
+
+def _chosen_instead(event: ParameterIgnored, kept: Stored) -> Draft:
+    """`self.device = torch.device("cuda")` in a constructor that never looks at its `device`."""
+    in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
+    return Draft(
+        node=kept.node,
+        scope=event.scope,
+        message=f"`{kept.target}` is chosen here, and `{event.name}` is never read: what the caller says has no effect",
+        confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
+        trace=(DraftStep(event.node, event.scope, f"`{event.name}` comes in here"),),
+    )
 
 
 def _with_those_around(scope: Scope) -> Iterator[str]:

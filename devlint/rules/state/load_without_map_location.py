@@ -223,7 +223,6 @@ class LoadWithoutMapLocation(Rule):
             doubtful = plain or told or not (id(event.node) in self._states or _names_state(event))
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
 
-
     def _is_explained(self, function: cst.FunctionDef, source: Argument) -> bool:
         return (
             _is_told_elsewhere(function, source)
