@@ -153,7 +153,7 @@ def call_module(
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
-    note_callers_module(interp, node, module, site)
+    note_callers_module(interp, node, module, module_node, site)
     if module.info is None and not module.type_name and not module.assumed:
         meet_moved_model(interp, node, module, site)
     if is_module_by_convention(module):

@@ -74,7 +74,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of, code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import DeviceName, Evidence, Function, Host, Tensor
+from devlint.placement.domain.abstract_values import DeviceName, Evidence, Function, Host, Opaque, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -281,9 +281,16 @@ def _chosen_here(event: HostRead) -> Device | None:
         if not isinstance(leaf, SameAs):
             continue
         of_module = leaf.symbol.anchor is Anchor.MODULE and event.scope.setting in (Setting.FORWARD, Setting.METHOD)
-        if of_module or is_device_by_name(leaf):
+        if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
             return leaf
     return None
+
+
+def _was_brought(value: Tensor | Opaque, device: Device) -> bool:
+    """`torch.tensor(rows).to(x.device)`: it came from the CPU, and was brought to what else is at hand."""
+    steps = tuple(value.provenance or ())
+    moved = next((n for n, step in enumerate(steps) if step.kind is StepKind.MOVED and step.device == device), None)
+    return moved is not None and any(step.device == CPU for step in steps[moved + 1 :])
 
 
 def _is_part_of_an_input(event: HostRead) -> bool:
