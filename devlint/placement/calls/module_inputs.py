@@ -10,7 +10,12 @@ import libcst as cst
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.declarations import evidence_names as names
 from devlint.placement.declarations.brought_over import is_brought_over
-from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, NAMED_MODULE
+from devlint.placement.declarations.evidence_conventions import (
+    CALLED_BY_MODULE,
+    CONVENTIONS,
+    NAMED_MODULE,
+    draws_from_a_loader,
+)
 from devlint.placement.domain.abstract_values import (
     Argument,
     Container,
@@ -31,6 +36,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     SameAs,
     Unknown,
+    batch_of,
     is_accelerator,
     is_device_by_name,
     is_given,
@@ -149,7 +155,8 @@ def note_callers_module(
         MismatchOperand(argument.keyword or "input", argument.value, argument.node)
         for position, argument in enumerate(site.arguments)
         if isinstance(argument.value, (Tensor, Opaque)) and not argument.star
-        if is_accelerator(argument.value.device) or (position == 0 and _is_made_on_cpu(argument))
+        if is_accelerator(argument.value.device)
+        or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
     )
     if apart and not brings_its_inputs(module, site):
         own = MismatchOperand("module", module, module_node)
@@ -161,6 +168,15 @@ def _is_made_on_cpu(argument: Argument) -> bool:
     value = argument.value
     on_cpu = isinstance(value, Tensor) and value.device == CPU and value.dim is not Dim.ZERO
     return on_cpu and not _is_length(argument)
+
+
+def _is_of_a_loader(value: Tensor | Opaque) -> bool:
+    """Whether a loader handed it out, and nothing else was done with it: another function may have moved it."""
+    batch = batch_of(value.device)
+    if batch is None or not draws_from_a_loader(batch.source):
+        return False
+    kinds = {step.kind for step in value.provenance or ()}
+    return kinds.isdisjoint({StepKind.COMPUTED, StepKind.MOVED, StepKind.RETURNED})
 
 
 def brings_its_inputs(model: Opaque | Module, site: CallSite) -> bool:

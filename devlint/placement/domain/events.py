@@ -246,7 +246,7 @@ class Called(Event):
 class CallersModuleCalled(Event):
     """A module that a caller handed in, and that was not moved since, was called with tensors that were placed here.
 
-    ``inputs`` are those on an accelerator, and the first one if it is on the CPU.
+    ``inputs`` are those on an accelerator, and the first one if it is on the CPU, or as a loader handed it out.
     """
 
     module: MismatchOperand
