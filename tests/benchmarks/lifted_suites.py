@@ -188,6 +188,7 @@ def row_of(suite: Suite, directory: Path, jobs: int, commits: Commits) -> list[s
 def prepared(suite: Suite, directory: Path, commits: Commits) -> Path:
     """The unpacked source archive, and an environment with the package itself installed; or the tree of a commit."""
     environment, archives = directory / "env", directory / "archives"
+    directory.mkdir(parents=True, exist_ok=True)
     if suite.repo:
         return whole_tree(commits, suite.repo, suite.version)
     if not environment.exists():
