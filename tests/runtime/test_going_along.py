@@ -1,4 +1,4 @@
-"""What goes to the device with a lifted call, and what does not: gradients of buffers, and what modules of Python keep."""
+"""What goes to the device with a lifted call: gradients of buffers do, what modules of Python keep does not."""
 
 from __future__ import annotations
 
