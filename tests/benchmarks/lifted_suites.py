@@ -212,6 +212,7 @@ def pip(*arguments: str) -> None:
 
 def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more: str) -> Outcome:
     results = directory / f"{name}.xml"
+    results.unlink(missing_ok=True)
     workers = ("-n", str(jobs)) if jobs > 1 else ()
     loaded = ("-p", "devlint.pytest_plugin") if "devlint" not in plugins() else ()
     # The environment of a suite from a repository is a virtual one, over the packages of this one.
