@@ -202,6 +202,65 @@ def test_everything_comes_back(pytester: pytest.Pytester) -> None:
     assert "not lifted: 1 x the program itself uses meta" in result.stdout.str()
 
 
+LIBRARY = """
+import torch
+
+
+def attribution(function, x, keep=None):
+    made = function(x)
+    kept = torch.zeros(4) if keep is None else keep(x)
+    return x * made + kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "found", "inconclusive"),
+    [
+        ("attribution(lambda x: torch.ones(4), X, keep=torch.zeros_like)", "no", True),
+        ("attribution(perturbed, X, keep=torch.zeros_like)", "no", True),
+        ("attribution(Model(), X, keep=torch.zeros_like)", "no", True),
+        # What the library makes is its own doing, whoever calls it.
+        ("attribution(torch.ones_like, X)", "1", False),
+        ("attribution(torch.ones_like, X, keep=lambda x: default_of(x))", "1", False),
+        # What only tests have to do with is told where it is.
+        ("Alone()(X)", "1", False),
+    ],
+)
+def test_what_a_test_hands_over_was_written_for_the_cpu(
+    pytester: pytest.Pytester, call: str, found: str, inconclusive: bool
+) -> None:
+    default = "\n\ndef default_of(x):\n    return torch.zeros(4)\n"
+    pytester.makepyfile(
+        library=LIBRARY + default,
+        test_it=f"""
+        import torch
+        from torch import nn
+        from library import attribution, default_of
+
+        X = torch.rand(3, 4)
+
+        def perturbed(x):
+            return (torch.rand(4) + 1).clone()
+
+        class Model(nn.Module):
+            def forward(self, x):
+                return torch.ones(4)
+
+        class Alone(nn.Module):
+            def forward(self, x):
+                return x + torch.ones(4)
+
+        def test_it():
+            {call}
+        """,
+    )
+    pytester.makeini("[pytest]\ndevlint_lift = library.attribution\n")
+    result = run(pytester, "--devlint", "--devlint-warn", "-s")
+    text = result.stdout.str()
+    assert f"{found} device-placement problem" in text
+    assert ("inconclusive: " in text) == inconclusive
+
+
 def test_tensors_from_elsewhere_are_no_findings(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_net="""

@@ -49,7 +49,7 @@ def report_on(sightings: Iterable[Sighting], root: Path, device: str, simulated:
     inconclusive = 0
     for sighting in sightings:
         run = _run(sighting.tests[0], device, simulated)
-        if _came_in_by_another_way(run, sighting.observation):
+        if _came_in_by_another_way(run, sighting.observation) or _made_by_tests(run, sighting.observation, root):
             inconclusive += 1
             continue
         for finding in _findings(run, sighting.observation, root):
@@ -91,6 +91,16 @@ def _came_in_by_another_way(run: Run, observation: Observation) -> bool:
     return is_echo(run, observation) or (stray.device == "cpu" and stray.born is None)
 
 
+def _made_by_tests(run: Run, observation: Observation, root: Path) -> bool:
+    """Whether tested code met what a test itself made: a function or a model that the test hands over was written for
+    the CPU, and where it would make its tensors elsewhere nobody knows. What is of tests alone is told."""
+    stray = stray_of(run, observation)
+    if stray is None or not any(_is_own(spot.path, root) for spot in observation.spots):
+        return False
+    places = [*(stray.births or (stray.born,)), stray.moved]
+    return stray.born is not None and all(_is_test(spot.path) for spot in places if spot is not None)
+
+
 def _findings(run: Run, observation: Observation, root: Path) -> list[Finding]:
     spots = [*observation.spots, *(operand.born for operand in observation.operands if operand.born)]
     own = {spot.path for spot in spots if _is_own(spot.path, root)}
@@ -102,4 +112,8 @@ def _findings(run: Run, observation: Observation, root: Path) -> list[Finding]:
 def _is_own(path: str, root: Path) -> bool:
     """Whether a file is the project's, and no test: what is tested may as well be installed elsewhere."""
     inside = Path(path).is_relative_to(root) and "site-packages" not in path
-    return inside and not any(fnmatch.fnmatch(os.path.basename(path), pattern) for pattern in TEST_FILES)
+    return inside and not _is_test(path)
+
+
+def _is_test(path: str) -> bool:
+    return any(fnmatch.fnmatch(os.path.basename(path), pattern) for pattern in TEST_FILES)

@@ -37,7 +37,7 @@ HERE = Path(__file__).parent / "example_scripts"
 CACHE = Path.home() / ".cache" / "devlint-benchmarks-run"
 NEEDS = (
     "gymnasium tyro tensorboard fire tqdm pandas scipy scikit-learn matplotlib pytorch-ignite skorch lightning "
-    "torchmetrics einops einx loguru trampoline boltons tabulate torch-einops-utils"
+    "torchmetrics einops einx loguru trampoline boltons tabulate torch-einops-utils numpydoc"
 )
 HEAD = ["script", "repository", "ran on", "seconds", "confirmed", "explained", "false"]
 

@@ -21,8 +21,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from commits import Commits
@@ -44,11 +45,13 @@ class Suite:
     """Where the suite comes from if not from an archive; ``version`` is the commit then."""
     path: tuple[str, ...] = (".",)
     """Directories that it is imported from, where it is not installed."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables that its tests ask for."""
 
 
 HEAD = [
     "suite", "tests passed", "lifted", "results that differ", "fail only lifted", "calls lifted", "not lifted",
-    "findings", "time",
+    "findings", "processor", "clock",
 ]  # fmt: skip
 _TABLE = Path(__file__).with_suffix(".jsonl")
 _OWN_PATH = os.environ.get("PYTHONPATH", "")
@@ -125,6 +128,8 @@ class Outcome:
     said: str
     seconds: float
     """Of the processor."""
+    clock: float
+    """By the clock, with the start of pytest and of its workers."""
 
     @property
     def passed(self) -> int:
@@ -176,12 +181,14 @@ def row_of(suite: Suite, directory: Path, jobs: int, commits: Commits) -> list[s
         str(refused),
         str(findings),
         f"{lifted.seconds / plain.seconds:.2f} x {plain.seconds:.0f} s",
+        f"{lifted.clock / plain.clock:.2f} x {plain.clock:.0f} s",
     ]
 
 
 def prepared(suite: Suite, directory: Path, commits: Commits) -> Path:
     """The unpacked source archive, and an environment with the package itself installed; or the tree of a commit."""
     environment, archives = directory / "env", directory / "archives"
+    directory.mkdir(parents=True, exist_ok=True)
     if suite.repo:
         return whole_tree(commits, suite.repo, suite.version)
     if not environment.exists():
@@ -205,22 +212,24 @@ def pip(*arguments: str) -> None:
 
 def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more: str) -> Outcome:
     results = directory / f"{name}.xml"
+    results.unlink(missing_ok=True)
     workers = ("-n", str(jobs)) if jobs > 1 else ()
     loaded = ("-p", "devlint.pytest_plugin") if "devlint" not in plugins() else ()
     # The environment of a suite from a repository is a virtual one, over the packages of this one.
     python = python_of(Project(suite.package, suite.needs), directory.parent / "envs") if suite.repo else sys.executable
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
     paths = [*(str(source / path) for path in suite.path if suite.repo), str(directory / "env"), _OWN_PATH]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    path = os.pathsep.join(filter(None, paths))
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(
         [*command, *loaded, *workers, *more, *suite.tests],
         cwd=source,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, **suite.environment, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    after, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - start
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     (directory / f"{name}.log").write_text(done.stdout + done.stderr)
     if not results.exists():
@@ -229,7 +238,7 @@ def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more
     for case in ET.parse(results).iter("testcase"):
         kinds = [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
         states[f"{case.get('classname')}.{case.get('name')}"] = kinds[0] if kinds else "passed"
-    return Outcome(states, done.stdout, seconds)
+    return Outcome(states, done.stdout, seconds, clock)
 
 
 def plugins() -> set[str]:

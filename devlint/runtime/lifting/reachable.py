@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
@@ -20,7 +20,8 @@ DEPTH = 12
 _MOST = 20_000
 """Objects that are looked into for one call."""
 
-FIXED = (str, bytes, int, float, complex, bool, type(None), type, torch.device, torch.dtype)
+FIXED = (str, bytes, int, float, complex, bool, type(None), type, ModuleType, torch.device, torch.dtype)
+"""What nobody hands over with tensors in it: a module of Python that an object remembers is everybody's."""
 _MOVERS = ("_apply", "to", "cuda")
 _DEVICE_NAMES = frozenset(("device", "_device"))
 _OF_TORCH = frozenset(vars(nn.Module()))
@@ -68,12 +69,13 @@ def objects_in(value: Any) -> Iterator[Any]:
 
 
 def of_module(module: nn.Module) -> Iterator[torch.Tensor]:
-    """What ``Module.to`` moves: parameters, buffers, gradients - and what overridden ``_apply`` and ``to`` may move."""
-    yield from module.parameters()
-    yield from module.buffers()
-    for parameter in module.parameters():
-        if parameter.grad is not None:
-            yield parameter.grad
+    """What ``Module.to`` moves: parameters, buffers, gradients - and what overridden ``_apply`` and ``to`` may move.
+
+    The gradient of a buffer does not move, but whoever put it there did so where the buffer was.
+    """
+    own = [*module.parameters(), *module.buffers()]
+    yield from own
+    yield from (each.grad for each in own if each.is_leaf and each.grad is not None)
     for part in module.modules():
         if moves_by_itself(part):
             yield from (tensor for _, tensor in kept_plainly(part))
@@ -129,7 +131,7 @@ def moves_by_itself(module: nn.Module) -> bool:
 def kept_plainly(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Plain tensors that a module itself holds, with the attribute's name, also in lists and dicts."""
     for name, value in vars(module).items():
-        if name in ("_parameters", "_buffers", "_modules") or isinstance(value, (*FIXED, nn.Module)):
+        if name in _OF_TORCH or isinstance(value, (*FIXED, nn.Module)):
             continue
         if isinstance(value, torch.Tensor):
             yield name, value

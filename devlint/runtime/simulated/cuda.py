@@ -7,7 +7,8 @@ listed here raises `NotSimulated` with its name, and `hasattr` says no to it.
 from __future__ import annotations
 
 import sys
-from types import SimpleNamespace
+from functools import lru_cache
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -47,18 +48,28 @@ def install(machine: Machine, patches: Patches) -> None:
 
 def _replace_c_functions(machine: Machine, patches: Patches) -> None:
     """In a CUDA build the functions exist, and `torch.cuda`'s modules hold some under their own names."""
-    answers = _c_functions(machine)
-    for name in dir(torch._C):
-        if name.startswith(_PREFIXES) and name not in answers and isinstance(vars(torch._C).get(name), _Builtin):
-            answers[name] = _refused(name)
-    held = [vars(module) for name, module in list(sys.modules.items()) if name.startswith("torch.cuda")]
+    answers = {**_refusals(), **_c_functions(machine)}
+    imported = _modules_of_cuda(len(sys.modules))
     for name, answer in answers.items():
         true = vars(torch._C).get(name)
-        for names in held:
-            if true is not None and names.get(name) is true:
-                patches.set(sys.modules[names["__name__"]], name, answer)
+        for module in imported if true is not None else ():
+            if vars(module).get(name) is true:
+                patches.set(module, name, answer)
         patches.set(torch._C, name, answer)
     patches.set(torch._C, "__getattr__", _missing)
+
+
+@lru_cache(maxsize=1)
+def _refusals() -> dict[str, Any]:
+    """For all that this build has of CUDA: a machine is made for every call that a test makes, and asks once."""
+    names = [name for name in dir(torch._C) if name.startswith(_PREFIXES)]
+    return {name: _refused(name) for name in names if isinstance(vars(torch._C).get(name), _Builtin)}
+
+
+@lru_cache(maxsize=1)
+def _modules_of_cuda(imported: int) -> list[ModuleType]:
+    """Looked for again when as many modules as these are imported now."""
+    return [module for name, module in list(sys.modules.items()) if name.startswith("torch.cuda")]
 
 
 def _refused(name: str) -> Any:

@@ -6,6 +6,7 @@ Every simulated device draws from the default CPU generator, so that a run has t
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -77,16 +78,40 @@ def _restored(place: str, state: torch.Tensor) -> Any:
 def _rebind(patches: Patches, name: str, before: Any, after: Any) -> None:
     """Replace a name in torch and wherever else it was imported under the same name."""
     patches.set(torch, name, after)
-    for module in list(sys.modules.values()):
-        names = getattr(module, "__dict__", {})
-        owner = str(names.get("__name__", ""))
-        if names.get(name) is before and owner.partition(".")[0] not in ("torch", "devlint"):
-            patches.set(module, name, after)
-    patches.call(lambda: _put_back(name, before, after))
+    imported = len(sys.modules)
+    for module in _holders.of(name, before):
+        patches.set(module, name, after)
+    patches.call(lambda: _put_back(name, before, after, imported))
 
 
-def _put_back(name: str, before: Any, after: Any) -> None:
+class _Holders:
+    """The modules that have a class of PyTorch under its name: looked for again only when something was imported, as
+    there are thousands of modules and a machine is made for every call that a test makes."""
+
+    def __init__(self) -> None:
+        self._imported = 0
+        self._found: list[ModuleType] = []
+
+    def of(self, name: str, value: Any) -> list[ModuleType]:
+        if self._imported != len(sys.modules):
+            self._imported = len(sys.modules)
+            self._found = [module for module in list(sys.modules.values()) if _holds(module, name, value)]
+        return [module for module in self._found if vars(module).get(name) is value]
+
+
+_holders = _Holders()
+
+
+def _holds(module: ModuleType, name: str, value: Any) -> bool:
+    names = getattr(module, "__dict__", {})
+    owner = str(names.get("__name__", ""))
+    return names.get(name) is value and owner.partition(".")[0] not in ("torch", "devlint")
+
+
+def _put_back(name: str, before: Any, after: Any, imported: int) -> None:
     """Modules imported during the run hold the stand-in."""
+    if len(sys.modules) == imported:
+        return
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", {})
         if names.get(name) is after:

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 class _Small(nn.Module):
     def __init__(self, num_classes: int = 1000) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(3, 16, 3, stride=2, padding=1, bias=False)
+        self.conv1 = nn.Conv2d(3, 64, 3, stride=2, padding=1, bias=False)
         self.avgpool = nn.AdaptiveAvgPool2d(1)
-        self.fc = nn.Linear(16, num_classes)
+        self.fc = nn.Linear(64, num_classes)
 
     def forward(self, pictures: Tensor) -> Tensor:
         out: Tensor = self.fc(self.avgpool(self.conv1(pictures).relu()).flatten(1))
