@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.module_wrappers import WRAPPERS
+from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.declarations import evidence_names as names
-from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import (
     CALLED_BY_MODULE,
     CONVENTIONS,
@@ -158,7 +158,7 @@ def note_callers_module(
         if is_accelerator(argument.value.device)
         or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
     )
-    if apart and not brings_its_inputs(module, site):
+    if apart and not brings_its_inputs(interp, module, site):
         own = MismatchOperand("module", module, module_node)
         interp.emit(CallersModuleCalled(node, interp.scope, own, apart, interp.arms))
 
@@ -179,7 +179,7 @@ def _is_of_a_loader(value: Tensor | Opaque) -> bool:
     return kinds.isdisjoint({StepKind.COMPUTED, StepKind.MOVED, StepKind.RETURNED})
 
 
-def brings_its_inputs(model: Opaque | Module, site: CallSite) -> bool:
+def brings_its_inputs(interp: Interpreter, model: Opaque | Module, site: CallSite) -> bool:
     """Whether the ``forward`` of a model moves what it is called with itself."""
     if isinstance(model, Module) and WRAPPERS.get(model.type_name) == "scatters":
         return True
@@ -187,7 +187,8 @@ def brings_its_inputs(model: Opaque | Module, site: CallSite) -> bool:
     if forward is None:
         return False
     names = [parameter.name.value for parameter in parameters_of(forward.node)[1:]]
-    return any(is_brought_over(forward.node, name) for name in names[: max(1, len(site.arguments))])
+    given = names[: max(1, len(site.arguments))]
+    return any(is_moved_on_arrival(interp.program, forward, name) for name in given)
 
 
 def meet_module(

@@ -23,7 +23,7 @@ def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Modu
     """``model(x)`` after ``model.to(d)``, where ``x`` came with a batch and was not moved."""
     if interp.in_cpu_world or not was_moved(model) or model.device in (CPU, UNKNOWN):
         return
-    if brings_its_inputs(model, site):
+    if brings_its_inputs(interp, model, site):
         return
     left = next(_left_behind(interp, model.device, site), None)
     if left is None:

@@ -74,6 +74,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of, code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_conventions import names_a_loader
 from devlint.placement.domain.abstract_values import DeviceName, Evidence, Function, Host, Opaque, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
@@ -84,6 +85,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     Known,
     SameAs,
+    batch_of,
     describe,
     guards_of,
     is_accelerator,
@@ -308,6 +310,8 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
 
     if event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST or event.reader != METHOD:
         return False
+    if _is_as_a_loader_gave_it(event.value):
+        return False
     node = event.expression
     while True:
         match node:
@@ -319,6 +323,14 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
                 node = value
             case _:
                 return False
+
+
+def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
+    """Whether it came with a batch, nobody moved it, and no model was run on it: it is on the CPU, graph or not."""
+    batch = batch_of(value.device)
+    if batch is None or not names_a_loader(batch.source):
+        return False
+    return value.provenance is None or value.provenance.find(StepKind.COMPUTED, StepKind.MOVED) is None
 
 
 def _confidence_in_tensor(event: HostRead) -> Confidence:
