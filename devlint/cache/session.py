@@ -16,7 +16,7 @@ from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
 from devlint.cache.reading import BROKEN
 from devlint.cache.rows import read_report, report_row
-from devlint.cache.table import DependencyTable, Table
+from devlint.cache.table import DependencyTable, Search, Table
 from devlint.cache.verification import Verifier
 from devlint.cache.version import version
 from devlint.pipeline.path_symbols import absolute, relative
@@ -25,6 +25,7 @@ from devlint.pipeline.task import FileReport, FileTask, Gate, Record
 from devlint.source.decoding import content_digest
 from devlint.source.project import identity_root
 from devlint.source.tree import EarlierTree, WorkingTree
+from devlint.source.word_search import has_word
 
 
 def opened(directory: Path, cwd: Path) -> Session | None:
@@ -142,14 +143,15 @@ class Session:
             if (number := known.files.find(name)) is not None
         }
         stale = known.stale(changed)
+        ends = known.other_ends(altered, lambda name, word: has_word(self._absolute(name), word))
         before = list(known.sizes)
         for number, now in changed.items():
             known.sizes[number] = now.size if now is not None else 0
         for name in list(self._table.entries):
-            dependencies, exact, limit, searched = known.of[name]
+            dependencies, exact, limit, searches = known.of[name]
             sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
             outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
-            if searched or outdated or not fits(sizes, limit):
+            if outdated or not ends.isdisjoint(searches) or not fits(sizes, limit):
                 del self._table.entries[name]
                 del known.of[name]
 
@@ -177,7 +179,7 @@ class Session:
         verifier.queried.probed |= record.dependencies.probed
         for directory in record.dependencies.rooted:
             verifier.root(directory)
-        verifier.queried.used_inside.update(record.dependencies.used_inside)
+        verifier.queried.mentions.update(record.dependencies.mentions)
         if self._contents.file(task.path) == record.digest:
             self._keep(task, self._name(task.path), key, entry, record)
 
@@ -202,10 +204,17 @@ class Session:
             for n, (file, _) in zip(numbers, entry.parsed, strict=True)
             if file in entry.exact
         ]
-        known.of[name] = (numbers, exact, entry.character_limit, bool(entry.used_inside))
+        searches = [known.searches.number(self._search(task.base, *row)) for row in entry.mentions]
+        known.of[name] = (numbers, exact, entry.character_limit, searches)
         result: Any = 0 if entry.is_empty else [self._gate(task.gate), task.identity, report_row(report)]
         self._table.entries[name] = (key, result)
         return with_display_paths(report, task)
+
+    def _search(self, base: str, file: str, word: str, mention: str) -> Search:
+        """A search of an entry as the table has it, with where it ends today if that was verified."""
+        path, found = absolute(file, base), absolute(mention, base) if mention else ""
+        found = self._verification().queried.mentions.get((path, word), found)
+        return Search(self._name(path), word, self._name(found) if found else "")
 
     # -- a comparison -----------------------------------------------------------------------------------------------
 
@@ -251,8 +260,11 @@ class Session:
         )
         queried = self._verification().queried
         probed = {existing(directory) for directory in queried.probed}
-        for package in {self._package_of(file) for file, _ in queried.used_inside}:
+        for package in {self._package_of(file) for file, _ in queried.mentions}:
             wanted.update(python_files(package, probed.add))
+        searched = {known.searches.all[n].file for entry in known.of.values() for n in entry[3]}
+        packages = tuple({self._package_of(self._absolute(name)) + os.sep for name in searched})
+        wanted.update(path for name in table.files if (path := self._absolute(name)).startswith(packages))
         rows: dict[str, list[Any]] = {}
         for path in sorted(wanted):
             name = self._name(path)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from devlint.cache.place import write
 from devlint.cache.reading import parsed, read_sealed, sealed
 from devlint.source.dependencies import RecordedFile
+from devlint.source.word_search import ends_alike
 
 if TYPE_CHECKING:
     from devlint.source.part_fingerprints import PartFingerprints
@@ -76,6 +77,14 @@ class FileDependency(NamedTuple):
     """Of these parts."""
 
 
+class Search(NamedTuple):
+    """A search of the package of a file for a word, as :attr:`devlint.source.dependencies.Dependencies.mentions`."""
+
+    file: str
+    word: str
+    mention: str
+
+
 class DependencyTable:
     """The dependencies of each entry. Equal ones are kept once, and so are equal sets of parts."""
 
@@ -85,15 +94,17 @@ class DependencyTable:
         self.dependencies = _Numbered[FileDependency]()
         self.sizes: list[int] = []
         """Of the files, in characters."""
-        self.of: dict[str, tuple[list[int], list[int], int, bool]] = {}
+        self.searches = _Numbered[Search]()
+        self.of: dict[str, tuple[list[int], list[int], int, list[int]]] = {}
         """For each entry: the numbers of its dependencies; its files of which every byte counts; its limit of
-        characters; and whether it searched for a word, which only the packs can verify."""
+        characters; and the numbers of its searches for words."""
         if read is not None:
             names = list(read["words"])
             self.files = _Numbered(read["files"])
             self.sizes = list(read["sizes"])
             self.parts = _Numbered(tuple(names[number] for number in numbers) for numbers in read["parts"])
             self.dependencies = _Numbered(FileDependency(*row) for row in read["dependencies"])
+            self.searches = _Numbered(Search(*row) for row in read["searches"])
             self.of = {name: tuple(row) for name, row in read["of"].items()}
 
     def add(self, name: str, state: RecordedFile, size: int) -> int:
@@ -111,6 +122,14 @@ class DependencyTable:
             if one.file in changed and not self.holds(one, changed[one.file])
         }
 
+    def other_ends(self, changed: Collection[str], now: Callable[[str, str], bool]) -> set[int]:
+        """The searches that may end otherwise after changes in these files; ``now`` tells whether one has a word."""
+        return {
+            number
+            for number, one in enumerate(self.searches.all)
+            if not ends_alike(one.mention, one.file, one.word, changed, now)
+        }
+
     def holds(self, recorded: FileDependency, now: PartFingerprints | None) -> bool:
         """Whether the parts that a dependency is on have the recorded fingerprint."""
         fingerprint = recorded.fingerprint
@@ -124,22 +143,30 @@ class DependencyTable:
         """All that an entry still refers to, as JSON has it."""
         files, words = _Numbered[str](), _Numbered[str]()
         parts, dependencies = _Numbered[tuple[int, ...]](), _Numbered[FileDependency]()
+        searches = _Numbered[Search]()
         again: dict[int, int] = {}
         for number in sorted({number for row in self.of.values() for number in row[0]}):
             file, read, fingerprint = self.dependencies.all[number]
             those = tuple(words.number(part) for part in self.parts.all[read])
             row = FileDependency(files.number(self.files.all[file]), parts.number(those), fingerprint)
             again[number] = dependencies.number(row)
+        of = {
+            name: (
+                [again[n] for n in numbers],
+                [files.number(self.files.all[n]) for n in exact],
+                limit,
+                [searches.number(self.searches.all[n]) for n in ends],
+            )
+            for name, (numbers, exact, limit, ends) in self.of.items()
+        }
         return {
             "files": files.all,
             "sizes": [self.sizes[self.files.number(name)] for name in files.all],
             "words": words.all,
             "parts": parts.all,
             "dependencies": dependencies.all,
-            "of": {
-                name: ([again[n] for n in numbers], [files.number(self.files.all[n]) for n in exact], budget, others)
-                for name, (numbers, exact, budget, others) in self.of.items()
-            },
+            "searches": searches.all,
+            "of": of,
         }
 
 

@@ -43,8 +43,9 @@ class Dependencies:
     """The directory of an importing file and a module's name: the file or directory that is imported, if any."""
     packages: dict[str, bool] = field(default_factory=dict)
     """Located modules: whether it is a directory without ``__init__``."""
-    used_inside: dict[tuple[str, str], bool] = field(default_factory=dict)
-    """A file and a word: whether no other file of its package has it."""
+    mentions: dict[tuple[str, str], str] = field(default_factory=dict)
+    """A file and a word: another file of its package that has it; empty if none has, the file itself if it is in no
+    package."""
     probed: set[str] = field(default_factory=set)
     """The directories in which a path was looked up by its name."""
     rooted: set[str] = field(default_factory=set)
