@@ -16,13 +16,15 @@ from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
 from devlint.cache.reading import BROKEN
 from devlint.cache.rows import read_report, report_row
-from devlint.cache.table import DependencyTable, Search, Table
+from devlint.cache.table import DependencyTable, EntryDependencies, Search, Table
 from devlint.cache.verification import Verifier
 from devlint.cache.version import version
+from devlint.pipeline.deep_stack import no_collection
 from devlint.pipeline.path_symbols import absolute, relative
 from devlint.pipeline.stages.display_paths import with_display_paths
 from devlint.pipeline.task import FileReport, FileTask, Gate, Record
 from devlint.source.decoding import content_digest
+from devlint.source.dependencies import RecordedFile
 from devlint.source.project import identity_root
 from devlint.source.tree import EarlierTree, WorkingTree
 from devlint.source.word_search import has_word
@@ -49,12 +51,20 @@ class Session:
         self._gates: dict[int, tuple[Gate, str]] = {}
         self._changed = False
         """Whether the table is no longer what is on disk."""
+        self._stale: set[int] = set()
+        """Dependencies that do not hold any more."""
+        self._dropped: dict[str, EntryDependencies] = {}
+        """Those of the entries that were taken out for it."""
         self._earlier: tuple[EarlierTree, EarlierResults] | None = None
 
     # -- what is known ----------------------------------------------------------------------------------------------
 
     def known(self, tasks: list[FileTask]) -> tuple[list[FileReport], list[FileTask]]:
         """The reports on the files whose analysis is known, and the tasks that are left."""
+        with no_collection:
+            return self._known(tasks)
+
+    def _known(self, tasks: list[FileTask]) -> tuple[list[FileReport], list[FileTask]]:
         try:
             self._refresh()
         except BROKEN:
@@ -63,7 +73,22 @@ class Session:
         if unknown:
             # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
             self._known_dependencies()
-        return reports, unknown
+        return reports, [replace(task, known=self._states(self._name(task.path))) for task in unknown]
+
+    def _states(self, name: str) -> dict[str, RecordedFile]:
+        """What the last entry of a file depends on, as far as it holds: paths with the parts that were read."""
+        try:
+            return self._states_of(self._known_dependencies(), name)
+        except BROKEN:
+            return {}
+
+    def _states_of(self, known: DependencyTable, name: str) -> dict[str, RecordedFile]:
+        found: dict[str, RecordedFile] = {}
+        for number in set((known.of.get(name) or self._dropped.get(name) or ([],))[0]) - self._stale:
+            file, parts, fingerprint = known.dependencies.all[number]
+            path = self._absolute(known.files.all[file])
+            found[path] = RecordedFile(self._contents.file(path), "", 0, known.parts.all[parts], fingerprint)
+        return found
 
     def _report(self, task: FileTask) -> FileReport | None:
         if task.data is not None:
@@ -130,7 +155,7 @@ class Session:
     def _forget(self) -> None:
         """Let the packs speak alone; the stamps of files are true whatever has moved."""
         self._table.directories, self._table.markers, self._table.entries = {}, {}, {}
-        self._dependencies = DependencyTable(None)
+        self._dependencies, self._dropped = DependencyTable(None), {}
         self._changed = True
 
     def _drop(self, altered: dict[str, str]) -> None:
@@ -142,7 +167,7 @@ class Session:
             for name, now in altered.items()
             if (number := known.files.find(name)) is not None
         }
-        stale = known.stale(changed)
+        stale = self._stale = known.stale(changed)
         ends = known.other_ends(altered, lambda name, word: has_word(self._absolute(name), word))
         before = list(known.sizes)
         for number, now in changed.items():
@@ -153,7 +178,7 @@ class Session:
             outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
             if outdated or not ends.isdisjoint(searches) or not fits(sizes, limit):
                 del self._table.entries[name]
-                del known.of[name]
+                self._dropped[name] = known.of.pop(name)
 
     # -- what is learnt ---------------------------------------------------------------------------------------------
 
@@ -235,7 +260,8 @@ class Session:
     def close(self) -> None:
         """Write what has changed. What cannot be written is computed again another time."""
         try:
-            self._save()
+            with no_collection:
+                self._save()
         except OSError:
             return
         except BROKEN:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing", bound=Hashable)
 
+MOST_USED = 0.75
+"""The share of its dependencies that a table has to use, or else it is written without the others."""
+
 FileRow = list[Any]
 """Digest and stamp."""
 
@@ -85,6 +88,9 @@ class Search(NamedTuple):
     mention: str
 
 
+EntryDependencies = tuple[list[int], list[int], int, list[int]]
+
+
 class DependencyTable:
     """The dependencies of each entry. Equal ones are kept once, and so are equal sets of parts."""
 
@@ -95,7 +101,7 @@ class DependencyTable:
         self.sizes: list[int] = []
         """Of the files, in characters."""
         self.searches = _Numbered[Search]()
-        self.of: dict[str, tuple[list[int], list[int], int, list[int]]] = {}
+        self.of: dict[str, EntryDependencies] = {}
         """For each entry: the numbers of its dependencies; its files of which every byte counts; its limit of
         characters; and the numbers of its searches for words."""
         if read is not None:
@@ -140,33 +146,38 @@ class DependencyTable:
         return [self.dependencies.all[number].file for number in self.of[entry][0]]
 
     def written(self) -> dict[str, Any]:
-        """All that an entry still refers to, as JSON has it."""
-        files, words = _Numbered[str](), _Numbered[str]()
-        parts, dependencies = _Numbered[tuple[int, ...]](), _Numbered[FileDependency]()
-        searches = _Numbered[Search]()
-        again: dict[int, int] = {}
-        for number in sorted({number for row in self.of.values() for number in row[0]}):
-            file, read, fingerprint = self.dependencies.all[number]
-            those = tuple(words.number(part) for part in self.parts.all[read])
-            row = FileDependency(files.number(self.files.all[file]), parts.number(those), fingerprint)
-            again[number] = dependencies.number(row)
-        of = {
+        """What entries refer to, as JSON has it, with little else."""
+        used = {number for row in self.of.values() for number in row[0]}
+        return (self if len(used) >= MOST_USED * len(self.dependencies.all) else self._of_these(used))._written()
+
+    def _of_these(self, used: set[int]) -> DependencyTable:
+        """The same table with the dependencies of these numbers alone."""
+        table, again = DependencyTable(None), dict[int, int]()
+        for number in sorted(used):
+            file, parts, fingerprint = self.dependencies.all[number]
+            state = RecordedFile("", parts=self.parts.all[parts], fingerprint=fingerprint)
+            again[number] = table.add(self.files.all[file], state, self.sizes[file])
+        table.of = {
             name: (
                 [again[n] for n in numbers],
-                [files.number(self.files.all[n]) for n in exact],
+                [table.files.number(self.files.all[n]) for n in exact],
                 limit,
-                [searches.number(self.searches.all[n]) for n in ends],
+                [table.searches.number(self.searches.all[n]) for n in searches],
             )
-            for name, (numbers, exact, limit, ends) in self.of.items()
+            for name, (numbers, exact, limit, searches) in self.of.items()
         }
+        return table
+
+    def _written(self) -> dict[str, Any]:
+        words = _Numbered[str]()
         return {
-            "files": files.all,
-            "sizes": [self.sizes[self.files.number(name)] for name in files.all],
+            "files": self.files.all,
+            "sizes": self.sizes,
+            "parts": [[words.number(part) for part in parts] for parts in self.parts.all],
             "words": words.all,
-            "parts": parts.all,
-            "dependencies": dependencies.all,
-            "searches": searches.all,
-            "of": of,
+            "dependencies": self.dependencies.all,
+            "searches": self.searches.all,
+            "of": self.of,
         }
 
 

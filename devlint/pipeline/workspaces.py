@@ -120,6 +120,7 @@ def _workspace(
     # No other world is left that would use them.
     library.trim()
     with_layout.trim()
+    library.defers = with_layout.defers = bool(task.known)
     files = ProjectFiles(library, name, task.src, memo.note, with_layout, with_findings)
     return Workspace(files, memo)
 

@@ -15,7 +15,7 @@ from devlint.source.word_search import has_word, mention_elsewhere
 
 if TYPE_CHECKING:
     from devlint.source.dependencies import RecordedFile
-    from devlint.source.part_fingerprints import PartFingerprints
+    from devlint.source.part_fingerprints import Fingerprints
 
 
 class ProjectFiles(Generic[Index]):
@@ -42,7 +42,7 @@ class ProjectFiles(Generic[Index]):
         self._name = name
         self._configured = configured
         self._note = note
-        self._states: dict[Path, tuple[RecordedFile, PartFingerprints | None]] = {}
+        self._states: dict[Path, tuple[RecordedFile, Fingerprints | None]] = {}
         self._finders: dict[Path, ModuleFinder] = {}
         self._rooted: set[str] = set()
         self.watched = False

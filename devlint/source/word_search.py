@@ -8,27 +8,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from devlint.source.tree import WORKING_TREE, Tree
 
 SEARCHED = (".py", ".pyi")
 
 _REMEMBERED = 20_000
-"""Searches whose ends a process keeps."""
+"""Searches of one tree whose ends a process keeps."""
 
-_ends: dict[tuple[Path, Path, str, Tree], str] = {}
+_ends: WeakKeyDictionary[Tree, dict[tuple[Path, Path, str], str]] = WeakKeyDictionary()
 
 
 def mention_elsewhere(package: Path, file: Path, name: str, tree: Tree = WORKING_TREE) -> str:
     """Another file of the package that has the word ``name`` anywhere in its text; empty if none has."""
-    key = (package, file, name, tree)
-    found = _ends.get(key)
-    if found is None:
-        if len(_ends) >= _REMEMBERED:
-            _ends.clear()
+    ends, key = _ends.setdefault(tree, {}), (package, file, name)
+    if key not in ends:
+        if len(ends) >= _REMEMBERED:
+            ends.clear()
         others = (path for path in tree.files_under(str(package)) if path.endswith(SEARCHED) and path != str(file))
-        found = _ends[key] = next((path for path in others if has_word(path, name, tree)), "")
-    return found
+        ends[key] = next((path for path in others if has_word(path, name, tree)), "")
+    return ends[key]
 
 
 def forget_searches(tree: Tree, changed: Collection[str]) -> None:
@@ -37,10 +37,10 @@ def forget_searches(tree: Tree, changed: Collection[str]) -> None:
     def now(path: str, name: str) -> bool:
         return has_word(path, name, tree)
 
-    for key, mention in list(_ends.items()):
-        _, file, name, of = key
-        if of is tree and not ends_alike(mention, str(file), name, changed, now):
-            del _ends[key]
+    ends = _ends.setdefault(tree, {})
+    for key, mention in list(ends.items()):
+        if not ends_alike(mention, str(key[1]), key[2], changed, now):
+            del ends[key]
 
 
 def ends_alike(mention: str, file: str, name: str, changed: Collection[str], now: Callable[[str, str], bool]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -41,7 +42,7 @@ def searched(project: Project, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return original(self, directory)
 
     monkeypatch.setattr(WorkingTree, "files_under", watched)
-    monkeypatch.setattr(devlint.source.word_search, "_ends", {})
+    monkeypatch.setattr(devlint.source.word_search, "_ends", WeakKeyDictionary())
     return walked
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,11 @@ def test_a_search_ends_alike_unless_a_changed_file_says_otherwise(
     mention: str, changed: set[str], has: bool, alike: bool
 ) -> None:
     assert ends_alike(mention, "file.py", "word", changed, lambda path, word: has) is alike
+
+
+def test_searches_of_a_tree_that_is_gone_are_forgotten_with_it(package: Path) -> None:
+    tree = WorkingTree()
+    mention_elsewhere(package, package / "inner" / "ops.py", "shared", tree)
+    gone = weakref.ref(tree)
+    del tree
+    assert gone() is None
