@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from devlint.source.tree import WORKING_TREE
+from devlint.source.word_search import SEARCHED
 
 DISTRUSTED_NS = 2_000_000_000
 """A file that is younger may change again without its times showing it."""
@@ -53,7 +54,7 @@ class Contents:
         return self._stamps.get(path, ())
 
     def directory(self, path: str, stamp: Stamp = (), names: str = "") -> tuple[str, Stamp]:
-        """A digest of the names in a directory that an import could mean, and the stamp that stands for it.
+        """A digest of the names in a directory that an analysis could read, and the stamp that stands for it.
 
         The digest is empty while that cannot be told: the directory has changed since the run began.
         """
@@ -85,17 +86,16 @@ def python_files(directory: str, note: Callable[[str], object]) -> Iterable[str]
     """Every Python file under a directory; each directory in it is noted."""
     for parent, _, names in os.walk(directory):
         note(parent)
-        yield from (os.path.join(parent, name) for name in names if name.endswith((".py", ".pyi")))
+        yield from (os.path.join(parent, name) for name in names if name.endswith(SEARCHED))
 
 
 def _is_settled(times: Iterable[int]) -> bool:
     return time.time_ns() - max(times) > DISTRUSTED_NS
 
 
-def _may_be_imported(name: str) -> bool:
-    stem, dot, suffix = name.partition(".")
-    module = suffix in ("py", "pyi") if dot else stem != "__pycache__"
-    return name in MARKERS or (module and stem.isidentifier())
+def _may_be_read(name: str) -> bool:
+    """Whether an import could mean it, or a search of a package for a word would read it."""
+    return name in MARKERS or name.endswith(SEARCHED) or (name.isidentifier() and name != "__pycache__")
 
 
 def _names_in(directory: str) -> str:
@@ -103,7 +103,7 @@ def _names_in(directory: str) -> str:
     try:
         with os.scandir(directory) as entries:
             for entry in entries:
-                if _may_be_imported(entry.name):
+                if _may_be_read(entry.name):
                     # Behind a link is what its directory does not tell.
                     kind = f"{entry.is_dir()}{entry.is_file()}" if entry.is_symlink() else f"{entry.is_dir()}"
                     found.append(f"{entry.name}\0{kind}")

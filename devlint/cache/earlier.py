@@ -15,6 +15,7 @@ from devlint.pipeline.stages.display_paths import with_display_paths
 from devlint.pipeline.task import FileReport, FileTask
 from devlint.source.decoding import content_digest
 from devlint.source.tree import EarlierTree
+from devlint.source.word_search import has_word
 
 if TYPE_CHECKING:
     from devlint.source.part_fingerprints import PartFingerprints
@@ -50,6 +51,8 @@ class EarlierResults:
         self._verifier = Verifier(self._contents, tree)
         self._numbered = 0
         self._changed: dict[int, PartFingerprints | None] = {}
+        self._searched = 0
+        self._ends: set[int] = set()
         self._dependencies: dict[int, bool] = {}
         """Those of the table on changed files: whether they held."""
 
@@ -67,15 +70,23 @@ class EarlierResults:
         """Whether an entry that holds now may be another one there. ``name`` makes the table's names of paths."""
         if self._tree.has_other_files or entry not in known.of:
             return True  # what an import means may be another file: the packs are asked
-        dependencies, exact, limit, searched = known.of[entry]
+        dependencies, exact, limit, searches = known.of[entry]
         changed = self._changed_files(known, name)
-        if searched or not changed.keys().isdisjoint(exact):
+        if not changed.keys().isdisjoint(exact) or not self._other_ends(known, name).isdisjoint(searches):
             return True
         if not all(self._holds(known, number, changed) for number in dependencies):
             return True
         files = known.files_of(entry)
         then = (found.size if (found := changed.get(file)) is not None else known.sizes[file] for file in files)
         return not fits(zip((known.sizes[file] for file in files), then, strict=True), limit)
+
+    def _other_ends(self, known: DependencyTable, name: Callable[[str], str]) -> set[int]:
+        """The searches that may have ended otherwise then."""
+        if self._searched != len(known.searches.all):
+            self._searched = len(known.searches.all)
+            paths = {name(path): path for path in self._tree.files}
+            self._ends = known.other_ends(paths, lambda file, word: has_word(paths[file], word, self._tree))
+        return self._ends
 
     def _changed_files(self, known: DependencyTable, name: Callable[[str], str]) -> dict[int, PartFingerprints | None]:
         """The files that were others then, by their numbers: the fingerprints of their parts then."""

@@ -28,7 +28,7 @@ class Entry:
     """Of other files; beyond it further ones were not read."""
     located: tuple[tuple[str, str, str | None], ...]
     packages: tuple[tuple[str, bool], ...]
-    used_inside: tuple[tuple[str, str, bool], ...]
+    mentions: tuple[tuple[str, str, str], ...]
     outcome: Row
     """The lint result."""
 
@@ -54,8 +54,9 @@ class Entry:
                 for (directory, module), found in sorted(dependencies.located.items())
             ),
             packages=tuple(sorted((name(path), found) for path, found in dependencies.packages.items())),
-            used_inside=tuple(
-                (name(path), word, found) for (path, word), found in sorted(dependencies.used_inside.items())
+            mentions=tuple(
+                (name(path), word, name(found) if found else "")
+                for (path, word), found in sorted(dependencies.mentions.items())
             ),
             outcome=[
                 [finding_row(finding) for finding in record.findings],
@@ -77,7 +78,7 @@ class Entry:
             character_limit=found["limit"],
             located=tuple((directory, module, where) for directory, module, where in found["located"]),
             packages=tuple((path, bool(answer)) for path, answer in found["packages"]),
-            used_inside=tuple((path, word, bool(answer)) for path, word, answer in found["used"]),
+            mentions=tuple((path, word, where) for path, word, where in found["mentions"]),
             outcome=found["outcome"],
         )
 
@@ -89,7 +90,7 @@ class Entry:
                 "limit": self.character_limit,
                 "located": self.located,
                 "packages": self.packages,
-                "used": self.used_inside,
+                "mentions": self.mentions,
                 "outcome": self.outcome,
             },
             separators=(",", ":"),

@@ -16,15 +16,18 @@ from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
 from devlint.cache.reading import BROKEN
 from devlint.cache.rows import read_report, report_row
-from devlint.cache.table import DependencyTable, Table
+from devlint.cache.table import DependencyTable, EntryDependencies, Search, Table
 from devlint.cache.verification import Verifier
 from devlint.cache.version import version
+from devlint.pipeline.deep_stack import no_collection
 from devlint.pipeline.path_symbols import absolute, relative
 from devlint.pipeline.stages.display_paths import with_display_paths
 from devlint.pipeline.task import FileReport, FileTask, Gate, Record
 from devlint.source.decoding import content_digest
+from devlint.source.dependencies import RecordedFile
 from devlint.source.project import identity_root
 from devlint.source.tree import EarlierTree, WorkingTree
+from devlint.source.word_search import has_word
 
 
 def opened(directory: Path, cwd: Path) -> Session | None:
@@ -48,12 +51,20 @@ class Session:
         self._gates: dict[int, tuple[Gate, str]] = {}
         self._changed = False
         """Whether the table is no longer what is on disk."""
+        self._stale: set[int] = set()
+        """Dependencies that do not hold any more."""
+        self._dropped: dict[str, EntryDependencies] = {}
+        """Those of the entries that were taken out for it."""
         self._earlier: tuple[EarlierTree, EarlierResults] | None = None
 
     # -- what is known ----------------------------------------------------------------------------------------------
 
     def known(self, tasks: list[FileTask]) -> tuple[list[FileReport], list[FileTask]]:
         """The reports on the files whose analysis is known, and the tasks that are left."""
+        with no_collection:
+            return self._known(tasks)
+
+    def _known(self, tasks: list[FileTask]) -> tuple[list[FileReport], list[FileTask]]:
         try:
             self._refresh()
         except BROKEN:
@@ -62,7 +73,22 @@ class Session:
         if unknown:
             # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
             self._known_dependencies()
-        return reports, unknown
+        return reports, [replace(task, known=self._states(self._name(task.path))) for task in unknown]
+
+    def _states(self, name: str) -> dict[str, RecordedFile]:
+        """What the last entry of a file depends on, as far as it holds: paths with the parts that were read."""
+        try:
+            return self._states_of(self._known_dependencies(), name)
+        except BROKEN:
+            return {}
+
+    def _states_of(self, known: DependencyTable, name: str) -> dict[str, RecordedFile]:
+        found: dict[str, RecordedFile] = {}
+        for number in set((known.of.get(name) or self._dropped.get(name) or ([],))[0]) - self._stale:
+            file, parts, fingerprint = known.dependencies.all[number]
+            path = self._absolute(known.files.all[file])
+            found[path] = RecordedFile(self._contents.file(path), "", 0, known.parts.all[parts], fingerprint)
+        return found
 
     def _report(self, task: FileTask) -> FileReport | None:
         if task.data is not None:
@@ -129,7 +155,7 @@ class Session:
     def _forget(self) -> None:
         """Let the packs speak alone; the stamps of files are true whatever has moved."""
         self._table.directories, self._table.markers, self._table.entries = {}, {}, {}
-        self._dependencies = DependencyTable(None)
+        self._dependencies, self._dropped = DependencyTable(None), {}
         self._changed = True
 
     def _drop(self, altered: dict[str, str]) -> None:
@@ -141,17 +167,18 @@ class Session:
             for name, now in altered.items()
             if (number := known.files.find(name)) is not None
         }
-        stale = known.stale(changed)
+        stale = self._stale = known.stale(changed)
+        ends = known.other_ends(altered, lambda name, word: has_word(self._absolute(name), word))
         before = list(known.sizes)
         for number, now in changed.items():
             known.sizes[number] = now.size if now is not None else 0
         for name in list(self._table.entries):
-            dependencies, exact, limit, searched = known.of[name]
+            dependencies, exact, limit, searches = known.of[name]
             sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
             outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
-            if searched or outdated or not fits(sizes, limit):
+            if outdated or not ends.isdisjoint(searches) or not fits(sizes, limit):
                 del self._table.entries[name]
-                del known.of[name]
+                self._dropped[name] = known.of.pop(name)
 
     # -- what is learnt ---------------------------------------------------------------------------------------------
 
@@ -177,7 +204,7 @@ class Session:
         verifier.queried.probed |= record.dependencies.probed
         for directory in record.dependencies.rooted:
             verifier.root(directory)
-        verifier.queried.used_inside.update(record.dependencies.used_inside)
+        verifier.queried.mentions.update(record.dependencies.mentions)
         if self._contents.file(task.path) == record.digest:
             self._keep(task, self._name(task.path), key, entry, record)
 
@@ -202,10 +229,17 @@ class Session:
             for n, (file, _) in zip(numbers, entry.parsed, strict=True)
             if file in entry.exact
         ]
-        known.of[name] = (numbers, exact, entry.character_limit, bool(entry.used_inside))
+        searches = [known.searches.number(self._search(task.base, *row)) for row in entry.mentions]
+        known.of[name] = (numbers, exact, entry.character_limit, searches)
         result: Any = 0 if entry.is_empty else [self._gate(task.gate), task.identity, report_row(report)]
         self._table.entries[name] = (key, result)
         return with_display_paths(report, task)
+
+    def _search(self, base: str, file: str, word: str, mention: str) -> Search:
+        """A search of an entry as the table has it, with where it ends today if that was verified."""
+        path, found = absolute(file, base), absolute(mention, base) if mention else ""
+        found = self._verification().queried.mentions.get((path, word), found)
+        return Search(self._name(path), word, self._name(found) if found else "")
 
     # -- a comparison -----------------------------------------------------------------------------------------------
 
@@ -226,7 +260,8 @@ class Session:
     def close(self) -> None:
         """Write what has changed. What cannot be written is computed again another time."""
         try:
-            self._save()
+            with no_collection:
+                self._save()
         except OSError:
             return
         except BROKEN:
@@ -251,8 +286,11 @@ class Session:
         )
         queried = self._verification().queried
         probed = {existing(directory) for directory in queried.probed}
-        for package in {self._package_of(file) for file, _ in queried.used_inside}:
+        for package in {self._package_of(file) for file, _ in queried.mentions}:
             wanted.update(python_files(package, probed.add))
+        searched = {known.searches.all[n].file for entry in known.of.values() for n in entry[3]}
+        packages = tuple({self._package_of(self._absolute(name)) + os.sep for name in searched})
+        wanted.update(path for name in table.files if (path := self._absolute(name)).startswith(packages))
         rows: dict[str, list[Any]] = {}
         for path in sorted(wanted):
             name = self._name(path)

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from devlint.cache.place import write
 from devlint.cache.reading import parsed, read_sealed, sealed
 from devlint.source.dependencies import RecordedFile
+from devlint.source.word_search import ends_alike
 
 if TYPE_CHECKING:
     from devlint.source.part_fingerprints import PartFingerprints
 
 Thing = TypeVar("Thing", bound=Hashable)
+
+MOST_USED = 0.75
+"""The share of its dependencies that a table has to use, or else it is written without the others."""
 
 FileRow = list[Any]
 """Digest and stamp."""
@@ -76,6 +80,17 @@ class FileDependency(NamedTuple):
     """Of these parts."""
 
 
+class Search(NamedTuple):
+    """A search of the package of a file for a word, as :attr:`devlint.source.dependencies.Dependencies.mentions`."""
+
+    file: str
+    word: str
+    mention: str
+
+
+EntryDependencies = tuple[list[int], list[int], int, list[int]]
+
+
 class DependencyTable:
     """The dependencies of each entry. Equal ones are kept once, and so are equal sets of parts."""
 
@@ -85,15 +100,17 @@ class DependencyTable:
         self.dependencies = _Numbered[FileDependency]()
         self.sizes: list[int] = []
         """Of the files, in characters."""
-        self.of: dict[str, tuple[list[int], list[int], int, bool]] = {}
+        self.searches = _Numbered[Search]()
+        self.of: dict[str, EntryDependencies] = {}
         """For each entry: the numbers of its dependencies; its files of which every byte counts; its limit of
-        characters; and whether it searched for a word, which only the packs can verify."""
+        characters; and the numbers of its searches for words."""
         if read is not None:
             names = list(read["words"])
             self.files = _Numbered(read["files"])
             self.sizes = list(read["sizes"])
             self.parts = _Numbered(tuple(names[number] for number in numbers) for numbers in read["parts"])
             self.dependencies = _Numbered(FileDependency(*row) for row in read["dependencies"])
+            self.searches = _Numbered(Search(*row) for row in read["searches"])
             self.of = {name: tuple(row) for name, row in read["of"].items()}
 
     def add(self, name: str, state: RecordedFile, size: int) -> int:
@@ -111,6 +128,14 @@ class DependencyTable:
             if one.file in changed and not self.holds(one, changed[one.file])
         }
 
+    def other_ends(self, changed: Collection[str], now: Callable[[str, str], bool]) -> set[int]:
+        """The searches that may end otherwise after changes in these files; ``now`` tells whether one has a word."""
+        return {
+            number
+            for number, one in enumerate(self.searches.all)
+            if not ends_alike(one.mention, one.file, one.word, changed, now)
+        }
+
     def holds(self, recorded: FileDependency, now: PartFingerprints | None) -> bool:
         """Whether the parts that a dependency is on have the recorded fingerprint."""
         fingerprint = recorded.fingerprint
@@ -121,25 +146,38 @@ class DependencyTable:
         return [self.dependencies.all[number].file for number in self.of[entry][0]]
 
     def written(self) -> dict[str, Any]:
-        """All that an entry still refers to, as JSON has it."""
-        files, words = _Numbered[str](), _Numbered[str]()
-        parts, dependencies = _Numbered[tuple[int, ...]](), _Numbered[FileDependency]()
-        again: dict[int, int] = {}
-        for number in sorted({number for row in self.of.values() for number in row[0]}):
-            file, read, fingerprint = self.dependencies.all[number]
-            those = tuple(words.number(part) for part in self.parts.all[read])
-            row = FileDependency(files.number(self.files.all[file]), parts.number(those), fingerprint)
-            again[number] = dependencies.number(row)
+        """What entries refer to, as JSON has it, with little else."""
+        used = {number for row in self.of.values() for number in row[0]}
+        return (self if len(used) >= MOST_USED * len(self.dependencies.all) else self._of_these(used))._written()
+
+    def _of_these(self, used: set[int]) -> DependencyTable:
+        """The same table with the dependencies of these numbers alone."""
+        table, again = DependencyTable(None), dict[int, int]()
+        for number in sorted(used):
+            file, parts, fingerprint = self.dependencies.all[number]
+            state = RecordedFile("", parts=self.parts.all[parts], fingerprint=fingerprint)
+            again[number] = table.add(self.files.all[file], state, self.sizes[file])
+        table.of = {
+            name: (
+                [again[n] for n in numbers],
+                [table.files.number(self.files.all[n]) for n in exact],
+                limit,
+                [table.searches.number(self.searches.all[n]) for n in searches],
+            )
+            for name, (numbers, exact, limit, searches) in self.of.items()
+        }
+        return table
+
+    def _written(self) -> dict[str, Any]:
+        words = _Numbered[str]()
         return {
-            "files": files.all,
-            "sizes": [self.sizes[self.files.number(name)] for name in files.all],
+            "files": self.files.all,
+            "sizes": self.sizes,
+            "parts": [[words.number(part) for part in parts] for parts in self.parts.all],
             "words": words.all,
-            "parts": parts.all,
-            "dependencies": dependencies.all,
-            "of": {
-                name: ([again[n] for n in numbers], [files.number(self.files.all[n]) for n in exact], budget, others)
-                for name, (numbers, exact, budget, others) in self.of.items()
-            },
+            "dependencies": self.dependencies.all,
+            "searches": self.searches.all,
+            "of": self.of,
         }
 
 

@@ -30,7 +30,6 @@ class Verifier:
         """What was queried in this run, for the stamps that the table keeps."""
         self._located: dict[tuple[str, str, tuple[Path, ...]], str | None] = {}
         self._homes: dict[str, str] = {}
-        self._used_inside: dict[tuple[str, str], bool] = {}
 
     def holds(self, entry: Entry, base: str, src: tuple[Path, ...]) -> bool:
         """Whether every dependency of an entry has its recorded answer today."""
@@ -43,7 +42,8 @@ class Verifier:
             )
             and self._files_hold(entry, base)
             and all(
-                self._is_used_inside(absolute(path, base), word) == answer for path, word, answer in entry.used_inside
+                bool(self._mention(absolute(path, base), word, absolute(found, base) if found else "")) == bool(found)
+                for path, word, found in entry.mentions
             )
         )
 
@@ -108,18 +108,28 @@ class Verifier:
             self._located[key] = None if found is None else str(found)
         return self._located[key]
 
-    def _is_used_inside(self, path: str, word: str) -> bool:
+    def _mention(self, path: str, word: str, recorded: str) -> str:
+        """Where a file of the package mentions a word, as :attr:`Dependencies.mentions` has it."""
         key = (path, word)
-        if key not in self._used_inside:
-            from devlint.source.modules import mentioned_elsewhere, package_of
+        if key not in self.queried.mentions:
+            from devlint.source.modules import package_of
+            from devlint.source.word_search import SEARCHED, has_word, mention_elsewhere
 
             self.root(os.path.dirname(path))
             package = package_of(Path(path), self._tree)
-            self._used_inside[key] = package is not None and not mentioned_elsewhere(
-                package, Path(path), word, self._tree
-            )
-            self.queried.used_inside[key] = self._used_inside[key]
-        return self._used_inside[key]
+            if package is None:
+                found = path
+            elif (
+                recorded != path
+                and recorded.startswith(f"{package}{os.sep}")
+                and recorded.endswith(SEARCHED)
+                and has_word(recorded, word, self._tree)
+            ):
+                found = recorded
+            else:
+                found = mention_elsewhere(package, Path(path), word, self._tree)
+            self.queried.mentions[key] = found
+        return self.queried.mentions[key]
 
     def root(self, directory: str) -> None:
         """Records that a directory and those above were tested for the root of a project or a package."""

@@ -42,7 +42,7 @@ def analyse_file(task: FileTask, tree: Tree = WORKING_TREE) -> FileReport:
 
 
 def _analysed(task: FileTask, tree: Tree) -> FileReport:
-    dependencies = Dependencies() if task.recorded else None
+    dependencies = Dependencies(task.known) if task.recorded else None
     try:
         data = read(task, tree)
     except Unreadable as error:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
-    from devlint.source.dependencies import Dependencies
+    from devlint.source.dependencies import Dependencies, RecordedFile
     from devlint.source.gate import Refusal
 
 
@@ -49,6 +50,8 @@ class FileTask:
     """Configured roots of imports, absolute."""
     recorded: bool = False
     """Whether the report is to carry its record, for a cache."""
+    known: Mapping[str, RecordedFile] = field(default_factory=dict, compare=False)
+    """Other files as the last analysis read them that was recorded: what still holds of it."""
 
     @property
     def base(self) -> str:

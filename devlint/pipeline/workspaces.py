@@ -6,7 +6,7 @@ It is shared from one file to the next, since most files of a project import the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -120,19 +120,20 @@ def _workspace(
     # No other world is left that would use them.
     library.trim()
     with_layout.trim()
+    library.defers = with_layout.defers = bool(task.known)
     files = ProjectFiles(library, name, task.src, memo.note, with_layout, with_findings)
     return Workspace(files, memo)
 
 
-def forget(tree: Tree, files: Iterable[str], recorded: bool) -> None:
+def forget(tree: Tree, files: Collection[str], recorded: bool) -> None:
     """Have files of a tree, by their absolute paths, read anew: they have changed. All others stay parsed.
 
     For the thread that analyses. Where there are files may not have changed: that takes another tree.
     """
-    from devlint.source.modules import mentioned_elsewhere
+    from devlint.source.word_search import forget_searches
 
     _shared.forget()
-    mentioned_elsewhere.cache_clear()
+    forget_searches(tree, files)
     for file in files:
         for bare in (True, False):
             _library(tree, recorded, bare).forget(Path(file))

@@ -171,7 +171,7 @@ def _new_ones(
 
 
 def _read(report: FileReport) -> frozenset[str] | None:
-    if report.record is None or report.record.dependencies.used_inside:
+    if report.record is None or report.record.dependencies.mentions:
         return None  # its package was searched for a word
     return frozenset(report.record.dependencies.parsed)
 

@@ -8,11 +8,12 @@ Of another file not the whole is a dependency but those *parts* of it that were 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from devlint.source.part_fingerprints import PartFingerprints
+    from devlint.source.part_fingerprints import Fingerprints
 
 
 class RecordedFile(NamedTuple):
@@ -33,9 +34,11 @@ class RecordedFile(NamedTuple):
 class Dependencies:
     """Queries of the tree with their answers. Paths are absolute."""
 
+    known: Mapping[str, RecordedFile] = field(default_factory=dict)
+    """Files as an earlier analysis read them, until :meth:`settle`: the same parts of them need no new fingerprint."""
     parsed: dict[str, RecordedFile] = field(default_factory=dict)
     """The files whose programs were read, in that order."""
-    fingerprints: dict[str, PartFingerprints] = field(default_factory=dict)
+    fingerprints: dict[str, Fingerprints] = field(default_factory=dict)
     """Of those that have a program, until :meth:`settle`."""
     parts_read: set[tuple[str, str]] = field(default_factory=set)
     """Files and the parts of them that were read, until :meth:`settle`."""
@@ -43,8 +46,9 @@ class Dependencies:
     """The directory of an importing file and a module's name: the file or directory that is imported, if any."""
     packages: dict[str, bool] = field(default_factory=dict)
     """Located modules: whether it is a directory without ``__init__``."""
-    used_inside: dict[tuple[str, str], bool] = field(default_factory=dict)
-    """A file and a word: whether no other file of its package has it."""
+    mentions: dict[tuple[str, str], str] = field(default_factory=dict)
+    """A file and a word: another file of its package that has it; empty if none has, the file itself if it is in no
+    package."""
     probed: set[str] = field(default_factory=set)
     """The directories in which a path was looked up by its name."""
     rooted: set[str] = field(default_factory=set)
@@ -64,8 +68,11 @@ class Dependencies:
         for path, part in self.parts_read:
             parts.setdefault(path, []).append(part)
         for path, fingerprints in self.fingerprints.items():
-            read = tuple(sorted(parts.get(path, ())))
-            self.parsed[path] = self.parsed[path]._replace(parts=read, fingerprint=fingerprints.of(read))
+            read, state, known = tuple(sorted(parts.get(path, ()))), self.parsed[path], self.known.get(path)
+            same = known is not None and (known.digest, known.parts) == (state.digest, read)
+            fingerprint = known.fingerprint if known is not None and same else fingerprints.of(read)
+            self.parsed[path] = state._replace(parts=read, fingerprint=fingerprint)
+        self.known = {}
         self.fingerprints.clear()
         self.parts_read.clear()
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from devlint.source.bare.lazy_parser import BareLazyParser
     from devlint.source.lazy_parser import LazyParser
-    from devlint.source.part_fingerprints import PartFingerprints
+    from devlint.source.part_fingerprints import Fingerprints
 
 Index = TypeVar("Index")
 
@@ -61,7 +61,7 @@ class _Known(Generic[Index]):
 
     parsed: ParsedFile[Index] | None
     state: RecordedFile
-    fingerprints: PartFingerprints | None
+    fingerprints: Fingerprints | None
     """None for a file that is not parsed, and in a library that is not recorded."""
 
 
@@ -83,6 +83,8 @@ class Library(Generic[Index]):
         """
         self.tree = tree
         self.bare = bare
+        self.defers = False
+        """Whether fingerprints are likely not to be asked for."""
         self._recorded = recorded
         self._index = index
         self._dissolve = dissolve
@@ -94,7 +96,7 @@ class Library(Generic[Index]):
         """The tree of a file; None for one that cannot be read or is no Python."""
         return self._known(file).parsed
 
-    def state(self, file: Path) -> tuple[RecordedFile, PartFingerprints | None]:
+    def state(self, file: Path) -> tuple[RecordedFile, Fingerprints | None]:
         """The state of the file that :meth:`parsed` depends on; in a library that is not recorded, the size alone."""
         known = self._known(file)
         return known.state, known.fingerprints
@@ -103,7 +105,7 @@ class Library(Generic[Index]):
         if file in self._files:
             self._files.move_to_end(file)
             return self._files[file]
-        found = self._files[file] = _parse(file, self._index, self.tree, self.bare, self._recorded)
+        found = self._files[file] = _parse(file, self._index, self.tree, self.bare, self._recorded, self.defers)
         self._size += found.state.size
         return found
 
@@ -125,7 +127,7 @@ class Library(Generic[Index]):
             self._dissolve(known.parsed.index)
 
 
-def _parse(file: Path, index: MakeIndex[Index], files: Tree, bare: bool, recorded: bool) -> _Known[Index]:
+def _parse(file: Path, index: MakeIndex[Index], files: Tree, bare: bool, recorded: bool, defers: bool) -> _Known[Index]:
     """A file with its tree, and with its state if that is ``recorded``."""
     data = None
     try:
@@ -139,9 +141,11 @@ def _parse(file: Path, index: MakeIndex[Index], files: Tree, bare: bool, recorde
     size = found.size if found is not None else 0
     if not recorded:
         return _Known(found, RecordedFile("", size=size), None)
-    from devlint.source.part_fingerprints import PartFingerprints
+    from devlint.source.part_fingerprints import DeferredFingerprints, PartFingerprints
 
-    fingerprints = PartFingerprints(program) if found is not None and program is not None else None
+    fingerprints: Fingerprints | None = None
+    if found is not None and program is not None:
+        fingerprints = DeferredFingerprints(source.text) if defers else PartFingerprints(program)
     return _Known(found, RecordedFile(source.digest.hex(), str(where), size), fingerprints)
 
 

@@ -6,10 +6,8 @@ What is installed is never read: the answer is the same on every machine that ha
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 
 from devlint.source.project import import_roots, project_root
@@ -17,9 +15,6 @@ from devlint.source.tree import WORKING_TREE, Tree
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Directories that many projects share: there a file sees its own package only."""
-
-_REMEMBERED = 20_000
-"""Word searches whose results a process keeps."""
 
 NEVER_OURS = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "scipy"}
 """Names that mean the same everywhere; a directory of that name beside the file is not what is imported."""
@@ -85,29 +80,6 @@ def package_of(file: Path, tree: Tree = WORKING_TREE) -> Path | None:
             break
         package = directory
     return package
-
-
-@lru_cache(_REMEMBERED)
-def mentioned_elsewhere(package: Path, file: Path, name: str, tree: Tree = WORKING_TREE) -> bool:
-    """Whether another file of the package has the word ``name`` anywhere in its text."""
-    return any(
-        has_word(path, name, tree)
-        for path in tree.files_under(str(package))
-        if path.endswith((".py", ".pyi")) and path != str(file)
-    )
-
-
-def has_word(path: str, name: str, tree: Tree = WORKING_TREE) -> bool:
-    """Whether a file has the word ``name`` anywhere in its text."""
-    try:
-        data, word = tree.read(path), name.encode()
-        # Most files do not have it: to look for the bytes alone is ten times as fast.
-        return word in data and re.search(rb"\b" + word + rb"\b", data) is not None
-    except FileNotFoundError:
-        return False
-    except OSError:
-        # What cannot be read may say anything.
-        return True
 
 
 def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, ...]:

@@ -12,14 +12,37 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cached_property
+from typing import Protocol
 
 from devlint.source.dependency_parts import IMPORTS, MODULE, SIGNS
 from devlint.source.fragments import Fragments, fragments_of
 from devlint.source.normalized_text import NormalizedText
 from devlint.source.outline import DEFAULTING, Import
-from devlint.source.program import Program
+from devlint.source.program import Program, program_of
 
 _WORD = re.compile(r"[^\W\d]\w*")
+
+
+class Fingerprints(Protocol):
+    def of(self, parts: Iterable[str]) -> str:
+        """One fingerprint of these parts together."""
+
+
+class DeferredFingerprints:
+    """Fingerprints of the parts of a text that is parsed again for them: mostly they are known from an earlier run."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _found(self) -> PartFingerprints:
+        program = program_of(self._text)
+        assert program is not None, "the text was parsed before"
+        return PartFingerprints(program)
+
+    def of(self, parts: Iterable[str]) -> str:
+        return self._found.of(parts)
 
 
 class PartFingerprints:

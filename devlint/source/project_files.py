@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from devlint.source.dependency_parts import PROGRAM
 from devlint.source.library import Index, Library, ParsedFile
-from devlint.source.modules import ModuleFinder, has_word, mentioned_elsewhere, package_of
+from devlint.source.modules import ModuleFinder, package_of
 from devlint.source.project import PROJECT_MARKERS
+from devlint.source.word_search import has_word, mention_elsewhere
 
 if TYPE_CHECKING:
     from devlint.source.dependencies import RecordedFile
-    from devlint.source.part_fingerprints import PartFingerprints
+    from devlint.source.part_fingerprints import Fingerprints
 
 
 class ProjectFiles(Generic[Index]):
@@ -41,7 +42,7 @@ class ProjectFiles(Generic[Index]):
         self._name = name
         self._configured = configured
         self._note = note
-        self._states: dict[Path, tuple[RecordedFile, PartFingerprints | None]] = {}
+        self._states: dict[Path, tuple[RecordedFile, Fingerprints | None]] = {}
         self._finders: dict[Path, ModuleFinder] = {}
         self._rooted: set[str] = set()
         self.watched = False
@@ -108,22 +109,22 @@ class ProjectFiles(Generic[Index]):
 
     def only_used_inside(self, file: Path, name: str) -> bool:
         """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
-        found = self._only_used_inside(file, name)
-        self._note("used_inside", (str(file), name), found)
-        return found
+        found = self._mention(file, name)
+        self._note("mentions", (str(file), name), found)
+        return not found
 
-    def _only_used_inside(self, file: Path, name: str) -> bool:
+    def _mention(self, file: Path, name: str) -> str:
         self.ask(file)
         package = package_of(file, self._library.tree)
         if package is None:
-            return False
+            return str(file)
         earlier = self._library.tree.compared_with
         changed = earlier.changed_files(str(package)) if earlier is not None else []
         trees = (self._library.tree, earlier)
         self.watched = self.watched or any(
             has_word(path, name, tree) for path in changed if path != str(file) for tree in trees if tree is not None
         )
-        return not mentioned_elsewhere(package, file, name, self._library.tree)
+        return mention_elsewhere(package, file, name, self._library.tree)
 
     def is_package(self, module: Path) -> bool:
         """Whether a located module is a directory without ``__init__``."""

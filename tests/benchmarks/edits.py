@@ -109,7 +109,7 @@ def main() -> None:
                 entry = known[task]
                 state = dict(entry.parsed)[relative(str(path), task.base)]
                 holds = found is not None and found.of(state.parts) == state.fingerprint
-                if holds and relative(str(path), task.base) not in entry.exact and not entry.used_inside:
+                if holds and relative(str(path), task.base) not in entry.exact and not entry.mentions:
                     kept.append(task)
                 else:
                     dropped_in_all += 1

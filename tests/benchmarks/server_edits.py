@@ -41,6 +41,9 @@ STEPS = {"type": 10, "break": 3, "burst": 4, "save": 1, "disk": 2, "remove": 1}
 
 PATIENCE_SECONDS = 120.0
 
+SLOW_SECONDS = 10.0
+"""Steps that take longer are told of."""
+
 Shown = list[tuple[object, ...]]
 
 
@@ -172,6 +175,7 @@ def main() -> None:
         for number in range(options.edits):
             if time.monotonic() - started > options.seconds:
                 break
+            began, busy = time.monotonic(), time.process_time()
             if number % RESET_AFTER == RESET_AFTER - 1:
                 play.reset()
             play.step()
@@ -179,6 +183,9 @@ def main() -> None:
             for line in play.wrong():
                 wrong += 1
                 print(f"step {number}: {line}", flush=True)
+            if time.monotonic() - began > SLOW_SECONDS:
+                print(f"step {number}: {play.last} took {time.monotonic() - began:.0f} s, of which the fresh analyses "
+                      f"{time.process_time() - busy:.0f} s; load {os.getloadavg()[0]:.1f}", flush=True)  # fmt: skip
             findings += sum(len(play.editor.now(file)) for file in play.open)
         code = play.editor.leave()
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())

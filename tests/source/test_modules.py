@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from devlint.source.library import Library
-from devlint.source.modules import ModuleFinder, mentioned_elsewhere, package_of
+from devlint.source.modules import ModuleFinder
 
 
 def make(root: Path, *files: str) -> None:
@@ -97,18 +97,3 @@ def test_the_library_forgets_what_was_used_longest_ago(tmp_path: Path) -> None:
     assert library.parsed(tmp_path / "a.py") is first
     assert library.parsed(tmp_path / "c.py") is third
     assert library.parsed(tmp_path / "b.py") is not second
-
-
-def test_a_name_is_looked_for_in_the_rest_of_the_package(tmp_path: Path) -> None:
-    package = tmp_path / "pkg"
-    (package / "inner").mkdir(parents=True)
-    for init in (package, package / "inner"):
-        (init / "__init__.py").write_text("")
-    file = package / "inner" / "ops.py"
-    file.write_text("def shared(): ...\ndef kept(): ...\n")
-    (package / "user.py").write_text("from pkg.inner.ops import shared\nkeptical = 1\n")
-    (tmp_path / "outside.py").write_text("from pkg.inner.ops import kept\n")
-    assert package_of(file) == package
-    assert package_of(tmp_path / "outside.py") is None
-    assert mentioned_elsewhere(package, file, "shared")
-    assert not mentioned_elsewhere(package, file, "kept")

@@ -1,0 +1,66 @@
+"""Searches of a package for a word: whether a file other than the one that defines it has it anywhere in its text.
+
+A search reads every file of the package. What it ended with is kept, and tells which changes of files it survives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from devlint.source.tree import WORKING_TREE, Tree
+
+SEARCHED = (".py", ".pyi")
+
+_REMEMBERED = 20_000
+"""Searches of one tree whose ends a process keeps."""
+
+_ends: WeakKeyDictionary[Tree, dict[tuple[Path, Path, str], str]] = WeakKeyDictionary()
+
+
+def mention_elsewhere(package: Path, file: Path, name: str, tree: Tree = WORKING_TREE) -> str:
+    """Another file of the package that has the word ``name`` anywhere in its text; empty if none has."""
+    ends, key = _ends.setdefault(tree, {}), (package, file, name)
+    if key not in ends:
+        if len(ends) >= _REMEMBERED:
+            ends.clear()
+        others = (path for path in tree.files_under(str(package)) if path.endswith(SEARCHED) and path != str(file))
+        ends[key] = next((path for path in others if has_word(path, name, tree)), "")
+    return ends[key]
+
+
+def forget_searches(tree: Tree, changed: Collection[str]) -> None:
+    """Drop the searches of a tree that may end otherwise, after changes in files that are named by absolute paths."""
+
+    def now(path: str, name: str) -> bool:
+        return has_word(path, name, tree)
+
+    ends = _ends.setdefault(tree, {})
+    for key, mention in list(ends.items()):
+        if not ends_alike(mention, str(key[1]), key[2], changed, now):
+            del ends[key]
+
+
+def ends_alike(mention: str, file: str, name: str, changed: Collection[str], now: Callable[[str, str], bool]) -> bool:
+    """Whether a search ends as it did, with ``mention``, after changes in files; there are the same files as before.
+
+    ``now`` tells whether a file has a word. In doubt the search has to be made again.
+    """
+    if mention:
+        return mention not in changed or now(mention, name)
+    return not any(path != file and path.endswith(SEARCHED) and now(path, name) for path in changed)
+
+
+def has_word(path: str, name: str, tree: Tree = WORKING_TREE) -> bool:
+    """Whether a file has the word ``name`` anywhere in its text."""
+    try:
+        data, word = tree.read(path), name.encode()
+        # Most files do not have it: to look for the bytes alone is ten times as fast.
+        return word in data and re.search(rb"\b" + word + rb"\b", data) is not None
+    except FileNotFoundError:
+        return False
+    except OSError:
+        # What cannot be read may say anything.
+        return True
