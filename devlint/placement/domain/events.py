@@ -180,6 +180,16 @@ class DeviceMismatch(Event):
     callers_on_cpu: bool = False
     """The calls in this file pass the parameter CPU tensors, or, if they are all, nothing known to be elsewhere."""
 
+    @property
+    def left_behind(self) -> tuple[tuple[MismatchOperand, MismatchOperand], ...]:
+        """Each operand that may have stayed on the CPU by mistake, and the one that it meets.
+
+        An argument that has to be on the CPU, and is there in one arm alone, has not: the other arm is the mistake.
+        """
+        if self.clash.other is None and self.offending.role in self.operation.cpu_arguments:
+            return ()
+        return ((self.offending, self.other), (self.other, self.offending))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UndecidedMismatch(Event):

@@ -195,7 +195,7 @@ class CreationWithoutDevice(Rule):
         yield from replaced_buffers.drafts(event)
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
-        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        for mine, theirs in event.left_behind:
             step = bare_creation(mine.value)
             device = device_of(mine.value)
             if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import named_instead
 from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_part_of
+from devlint.rules.naming.switches import switches_in
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class Place:
     move: Moved | None = None
     call: cst.Call | None = None
     weak: bool = False
-    """It only keeps an autocast out, and does nothing where there is none."""
+    """It only keeps an autocast out, or a condition chose the accelerator for the whole class."""
     absent: frozenset[str] = frozenset()
     """Arguments that are None where it is reached."""
     where_available: bool = False
@@ -46,6 +48,8 @@ class Place:
     """The literal stands in the call itself, and did not come by way of a name or another function."""
     in_place: bool = False
     """A statement that moves a module, or what may be one."""
+    conditions: frozenset[str] = frozenset()
+    """What holds where it is reached, in the source's words."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,6 +70,17 @@ class Definition:
     """It tests where something is, and not only what the machine has."""
     of_cuda: bool = False
     """It uses `torch.cuda` for more than moving."""
+
+
+def switches(definitions: Iterable[Definition]) -> Mapping[str, frozenset[str]]:
+    """By class with a place under a condition: the conditions that choose a device in one of its methods."""
+    asked = {place.scope.class_name for one in definitions for place in one.places if place.conditions}
+    found: dict[str, frozenset[str]] = {}
+    for begun in (one.begun for one in definitions):
+        owner = begun.scope.class_name if begun is not None else None
+        if begun is not None and owner is not None and owner in asked:
+            found[owner] = found.get(owner, frozenset()).union(switches_in(begun.node))
+    return found
 
 
 def draft_of(definitions: Definitions, definition: Definition, place: Place) -> Draft | None:

@@ -87,7 +87,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
-from devlint.rules.naming.accelerator_places import Definition, Place, draft_of
+from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.device_candidates import in_use
 from devlint.rules.rule import Rule
@@ -226,14 +226,17 @@ class HardcodedAccelerator(Rule):
         sides = (event.receiver_text, of_module, event)
         place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
         place.where_available, place.in_place = where_available, in_place
+        place.conditions = frozenset(decided.guard.text for decided in event.arms if decided.holds)
         place.written_here = event.named is None or event.named.node is node
         definition.places.append(place)
         return ()
 
     def finish(self) -> Iterable[Draft]:
         told = set()
+        chosen = switches(self._definitions.values())
         for definition in self._definitions.values():
             for place in definition.places:
+                place.weak |= not place.conditions.isdisjoint(chosen.get(place.scope.class_name or "", ()))
                 if id(place.node) not in self._elsewhere and not _is_contract(place.scope):
                     draft = draft_of(self._begun, definition, place)
                     if draft is not None:

@@ -70,7 +70,7 @@ the function mentions devices.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -83,7 +83,17 @@ from devlint.placement.domain.abstract_values import Constant, Container, Device
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
-from devlint.rules.state.origins_of_files import holds_host_state, is_downloaded, is_downloaded_to, is_of_this_run
+from devlint.rules.state.origins_of_files import (
+    holds_host_state,
+    is_brought_to_the_cpu,
+    is_downloaded,
+    is_downloaded_to,
+    is_of_this_run,
+    is_told_elsewhere,
+    may_be_written,
+    paths_in,
+    sources_of,
+)
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
 from devlint.source.role import Role
@@ -95,9 +105,6 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, Called, Returned, Stored
 
 WRITERS = ("torch.save", "torch.jit.save")
-
-_WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)")
-"""Words in the names of functions that write the file whose path they are handed."""
 
 
 class LoadWithoutMapLocation(Rule):
@@ -112,8 +119,10 @@ class LoadWithoutMapLocation(Rule):
         """What the file saves to, in the source's words."""
         self._written: dict[str, set[str]] = {}
         """By definition: what it handed to functions that write, in the source's words: paths among them."""
+        self._checkpointed: dict[str, set[str]] = {}
+        """Of this, what went to functions that write checkpoints by their names: directories among them."""
         self._plain: dict[str, bool] = {}
-        """Classes that save: whether all they save is plain values, as far as the source shows."""
+        """Classes that save: whether all they save is plain values, or lies on the CPU, as far as the source shows."""
         self._found: list[tuple[Called, Draft]] = []
 
         self._parametrised: set[str] = set()
@@ -169,16 +178,18 @@ class LoadWithoutMapLocation(Rule):
             self._saved.add(event.scope.qualname)
             self._saved_as.update(code_of(argument.node) for argument in event.call.arguments[1:])
             if event.scope.class_name is not None:
-                plain = bool(event.call.arguments) and _holds_no_tensor(event.call.arguments[0].value)
+                saved = event.call.arguments[0] if event.call.arguments else None
+                plain = saved is not None and (_holds_no_tensor(saved.value) or is_brought_to_the_cpu(saved.node))
                 self._plain[event.scope.class_name] = plain and self._plain.get(event.scope.class_name, True)
             return ()
-        self._written.setdefault(event.scope.qualname, set()).update(_may_be_written(event))
+        self._written.setdefault(event.scope.qualname, set()).update(may_be_written(event))
+        if _sounds_like_state(event.name.rsplit(".", 1)[-1]):
+            self._checkpointed.setdefault(event.scope.qualname, set()).update(may_be_written(event))
         loads = _loads(event.name) and not event.call.unpacks and event.call.argument("map_location", 1) is None
         if not loads and not event.left_out:
             return ()
         source = event.call.argument("f", 0) if loads else None
-        written = self._written.get(event.scope.qualname, set())
-        if event.scope.qualname in self._saved or (source is not None and code_of(source.node) in written):
+        if event.scope.qualname in self._saved or (source is not None and self._was_written(event, source.node)):
             return ()
         what = quoted(event.call.node, f"`{event.name}`")
         how = f" leaves `{event.left_out}` out and" if event.left_out else ""
@@ -192,6 +203,12 @@ class LoadWithoutMapLocation(Rule):
         )
         self._found.append((event, draft))
         return ()
+
+    def _was_written(self, event: Called, source: cst.CSTNode) -> bool:
+        """Whether the function wrote to this path before, or a checkpoint to a directory in it."""
+        function = event.scope.qualname
+        into = self._checkpointed.get(function, set())
+        return code_of(source) in self._written.get(function, set()) or not into.isdisjoint(paths_in(source))
 
     def _repair(self, event: Called) -> Repair:
         if event.left_out:
@@ -209,52 +226,33 @@ class LoadWithoutMapLocation(Rule):
         return Repair(applicability, message, with_argument(event.node, "map_location", target))
 
     def finish(self) -> Iterable[Draft]:
-        """A class that saves plain values and loads them again needs no device."""
+        """A class that saves plain values, or what it brought to the CPU, and loads them again needs no device."""
         for event, draft in self._found:
             plain = self._plain.get(event.scope.class_name or "", False)
             if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
                 yield replace(draft, confidence=Confidence.HIGH)
                 continue
             source = event.call.argument("f", 0)
-            own = source is not None and _names(source.node) & self._own_files
-            plain = plain or bool(own) or id(event.node) in self._arrays
+            own = source is not None and self._is_own_file(event, source.node)
+            plain = plain or own or id(event.node) in self._arrays
             whole = self._definitions.node_of(event.scope)
             told = whole is not None and source is not None and self._is_explained(whole, source)
             doubtful = plain or told or not (id(event.node) in self._states or _names_state(event))
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
 
+    def _is_own_file(self, event: Called, source: cst.CSTNode) -> bool:
+        """Whether the path begins at the file of the code itself: what lies there was published with it."""
+        function = self._definitions.node_of(event.scope)
+        parts = [source] if function is None else sources_of(function, source)
+        return any(_names(part) & self._own_files for part in parts)
+
     def _is_explained(self, function: cst.FunctionDef, source: Argument) -> bool:
         return (
-            _is_told_elsewhere(function, source)
+            is_told_elsewhere(function, source.node)
             or is_downloaded(function, source.node)
             or is_downloaded_to(function, source.node)
             or is_of_this_run(function, source.node, self._saved_as)
         )
-
-
-def _is_told_elsewhere(function: cst.FunctionDef, source: Argument) -> bool:
-    """Whether another arm of the function loads the same with a place: this one is for where the accelerator is."""
-    import libcst as cst
-
-    from devlint.placement.syntax.nodes import descend
-
-    text = code_of(source.node)
-    return any(
-        code_of(call.args[0].value) == text and any(_keyword(argument) == "map_location" for argument in call.args)
-        for call in descend(function)
-        if isinstance(call, cst.Call) and call.args and call.args[0].value is not source.node
-    )
-
-
-def _keyword(argument: cst.Arg) -> str:
-    return argument.keyword.value if argument.keyword is not None else ""
-
-
-def _may_be_written(event: Called) -> Iterator[str]:
-    """What a call may write to, in the source's words: of what creates, what is named before all that goes into it."""
-    writes, given = _WRITES.search(event.name.rsplit(".", 1)[-1]), tuple(event.call.arguments)
-    if writes is not None and (writes[2] != "create" or len(given) > 1):
-        yield from (code_of(argument.node) for argument in (given[:1] if writes[2] == "create" else given))
 
 
 def _says_array(node: cst.CSTNode) -> bool:

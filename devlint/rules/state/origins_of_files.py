@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.domain.events import Called
+
 _DOWNLOADS = re.compile("download|urlretrieve|from_url|hub|cached_(path|file)|pooch")
 """Words in the names of functions that bring a file from elsewhere and give its path."""
 
@@ -21,6 +23,10 @@ _HOST_STATES = ("scheduler", "scaler", "rng", "random_state")
 """Words for what schedulers, gradient scalers and random generators save."""
 
 
+_WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)")
+"""Words in the names of functions that write the file whose path they are handed."""
+
+
 def holds_host_state(name: str) -> bool:
     return any(word in name.lower() for word in _HOST_STATES)
 
@@ -31,7 +37,7 @@ def is_downloaded(function: cst.CSTNode, source: cst.CSTNode) -> bool:
 
     from devlint.placement.syntax.nodes import descend, dotted
 
-    for part in _sources(function, source):
+    for part in sources_of(function, source):
         for call in descend(part):
             if not isinstance(call, cst.Call):
                 continue
@@ -69,7 +75,7 @@ def is_of_this_run(function: cst.CSTNode, source: cst.CSTNode, saved: Collection
     return any(p.name.value in names and p.default is not None and code_of(p.default) in saved for p in params)
 
 
-def _sources(function: cst.CSTNode, source: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def sources_of(function: cst.CSTNode, source: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The expression, and what the names in it are bound to in the function."""
     import libcst as cst
 
@@ -82,3 +88,63 @@ def _sources(function: cst.CSTNode, source: cst.CSTNode) -> Iterator[cst.CSTNode
             targets = (target.target for target in statement.targets)
             if any(isinstance(target, cst.Name) and target.value in names for target in targets):
                 yield statement.value
+
+
+_JOINS = frozenset({"join", "joinpath", "Path", "PurePath", "str", "fspath"})
+
+
+def paths_in(source: cst.CSTNode) -> Iterator[str]:
+    """A path and the parts that it is put together of, in the source's words."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import code_of, dotted
+
+    waiting = [source]
+    while waiting:
+        part = waiting.pop()
+        yield code_of(part)
+        if isinstance(part, cst.Call) and (dotted(part.func) or "").rpartition(".")[2] in _JOINS:
+            waiting += [argument.value for argument in part.args]
+        elif isinstance(part, cst.BinaryOperation):
+            waiting += [part.left, part.right]
+        elif isinstance(part, cst.FormattedString):
+            waiting += [one.expression for one in part.parts if isinstance(one, cst.FormattedStringExpression)]
+
+
+def is_brought_to_the_cpu(saved: cst.CSTNode) -> bool:
+    """`model.cpu().state_dict()`, `{k: t.cpu() for k, t in state.items()}`: nothing of it is on an accelerator."""
+    import libcst as cst
+
+    part = saved.value if isinstance(saved, cst.DictComp) else saved
+    while isinstance(part, cst.Call) and isinstance(part.func, cst.Attribute):
+        if part.func.attr.value == "cpu":
+            return True
+        part = part.func.value
+    return False
+
+
+def is_told_elsewhere(function: cst.CSTNode, source: cst.CSTNode) -> bool:
+    """Whether another arm of the function loads the same with a place: this one is for where the accelerator is."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import code_of, descend
+
+    text = code_of(source)
+    return any(
+        code_of(call.args[0].value) == text and any(_keyword(argument) == "map_location" for argument in call.args)
+        for call in descend(function)
+        if isinstance(call, cst.Call) and call.args and call.args[0].value is not source
+    )
+
+
+def _keyword(argument: cst.Arg) -> str:
+    return argument.keyword.value if argument.keyword is not None else ""
+
+
+def may_be_written(event: Called) -> Iterator[str]:
+    """What a call may write to, in the source's words: of what creates, what is named before all that goes into it."""
+    from devlint.placement.syntax.nodes import code_of
+
+    writes, given = _WRITES.search(event.name.rsplit(".", 1)[-1]), tuple(event.call.arguments)
+    if writes is not None and (writes[2] != "create" or len(given) > 1):
+        yield from (code_of(argument.node) for argument in (given[:1] if writes[2] == "create" else given))

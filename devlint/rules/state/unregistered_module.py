@@ -104,7 +104,7 @@ class UnregisteredModule(Rule):
     claims_before = ("DEV501",)  # unregistered-tensor
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
-        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        for mine, theirs in event.left_behind:
             step = stored_step(mine.value, event.scope)
             if step is None or not _is_state(mine.value):
                 continue

@@ -132,7 +132,7 @@ class UnregisteredTensor(Rule):
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
-        for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        for mine, theirs in event.left_behind:
             step = stored_step(mine.value, event.scope)
             if step is None or isinstance(mine.value, Module) or _is_parameter(mine.value):
                 continue
