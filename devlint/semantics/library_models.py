@@ -57,11 +57,21 @@ def effect(name: str) -> Effect | None:
 @cache
 def kind(name: str) -> str | None:
     """The kind of a class that derives from this name; None if not known."""
+    return listed_kind(name) or kind_by_name(name)
+
+
+@cache
+def listed_kind(name: str) -> str | None:
+    """The kind of a class that derives from this one of a library; None where no table of a library lists it."""
     found = row(name)
     if found is None or found.kind is None:
         found = package(name)
-    if found is not None and found.kind is not None:
-        return found.kind
+    return found.kind if found is not None else None
+
+
+@cache
+def kind_by_name(name: str) -> str | None:
+    """The kind of a class that derives from what is called so, whatever module it comes from; None if not known."""
     last = name.rsplit(".", 1)[-1]
     known = anywhere()
     return known.kinds.get(last) or next((k for ending, k in known.kind_endings if last.endswith(ending)), None)

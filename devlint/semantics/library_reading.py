@@ -60,9 +60,8 @@ def read_library(path: Path) -> Library:
 def read_anywhere(path: Path) -> Anywhere:
     """The table of names that belong to no one library."""
     content = _content(path)
-    _refuse_others(
-        path.name, content, "about kinds kind_endings overloading contexts tensor_attributes keywords".split()
-    )
+    known = "about kinds kind_endings overloading contexts tensor_attributes host_attributes keywords"
+    _refuse_others(path.name, content, known.split())
     kinds = {name: k for k, names in content["kinds"].items() for name in names}
     endings = tuple((ending, k) for k, names in content["kind_endings"].items() for ending in names)
     for k in (*kinds.values(), *(k for _, k in endings)):
@@ -70,8 +69,9 @@ def read_anywhere(path: Path) -> Anywhere:
     keywords = {}
     for keyword, raw in content["keywords"].items():
         keywords[keyword] = (raw["value"], read_effect(path.name, keyword, raw["call"]))
-    contexts, attributes = frozenset(content["contexts"]), frozenset(content["tensor_attributes"])
-    return Anywhere(kinds, endings, frozenset(content["overloading"]), contexts, attributes, keywords)
+    overloading, contexts = frozenset(content["overloading"]), frozenset(content["contexts"])
+    attributes = frozenset(content["tensor_attributes"]), frozenset(content["host_attributes"])
+    return Anywhere(kinds, endings, overloading, contexts, *attributes, keywords)
 
 
 _FLAGS = ("takes_encodings", "takes_tensors", "takes_images", "functional", "number")

@@ -151,5 +151,7 @@ class Anywhere:
     """Last parts of names of contexts under which a bare factory does not allocate on the CPU."""
     tensor_attributes: frozenset[str]
     """Attributes of a model's output that are tensors."""
+    host_attributes: frozenset[str]
+    """Attributes that are tensors on the CPU wherever the tensors beside them are: a ``PackedSequence`` has one."""
     keywords: Mapping[str, tuple[str, Effect]]
     """Keyword of any call to the value it must have and what the call then does."""

@@ -46,7 +46,7 @@ from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.state.held_modules import where_methods_put_it
 from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated, is_stored_by_others
 from devlint.placement.syntax.nodes import code_of, path_of
-from devlint.semantics import Dim, library_models
+from devlint.semantics import Dim, DType, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.domain.class_facts import AttributeFact
@@ -63,6 +63,10 @@ def attribute(interp: Interpreter, node: cst.Attribute) -> Value:
             if isinstance(owner, Self):
                 interp.emit(Loaded(node, interp.scope, name, found))
             return found
+    if isinstance(owner, (Tensor, Opaque)) and name in library_models.anywhere().host_attributes:
+        return Tensor(
+            CPU, Dim.NONZERO, dtype=DType.INT, provenance=interp.step(StepKind.GIVEN, node, CPU, code_of(node))
+        )
     value = attribute_of(interp, owner, name, node)
     if isinstance(owner, Self):
         interp.emit(Loaded(node, interp.scope, name, value))

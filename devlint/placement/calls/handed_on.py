@@ -121,14 +121,20 @@ def _role_in_base(program: Program, info: FunctionInfo, parameter: str) -> Held 
 
 def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:
     """What the callee's own parameter holds."""
+    found = parameter_at(program, info, handed)
+    holder = program.holder(found[0]) if found is not None else None
+    if found is None or holder is None or not found[0].keeps_signature:
+        return None
+    return roles(holder, found[0]).get(found[1].name.value)
+
+
+def parameter_at(program: Program, info: FunctionInfo, handed: HandedOn) -> tuple[FunctionInfo, cst.Param] | None:
+    """The callee, and its parameter that gets the argument; None for itself and what the project does not define."""
     callee, bound = _callee(program, info, handed.callee)
-    if callee is None or callee is info or not callee.keeps_signature:
+    if callee is None or callee is info:
         return None
-    holder = program.holder(callee)
-    parameter = next(_parameter(callee, handed, bound), None) if holder is not None else None
-    if holder is None or parameter is None:
-        return None
-    return roles(holder, callee).get(parameter.name.value)
+    parameter = next(_parameter(callee, handed, bound), None)
+    return None if parameter is None else (callee, parameter)
 
 
 def _parameter(callee: FunctionInfo, handed: HandedOn, bound: bool) -> Iterator[cst.Param]:

@@ -13,9 +13,9 @@ from devlint.placement.calls import library_dispatch
 from devlint.placement.calls.attributes import attribute_of
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
-from devlint.placement.calls.conventional_results import computes, of_inherited_forward
+from devlint.placement.calls.conventional_results import computes, of_callable, of_inherited_forward
 from devlint.placement.calls.inlining import call_with_values
-from devlint.placement.calls.module_inputs import meet_moved_model
+from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
@@ -35,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Reference,
     Self,
     Tensor,
+    UnknownValue,
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
@@ -172,6 +173,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
     if computes(name):
         meet_moved_model(interp, node, receiver, site, computes=False)
+        note_callers_module(interp, node, receiver, function.value, site)
     if receiver.assumed or not computes(name):
         return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)
     note = CONVENTIONS[MODULE_RESULT]
@@ -205,8 +207,12 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
         return of_inherited_forward(interp, node, receiver)
     function = node.func
     value = interp.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
-
-    return interp.call_value(node, value, site)
+    called = interp.call_value(node, value, site)
+    unknown = isinstance(called, UnknownValue) and isinstance(value, UnknownValue)
+    if unknown and any(name in one.stores for info in receiver.info.order for one in info.methods.values()):
+        # A method sets it, ``self.target = build(options)``: a callable, as an argument may be.
+        return of_callable(interp, node, site)
+    return called
 
 
 _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}

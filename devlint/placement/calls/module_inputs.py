@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.module_wrappers import WRAPPERS
+from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.declarations import evidence_names as names
-from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, NAMED_MODULE
+from devlint.placement.declarations.evidence_conventions import (
+    CALLED_BY_MODULE,
+    CONVENTIONS,
+    NAMED_MODULE,
+    draws_from_a_loader,
+)
 from devlint.placement.domain.abstract_values import (
     Argument,
     Container,
@@ -29,6 +36,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     SameAs,
     Unknown,
+    batch_of,
     is_accelerator,
     is_device_by_name,
     is_given,
@@ -37,7 +45,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
 
 if TYPE_CHECKING:
@@ -136,19 +144,51 @@ def is_of_floats(value: Value) -> bool:
     return made is not None and (made.dtype is DType.OTHER or value.dtype is DType.OTHER)
 
 
-def note_callers_module(interp: Interpreter, node: cst.Call, module: Module, site: CallSite) -> None:
+def note_callers_module(
+    interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
+) -> None:
     """``self.model(ids.to(d))``, where the model is an argument that nobody moved: it may be anywhere."""
     device = module.device
     if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER or was_moved(module):
         return
-    placed = tuple(
+    apart = tuple(
         MismatchOperand(argument.keyword or "input", argument.value, argument.node)
-        for argument in site.arguments
-        if isinstance(argument.value, (Tensor, Opaque)) and is_accelerator(argument.value.device)
+        for position, argument in enumerate(site.arguments)
+        if isinstance(argument.value, (Tensor, Opaque)) and not argument.star
+        if is_accelerator(argument.value.device)
+        or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
     )
-    if placed:
-        own = MismatchOperand("module", module, node.func)
-        interp.emit(CallersModuleCalled(node, interp.scope, own, placed, interp.arms))
+    if apart and not brings_its_inputs(interp, module, site):
+        own = MismatchOperand("module", module, module_node)
+        interp.emit(CallersModuleCalled(node, interp.scope, own, apart, interp.arms))
+
+
+def _is_made_on_cpu(argument: Argument) -> bool:
+    """Whether it may be an input on the CPU: of unknown data it hardly has no dimension."""
+    value = argument.value
+    on_cpu = isinstance(value, Tensor) and value.device == CPU and value.dim is not Dim.ZERO
+    return on_cpu and not _is_length(argument)
+
+
+def _is_of_a_loader(value: Tensor | Opaque) -> bool:
+    """Whether a loader handed it out, and nothing else was done with it: another function may have moved it."""
+    batch = batch_of(value.device)
+    if batch is None or not draws_from_a_loader(batch.source):
+        return False
+    kinds = {step.kind for step in value.provenance or ()}
+    return kinds.isdisjoint({StepKind.COMPUTED, StepKind.MOVED, StepKind.RETURNED})
+
+
+def brings_its_inputs(interp: Interpreter, model: Opaque | Module, site: CallSite) -> bool:
+    """Whether the ``forward`` of a model moves what it is called with itself."""
+    if isinstance(model, Module) and WRAPPERS.get(model.type_name) == "scatters":
+        return True
+    forward = model.info.method("forward") if model.info is not None else None
+    if forward is None:
+        return False
+    names = [parameter.name.value for parameter in parameters_of(forward.node)[1:]]
+    given = names[: max(1, len(site.arguments))]
+    return any(is_moved_on_arrival(interp.program, forward, name) for name in given)
 
 
 def meet_module(

@@ -18,10 +18,10 @@ from devlint.placement.calls.module_inputs import (
     note_callers_module,
 )
 from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
+from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
-from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -153,7 +153,7 @@ def call_module(
         batched = callee == "module" and isinstance(result, Tensor) and result.dim is Dim.UNKNOWN
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
-    note_callers_module(interp, node, module, site)
+    note_callers_module(interp, node, module, module_node, site)
     if module.info is None and not module.type_name and not module.assumed:
         meet_moved_model(interp, node, module, site)
     if is_module_by_convention(module):
@@ -162,7 +162,7 @@ def call_module(
         return replace(given, tensorlike=True) if isinstance(given, Opaque) else given
     if module.type_name != "torch.nn.DataParallel" and not module.stateless:
         meet_module(
-            interp, node, module, module_node, [*(bound or _first_input(module, site)), *_encoded(module, site)]
+            interp, node, module, module_node, [*(bound or _first_input(interp, module, site)), *_encoded(module, site)]
         )
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
@@ -219,14 +219,15 @@ def _left_on_cpu(
     return handed_back(interp, node, substitute(value, bind_arguments(interp, forward, site, module), interp, node))
 
 
-def _first_input(module: Module, site: CallSite) -> list[Bound]:
+def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bound]:
     """The input to check: for a module of the project, only a single first tensor certainly meets the parameters."""
     forward = module.info.method("forward") if module.info is not None else None
     if forward is not None:
         if module.holds_state is None:
             # The class may have no parameters; the evaluation of its forward checks the tensor.
             return []
-        if any(is_brought_over(forward.node, first.name.value) for first in parameters_of(forward.node)[1:2]):
+        first = parameters_of(forward.node)[1:2]
+        if any(is_moved_on_arrival(interp.program, forward, parameter.name.value) for parameter in first):
             return []
     if library_models.takes_tensors(module.type_name):
         return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]

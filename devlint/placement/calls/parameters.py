@@ -40,7 +40,7 @@ from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs,
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.field_types import annotated_class, module_of, tensor_fields
+from devlint.placement.state.field_types import annotated_class, is_data_set, module_of, tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, library_models
 from devlint.source.dependency_parts import IMPORTS
@@ -248,6 +248,8 @@ def _value(
             told = library_objects.given(interp, parameter, class_name, symbol.name)
             if told is not None:
                 return told
+            if is_data_set(interp, parameter):
+                return NOTHING
             stated_class = annotated_class(interp, parameter)
             module = module_of(stated_class)
             if module is not None:

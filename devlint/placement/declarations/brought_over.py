@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from devlint.placement.declarations.evidence_rows import ATTRIBUTES, MOVED
@@ -16,7 +18,14 @@ _REDUCTIONS = frozenset({"torch.max", "torch.min", "torch.sum", "torch.is_tensor
 """Of one argument they give a number, or what stands for one."""
 
 
-def is_brought_over(node: FunctionNode, name: str) -> bool:
+_VARIABLES = frozenset({"Variable", "autograd.Variable", "torch.autograd.Variable"})
+"""A function that gives back the tensor that it gets."""
+
+Helper = Callable[[cst.Call, str], bool]
+"""Whether a call hands a name to a function that moves it."""
+
+
+def is_brought_over(node: FunctionNode, name: str, helper: Helper | None = None) -> bool:
     """Whether nothing meets an argument as it came: its first use is a transfer, or the host alone reads it.
 
     Tests, loops over its items and what it tells of itself are no uses.
@@ -24,9 +33,9 @@ def is_brought_over(node: FunctionNode, name: str) -> bool:
     no_use: set[int] = set()
     is_read = False
     for part in descend(node.body):
+        if isinstance(part, cst.Attribute) and ATTRIBUTES.get(part.attr.value) is MOVED and _is_it(part.value, name):
+            return True
         if isinstance(part, cst.Attribute) and isinstance(part.value, cst.Name) and part.value.value == name:
-            if ATTRIBUTES.get(part.attr.value) is MOVED:
-                return True
             if part.attr.value in _TELLS_OF_ITSELF:
                 no_use.add(id(part.value))
                 is_read = True
@@ -37,12 +46,30 @@ def is_brought_over(node: FunctionNode, name: str) -> bool:
         elif isinstance(part, (cst.For, cst.CompFor)):
             no_use.add(id(part.iter))
             is_read = is_read or dotted(part.iter) == name
+        elif isinstance(part, cst.Call) and helper is not None and helper(part, name):
+            return True
         elif isinstance(part, cst.Call) and _reads_alone(part):
             no_use.update(id(argument.value) for argument in part.args)
             is_read = is_read or any(dotted(argument.value) == name for argument in part.args)
         elif isinstance(part, cst.Name) and part.value == name and id(part) not in no_use:
             return False
     return is_read
+
+
+def _is_it(expression: cst.BaseExpression, name: str) -> bool:
+    """Whether it is the argument, or what a method of its own makes of it alone: ``Variable(x)``, ``x.float()``."""
+    while isinstance(expression, cst.Call):
+        if dotted(expression.func) in _VARIABLES and expression.args:
+            expression = expression.args[0].value
+        elif isinstance(expression.func, cst.Attribute) and not _meets_others(expression):
+            expression = expression.func.value
+        else:
+            return False
+    return isinstance(expression, cst.Name) and expression.value == name
+
+
+def _meets_others(call: cst.Call) -> bool:
+    return any(isinstance(part, cst.Name) for argument in call.args for part in descend(argument.value))
 
 
 def _reads_alone(call: cst.Call) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -13,7 +13,7 @@ from devlint.placement.declarations.class_body import names_blocks
 from devlint.placement.declarations.construction import parts_of_constructor
 from devlint.placement.declarations.evidence_grades import Uses
 from devlint.placement.declarations.imports import ImportTable
-from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
+from devlint.placement.declarations.known_classes import ClassKind, kind_of_base, kind_of_own_base, listed_kind
 from devlint.placement.declarations.method_resolution import c3_merge
 from devlint.placement.declarations.self_attributes import own_names, stored_expressions
 from devlint.placement.syntax.nodes import FunctionNode, descend
@@ -282,12 +282,13 @@ def _order(info: ClassInfo) -> tuple[ClassInfo, ...]:
 def _kind(info: ClassInfo) -> ClassKind:
     """The first informative kind among the bases.
 
-    A base listed in the tables is not looked up in the project's files.
+    A base that a table of a library lists is not looked up in the project's files. One that is only called what bases
+    of libraries are called (``Transform``) may be the project's own: then its own bases tell.
     """
-    named = [kind_of_base(base) for base in info.bases if isinstance(base, str)]
-    found = [ClassKind(kind) for kind in named if kind is not None]
-    if None in named or not _telling(found):
-        found += [parent.kind for parent in info.parents]
+    listed = [listed_kind(base) for base in info.bases if isinstance(base, str)]
+    found = [ClassKind(kind) for kind in listed if kind is not None]
+    if None in listed or not _telling(found):
+        found += _kinds_of_unlisted(info)
     telling = _telling(found)
     if telling is not None:
         return telling
@@ -300,6 +301,15 @@ def _kind(info: ClassInfo) -> ClassKind:
         # A class with an unknown base and its own ``forward`` is a Module.
         return ClassKind.MODULE
     return ClassKind.UNKNOWN
+
+
+def _kinds_of_unlisted(info: ClassInfo) -> Iterator[ClassKind]:
+    """The kinds of the bases that no table of a library lists."""
+    for base, resolved in zip(info.bases, info.resolved_bases, strict=True):
+        if isinstance(resolved, ClassInfo):
+            yield kind_of_own_base(base if isinstance(base, str) else base.name, resolved.kind)
+        elif listed_kind(resolved) is None and (kind := kind_of_base(resolved)) is not None:
+            yield ClassKind(kind)
 
 
 def _prepares_images(parent: ClassInfo) -> bool:

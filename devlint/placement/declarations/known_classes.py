@@ -33,8 +33,24 @@ _PLAIN = frozenset(
 
 def kind_of_base(name: str) -> str | None:
     """The kind of a base class by its qualified name; None if it is not known."""
+    return listed_kind(name) or library_models.kind_by_name(name)
+
+
+def listed_kind(name: str) -> str | None:
+    """The kind of a base class of Python or of a library, by its qualified name; None if no table lists it."""
     if name in _PLAIN:
         return "plain"
     if name == "autograd.Function":
         return "autograd"
-    return library_models.kind(name)
+    return library_models.listed_kind(name)
+
+
+def kind_of_own_base(name: str, kind: ClassKind) -> ClassKind:
+    """The kind of a base class that the project defines: by what it derives from, before what it is called.
+
+    A plain class that is called after those that work on the host does so, as a rule.
+    """
+    named = library_models.kind_by_name(name)
+    if named is not None and (kind is ClassKind.UNKNOWN or (kind is ClassKind.PLAIN and named == ClassKind.HOST.value)):
+        return ClassKind(named)
+    return kind

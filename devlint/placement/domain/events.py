@@ -244,7 +244,10 @@ class Called(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallersModuleCalled(Event):
-    """A module that a caller handed in, and that was not moved since, was called with tensors on an accelerator."""
+    """A module that a caller handed in, and that was not moved since, was called with tensors that were placed here.
+
+    ``inputs`` are those on an accelerator, and the first one if it is on the CPU, or as a loader handed it out.
+    """
 
     module: MismatchOperand
     inputs: tuple[MismatchOperand, ...]

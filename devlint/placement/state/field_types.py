@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.class_body import annotated_fields
+from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import ClassValue, Reference, Value
-from devlint.placement.syntax.nodes import code_of, string_value
+from devlint.placement.syntax.nodes import code_of, descend, string_value
 from devlint.semantics import library_models
 
 if TYPE_CHECKING:
@@ -44,6 +45,24 @@ def annotated_class(interp: Interpreter, parameter: cst.Param) -> Value | None:
         text = str(string_value(node.value))
         return interp.lookup(text) if text.isidentifier() else None
     return interp.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
+
+
+def is_data_set(interp: Interpreter, parameter: cst.Param) -> bool:
+    """Whether the annotation names a data set: what that hands out lies on the host, whoever calls the function."""
+    if parameter.annotation is None:
+        return False
+    parts = descend(parameter.annotation.annotation)
+    named = (interp.evaluate_quietly(part) for part in parts if isinstance(part, (cst.Name, cst.Attribute)))
+    return any(_is_data_set(value) for value in named)
+
+
+def _is_data_set(value: Value) -> bool:
+    if isinstance(value, Reference):
+        return "Dataset" in value.name and kind_of_base(value.name) == ClassKind.HOST.value
+    if not isinstance(value, ClassValue) or value.info.kind is not ClassKind.HOST:
+        return False
+    bases = (base for one in value.info.order for base in (one.name, *one.bases))
+    return any(isinstance(base, str) and "Dataset" in base for base in bases)
 
 
 def _class_of(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -5,7 +5,8 @@
 Finds factory calls (`torch.zeros`, `torch.arange`, `torch.tensor`, `torch.from_numpy` and every other function that
 makes a tensor) without `device=`, in functions that work on tensors of their caller, where the new tensor then meets
 one of those tensors in an operation that needs one device, or is returned from `forward` or from a method of a Module
-that is called in its place (`predict`, `encode`, `sample`, `score`, `calculate_loss` and the like).
+that is called in its place (`predict`, `encode`, `sample`, `score`, `calculate_loss` and the like). Also what a library
+makes for a model that its caller placed, and that the file never moves: `model(torch.randn(1, 3, size, size))`.
 
 The finding stands at the creation. Its trace leads to the operation that fails.
 
@@ -124,6 +125,7 @@ from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating import replaced_buffers
 from devlint.rules.creating.empty_results import fails_by_shape
 from devlint.rules.creating.handed_out import HandedOut
+from devlint.rules.creating.inputs_for_models import InputsForModels
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -132,10 +134,12 @@ if TYPE_CHECKING:
     from devlint.placement.domain.events import (
         Begun,
         Called,
+        CallersModuleCalled,
         Created,
         DeviceMismatch,
         HostRead,
         MismatchOperand,
+        Moved,
         ParameterIgnored,
         Returned,
         Stored,
@@ -151,6 +155,7 @@ class CreationWithoutDevice(Rule):
     def __init__(self) -> None:
         self._definitions = Definitions()
         self._handed_out = HandedOut(self._definitions)
+        self._for_models = InputsForModels(self._definitions)
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
         self._nested: list[tuple[str, Draft]] = []
@@ -175,6 +180,14 @@ class CreationWithoutDevice(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._handed_out.called(event)
+        return ()
+
+    def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
+        self._for_models.called(event)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._for_models.moved(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
@@ -245,6 +258,7 @@ class CreationWithoutDevice(Rule):
             if arguments.isdisjoint(read_on_host):
                 yield draft
         yield from self._handed_out.finish()
+        yield from self._for_models.finish()
 
 
 def _elsewhere(device: Device | None) -> bool:

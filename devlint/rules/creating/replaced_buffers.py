@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step
 from devlint.drafts.wording import bare_creation, quoted
-from devlint.finding import Applicability, Confidence
+from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Kind, Self, Tensor
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
@@ -22,29 +22,41 @@ if TYPE_CHECKING:
 def drafts(event: Stored) -> Iterator[Draft]:
     """The draft of DEV101 about what is stored under the name of a buffer, if there is one."""
     step = _over_a_buffer(event)
-    if step is not None:
-        yield Draft(
-            node=step.node,
-            scope=step.scope,
-            message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and replaces the buffer "
-            f"`{event.target}` while the module works; after that a part of it is on the CPU",
-            confidence=Confidence.HIGH,
-            trace=(draft_step(step), DraftStep(event.node, event.scope, "put in the buffer's place here")),
-            repair=Repair(Applicability.SUGGESTION, f"create it on the device of the buffer: `{event.target}.device`"),
-        )
+    confidence = _confidence(event) if step is not None else None
+    if step is None or confidence is None:
+        return
+    here = step.scope == event.scope
+    yield Draft(
+        node=step.node if here else event.node,
+        scope=event.scope,
+        message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and replaces the buffer "
+        f"`{event.target}` while the module works; after that a part of it is on the CPU",
+        confidence=confidence,
+        severity=Severity.ERROR if confidence is Confidence.HIGH else Severity.WARNING,
+        trace=(draft_step(step), DraftStep(event.node, event.scope, "put in the buffer's place here")),
+        repair=Repair(Applicability.SUGGESTION, f"create it on the device of the buffer: `{event.target}.device`"),
+    )
 
 
 def _over_a_buffer(event: Stored) -> Step | None:
-    """The creation of what `forward`, or a method that it calls, stores under the name of a buffer."""
+    """The creation of what a method of a working module, or a helper of it, stores under the name of a buffer."""
     value, owner = event.value, event.owner
     if not isinstance(value, Tensor) or value.kind is not Kind.BUFFER or value.device != CPU or value.dim is Dim.ZERO:
         return None
     if not isinstance(owner, Self) or event.scope.setting not in (Setting.FORWARD, Setting.METHOD):
         return None
-    info, method = owner.info, event.scope.qualname.rpartition(".")[2]
-    forward = info.method("forward")
-    if forward is None or not info.is_module or info.defines("_apply", "to", "cuda"):
+    info = owner.info
+    if not info.is_module or info.defines("_apply", "to", "cuda"):
         return None
-    step = bare_creation(value)
-    called = method == "forward" or method in forward.own.mentioned
-    return step if called and step is not None and step.scope == event.scope else None
+    return bare_creation(value)
+
+
+def _confidence(event: Stored) -> Confidence | None:
+    """Sure in `forward` and what it calls; likely in what users call, unless the module is built with it."""
+    assert isinstance(event.owner, Self)
+    info, method = event.owner.info, event.scope.qualname.rpartition(".")[2]
+    forward, init = info.method("forward"), info.method("__init__")
+    if method == "forward" or (forward is not None and method in forward.own.mentioned):
+        return Confidence.HIGH
+    builds = init is not None and any(method in one.own.mentioned for one in (init, *info.construction))
+    return None if method.startswith("_") or builds else Confidence.MEDIUM

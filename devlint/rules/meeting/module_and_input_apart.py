@@ -3,7 +3,9 @@
 ## What it does
 
 Finds calls of a module, a loss included, whose parameters and inputs, or whose inputs among each other, are on
-different devices, and `nn.DataParallel` wrappers around a module that is not on the first of their `device_ids`.
+different devices, and `nn.DataParallel` wrappers around a module that is not on the first of their `device_ids`. Also
+such wrappers without `device_ids` that are made because the machine has several GPUs, in functions that are asked for a
+device or read one that their user chose.
 
 ## Why is this bad
 
@@ -65,10 +67,11 @@ from devlint.drafts.wording import device_of, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import UNKNOWN, describe
 from devlint.rules.meeting.operation_rules import clash_draft
+from devlint.rules.meeting.wrapped_for_all import WrappedForAll
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import DeviceMismatch
+    from devlint.placement.domain.events import Begun, Called, DeviceMismatch, Moved
 
 WRAPPER_CLASH = "data_parallel"
 
@@ -78,6 +81,24 @@ class ModuleAndInputApart(Rule):
     name = "module-and-input-apart"
     severity = Severity.ERROR
     claims_before = ("DEV401",)  # mixed-device-operation
+
+    def __init__(self) -> None:
+        self._for_all = WrappedForAll()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._for_all.begun(event)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._for_all.moved(event)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._for_all.called(event)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        return self._for_all.finish()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         if event.clash.kind == WRAPPER_CLASH:

@@ -74,7 +74,8 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of, code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import DeviceName, Evidence, Function, Host, Tensor
+from devlint.placement.declarations.evidence_conventions import names_a_loader
+from devlint.placement.domain.abstract_values import DeviceName, Evidence, Function, Host, Opaque, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -84,6 +85,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     Known,
     SameAs,
+    batch_of,
     describe,
     guards_of,
     is_accelerator,
@@ -281,9 +283,16 @@ def _chosen_here(event: HostRead) -> Device | None:
         if not isinstance(leaf, SameAs):
             continue
         of_module = leaf.symbol.anchor is Anchor.MODULE and event.scope.setting in (Setting.FORWARD, Setting.METHOD)
-        if of_module or is_device_by_name(leaf):
+        if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
             return leaf
     return None
+
+
+def _was_brought(value: Tensor | Opaque, device: Device) -> bool:
+    """`torch.tensor(rows).to(x.device)`: it came from the CPU, and was brought to what else is at hand."""
+    steps = tuple(value.provenance or ())
+    moved = next((n for n, step in enumerate(steps) if step.kind is StepKind.MOVED and step.device == device), None)
+    return moved is not None and any(step.device == CPU for step in steps[moved + 1 :])
 
 
 def _is_part_of_an_input(event: HostRead) -> bool:
@@ -301,6 +310,8 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
 
     if event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST or event.reader != METHOD:
         return False
+    if _is_as_a_loader_gave_it(event.value):
+        return False
     node = event.expression
     while True:
         match node:
@@ -312,6 +323,14 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
                 node = value
             case _:
                 return False
+
+
+def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
+    """Whether it came with a batch, nobody moved it, and no model was run on it: it is on the CPU, graph or not."""
+    batch = batch_of(value.device)
+    if batch is None or not names_a_loader(batch.source):
+        return False
+    return value.provenance is None or value.provenance.find(StepKind.COMPUTED, StepKind.MOVED) is None
 
 
 def _confidence_in_tensor(event: HostRead) -> Confidence:

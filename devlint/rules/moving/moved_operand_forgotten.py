@@ -4,7 +4,8 @@
 
 Finds loops over batches that move some of a batch's tensors to the model's device and hand another one to the same
 computation as it came: the labels, a mask, the lengths. Also a model that was moved and that is called with what a
-loader hands out, as it came.
+loader hands out, as it came; and in a library a model that its caller placed, called in that way by a function or
+class that puts other things where they belong.
 
 ## Why is this bad
 
@@ -103,13 +104,22 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import is_part_of_rows
 from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
+from devlint.rules.moving.batches_for_models import BatchesForModels
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, DeviceMismatch, MismatchOperand, Moved
+    from devlint.placement.domain.events import (
+        Begun,
+        Called,
+        CallersModuleCalled,
+        Created,
+        DeviceMismatch,
+        MismatchOperand,
+        Moved,
+    )
     from devlint.placement.domain.scope import Scope
 
 _LONGEST = 60
@@ -128,12 +138,26 @@ class MovedOperandForgotten(Rule):
         self._reported: dict[tuple[str, str], Draft] = {}
         """By batch and item: one item left behind is one cause, wherever it is used."""
         self._definitions = Definitions()
+        self._for_models = BatchesForModels()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._for_models.called(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._for_models.created(event)
+        return ()
+
+    def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
+        self._for_models.model_called(event)
+        return ()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
+        self._for_models.moved(event)
         before = getattr(event.receiver, "device", None)
         batch = _batch(before)
         if batch is not None and event.moves and event.target != before and _is_item(event, batch):
@@ -157,6 +181,9 @@ class MovedOperandForgotten(Rule):
                 draft = self._reported[key, item] = replace(draft, repair=repair)
             yield replace(draft)
             return
+
+    def finish(self) -> Iterable[Draft]:
+        return self._for_models.finish()
 
 
 def _is_item(event: Moved, batch: Symbol) -> bool:

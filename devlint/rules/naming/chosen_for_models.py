@@ -24,7 +24,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import CallersModuleCalled, Moved
+    from devlint.placement.domain.events import CallersModuleCalled, Moved, Stored
 
 
 @dataclass(slots=True)
@@ -35,14 +35,22 @@ class ChosenForModels:
     """With the last part of the model's name."""
     _moved: set[str] = field(default_factory=set)
     """The last parts of the names of whatever the file moves."""
+    _bound: set[tuple[str, str]] = field(default_factory=set)
+    """Names that definitions bind: what is bound outside of them is as well at hand for whoever places the model."""
     _chosen: dict[int, cst.CSTNode] = field(default_factory=dict)
     """Transfers to the accelerator that the machine has, by the identity of their nodes."""
+
+    def stored(self, event: Stored) -> None:
+        if event.scope.qualname:
+            self._bound.add((event.scope.qualname, event.target))
 
     def moved(self, event: Moved) -> None:
         self._moved.add(event.receiver_text.rpartition(".")[2])
         named = event.named.value if event.named is not None else None
         by_machine = event.guarded or (isinstance(named, DeviceName) and named.chosen_by_probe)
-        if goes_to_current(event) or (is_current(event.target) and by_machine):
+        spelled = code_of(event.named.node) if event.named is not None else ""
+        shared = spelled.isidentifier() and (event.scope.qualname, spelled) not in self._bound
+        if goes_to_current(event) or (is_current(event.target) and by_machine and not shared):
             self._chosen[id(event.node)] = event.node
 
     def called(self, event: CallersModuleCalled) -> None:
@@ -78,4 +86,6 @@ class ChosenForModels:
 
 
 def _sent(provenance: Provenance | None) -> Step | None:
-    return provenance.find(StepKind.MOVED) if provenance is not None else None
+    """The transfer that a value comes from as it is; what a model made of it is that model's affair."""
+    step = provenance.step if provenance is not None else None
+    return step if step is not None and step.kind is StepKind.MOVED else None

@@ -6,7 +6,8 @@ Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
 not move themselves, and in functions that move something else to the device of an object, as `self.device`. In a
 method of a Module it finds tensors made there that `.cuda()` moves because the machine has an accelerator, whatever
-device the module is on.
+device the module is on. So it does where inputs go to the machine's accelerator for a model that a caller handed in,
+and that the file never moves.
 
 ## Why is this bad
 
@@ -139,6 +140,7 @@ class HardcodedAccelerator(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
+        self._for_models.stored(event)
         definition = self._definitions.get(event.scope)
         if definition is None or definition.begun is None or event.value_node is None:
             return ()

@@ -1,0 +1,64 @@
+"""Inputs that are made on the CPU for a model that a caller placed: part of DEV101."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import draft_step, provenance_of, steps_of
+from devlint.drafts.wording import bare_creation, code_of, describe_operand
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.scope import Setting
+from devlint.repairs.device_expressions import Definitions
+from devlint.rules.creating.shape_probes import is_shape_probe
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.events import CallersModuleCalled, Moved
+
+
+@dataclass(slots=True)
+class InputsForModels:
+    """The calls of models that came in with what was made on the CPU, in one file."""
+
+    definitions: Definitions
+    _drafts: list[tuple[str, Draft]] = field(default_factory=list)
+    """With the last part of the model's name."""
+    _moved: set[str] = field(default_factory=set)
+    """The last parts of the names of whatever the file moves: a model that is brought somewhere is used there."""
+
+    def moved(self, event: Moved) -> None:
+        self._moved.add(event.receiver_text.rpartition(".")[2])
+
+    def called(self, event: CallersModuleCalled) -> None:
+        scope, first = event.scope, event.inputs[0]
+        step = bare_creation(first.value)
+        if step is None or getattr(first.value, "device", None) != CPU:
+            return
+        if scope.setting in (Setting.MODULE_LEVEL, Setting.CONSTRUCTION, Setting.HOST):
+            return
+        name = code_of(event.module.node)
+        doubtful = scope.role is not Role.LIBRARY or is_shape_probe(self.definitions.node_of(step.scope), step.node)
+        came_in = provenance_of(event.module.value)
+        steps = (*steps_of(first), *((came_in.first,) if came_in is not None else ()))
+        draft = Draft(
+            node=step.node,
+            scope=step.scope,
+            severity=Severity.WARNING,
+            message=f"{describe_operand(first)} is created on the CPU but `{name}` comes from the caller; "
+            f"`{name}` fails when it is on an accelerator",
+            confidence=Confidence.LOW if doubtful else Confidence.MEDIUM,
+            trace=(*map(draft_step, steps), DraftStep(event.node, scope, "they meet here")),
+            repair=Repair(Applicability.SUGGESTION, f"create it on `next({name}.parameters()).device`"),
+        )
+        self._drafts.append((name.rpartition(".")[2], draft))
+
+    def finish(self) -> Iterator[Draft]:
+        seen: set[int] = set()
+        for model, draft in self._drafts:
+            if model not in self._moved and id(draft.node) not in seen:
+                seen.add(id(draft.node))
+                yield draft
