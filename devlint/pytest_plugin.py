@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,16 +60,18 @@ class Lifting:
     """One run of tests; with xdist one in each worker, and one that gathers."""
 
     def __init__(self, config: pytest.Config) -> None:
+        from devlint.confirmation.test_files import test_files
         from devlint.runtime.lifting.calls import Lifter
 
         self._config = config
+        self._is_test = test_files(config.rootpath)
         self._test = ""
         self._more: tuple[tuple[Any, str], ...] | None = None
         self._seen: dict[str, tuple[Observation, dict[str, None]]] = {}
         self._simulated = config.getoption("--devlint-device") != "cuda"
         machine, device = _machine(config.getoption("--devlint-device"))
         self._device = str(device)
-        self._lifter: Lifter = Lifter(self._observed, machine, device)
+        self._lifter: Lifter = Lifter(self._observed, machine, device, self._is_test)
         self._counts: dict[str, Any] = {"lifted": 0, "tests": 0, "not_lifted": {}, "only_lifted": {}}
         self._repeating = False
         self._report: Report | None = None
@@ -104,7 +106,7 @@ class Lifting:
         self._test = item.nodeid
         before = self._lifter.lifted
         if self._more is None:
-            self._more = _targets(self._config.getini("devlint_lift"))
+            self._more = _targets(self._config.getini("devlint_lift"), self._is_test)
         with self._lifter.active(self._more):
             result = yield
         self._counts["tests"] += self._lifter.lifted > before
@@ -232,11 +234,11 @@ def _some(tests: tuple[str, ...]) -> str:
     return shown + (f" and {len(tests) - MOST_TESTS} more" if len(tests) > MOST_TESTS else "")
 
 
-def _targets(names: list[str]) -> tuple[tuple[Any, str], ...]:
+def _targets(names: list[str], is_test: Callable[[str], bool]) -> tuple[tuple[Any, str], ...]:
     """Owners and attributes of what ``devlint_lift`` names. Raises UsageError."""
     from devlint.runtime.lifting.targets import NoTarget, targets_of
 
     try:
-        return targets_of(names)
+        return targets_of(names, is_test)
     except NoTarget as error:
         raise pytest.UsageError(f"devlint_lift: {error}") from None

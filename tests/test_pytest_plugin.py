@@ -210,6 +210,25 @@ def attribution(function, x, keep=None):
     made = function(x)
     kept = torch.zeros(4) if keep is None else keep(x)
     return x * made + kept
+
+
+def default_of(x):
+    return torch.zeros(4)
+
+
+def default(size):
+    return torch.zeros(size)
+
+
+class Noise:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def beside(self):
+        return self.scale + torch.randn(4, device=self.scale.device)
+
+    def drawn(self):
+        return self.scale + torch.randn(4)
 """
 
 
@@ -222,6 +241,12 @@ def attribution(function, x, keep=None):
         # What the library makes is its own doing, whoever calls it.
         ("attribution(torch.ones_like, X)", "1", False),
         ("attribution(torch.ones_like, X, keep=lambda x: default_of(x))", "1", False),
+        # What the library is asked for without a tensor, it could not make elsewhere ...
+        ("attribution(torch.ones_like, X, keep=lambda x: default(4))", "no", True),
+        ("attribution(torch.ones_like, X, keep=Asks())", "no", True),
+        # ... and what it puts where a value of the test is, is there because of the test.
+        ("attribution(torch.ones_like, X, keep=lambda x: Noise(torch.ones(4)).beside())", "no", True),
+        ("attribution(torch.ones_like, X, keep=lambda x: Noise(torch.ones(4)).drawn())", "1", False),
         # What only tests have to do with is told where it is.
         ("Alone()(X)", "1", False),
     ],
@@ -229,13 +254,12 @@ def attribution(function, x, keep=None):
 def test_what_a_test_hands_over_was_written_for_the_cpu(
     pytester: pytest.Pytester, call: str, found: str, inconclusive: bool
 ) -> None:
-    default = "\n\ndef default_of(x):\n    return torch.zeros(4)\n"
     pytester.makepyfile(
-        library=LIBRARY + default,
+        library=LIBRARY,
         test_it=f"""
         import torch
         from torch import nn
-        from library import attribution, default_of
+        from library import Noise, attribution, default, default_of
 
         X = torch.rand(3, 4)
 
@@ -249,6 +273,10 @@ def test_what_a_test_hands_over_was_written_for_the_cpu(
         class Alone(nn.Module):
             def forward(self, x):
                 return x + torch.ones(4)
+
+        class Asks(nn.Module):
+            def forward(self, x):
+                return default(*(4,)) / 2
 
         def test_it():
             {call}
@@ -461,6 +489,32 @@ def test_all_that_a_package_defines_is_lifted(pytester: pytest.Pytester) -> None
     assert "5 device-placement problems found" in text
     pytester.makeini("[pytest]\ndevlint_lift =\n    legs.*\n")
     assert "legs cannot be imported" in run(pytester, "--devlint").stdout.str()
+
+
+def test_what_a_package_defines_for_its_tests_is_not_lifted(pytester: pytest.Pytester) -> None:
+    package = pytester.mkpydir("arms")
+    helpers = package / "test"
+    helpers.mkdir()
+    (helpers / "__init__.py").touch()
+    base = "import torch\n\n\nclass Case:\n    rows = torch.ones(2)\n\n    def targets(self, like):\n        "
+    (helpers / "cases.py").write_text(base + "return torch.randn(2)\n", "utf-8")
+    (package / "cases.py").write_text(base + "return torch.randn(2)\n", "utf-8")
+    pytester.makeini("[pytest]\ndevlint_lift =\n    arms.*\n")
+    pytester.makepyfile(
+        test_arms="""
+        import torch
+        import arms.cases
+        import arms.test.cases
+
+        def test_it():
+            arms.test.cases.Case().targets(torch.ones(2))
+            arms.cases.Case().targets(torch.ones(2))
+        """
+    )
+    text = run(pytester, "--devlint").stdout.str()
+    assert "cases.py:8:" in text
+    assert "arms/test" not in text
+    assert "1 call of modules in 1 test" in text
 
 
 METERS = """

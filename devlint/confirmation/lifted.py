@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from devlint.check import Request, plan
 from devlint.configuration.codes import all_codes
+from devlint.confirmation.test_files import test_files
 from devlint.finding import Finding
 from devlint.pipeline.outside_findings import suppress_findings
 from devlint.pipeline.result import EntryRun, Result
@@ -21,8 +21,6 @@ from devlint.runtime.placements import Placement, Wish
 from devlint.runtime.unforeseen import runtime_findings
 from devlint.runtime.verdicts import is_echo, stray_of
 from devlint.source.project import shown_path
-
-TEST_FILES = ("test_*.py", "*_test.py", "conftest.py")
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,8 @@ def _made_by_tests(run: Run, observation: Observation, root: Path) -> bool:
     if stray is None or not any(_is_own(spot.path, root) for spot in observation.spots):
         return False
     places = [*(stray.births or (stray.born,)), stray.moved]
-    return stray.born is not None and all(_is_test(spot.path) for spot in places if spot is not None)
+    is_test = test_files(root)
+    return stray.born is not None and all(is_test(spot.path) for spot in places if spot is not None)
 
 
 def _findings(run: Run, observation: Observation, root: Path) -> list[Finding]:
@@ -112,8 +111,4 @@ def _findings(run: Run, observation: Observation, root: Path) -> list[Finding]:
 def _is_own(path: str, root: Path) -> bool:
     """Whether a file is the project's, and no test: what is tested may as well be installed elsewhere."""
     inside = Path(path).is_relative_to(root) and "site-packages" not in path
-    return inside and not _is_test(path)
-
-
-def _is_test(path: str) -> bool:
-    return any(fnmatch.fnmatch(os.path.basename(path), pattern) for pattern in TEST_FILES)
+    return inside and not test_files(root)(path)

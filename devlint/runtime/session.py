@@ -17,7 +17,7 @@ from devlint.runtime.recorder import loading, modules, optimizers, streams, work
 from devlint.runtime.recorder.dispatch import RecordingDispatch
 from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.functions import RecordingFunctions
-from devlint.runtime.recorder.recorder import Recorder, Sink
+from devlint.runtime.recorder.recorder import Asker, Recorder, Sink
 from devlint.runtime.recorder.results import look_at_returned
 
 T = TypeVar("T")
@@ -111,7 +111,9 @@ class Session:
 
 
 @contextmanager
-def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair: bool = True) -> Iterator[Session]:
+def observe(
+    machine: Machine, sink: Sink, *, device: torch.device | str, repair: bool = True, asker: Asker | None = None
+) -> Iterator[Session]:
     """Run the body on `machine` and hand what happens to `sink`, each distinct observation once, as it happens.
 
     With `repair` an operand that clashes is brought over and the run goes on; what derives from it is marked.
@@ -119,7 +121,7 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
     (`Session.lift`, or `.to(device)` in the program itself).
     """
     with machine.running():
-        recorder = Recorder(machine, sink, machine.resolve(device), repair)
+        recorder = Recorder(machine, sink, machine.resolve(device), repair, asker)
         session = Session(recorder)
         patches = Patches()
 
@@ -130,6 +132,7 @@ def observe(machine: Machine, sink: Sink, *, device: torch.device | str, repair:
 
         if machine.simulated:
             machine.mends = recorder.mends  # type: ignore[attr-defined]
+            machine.answered = recorder.followed.answered  # type: ignore[attr-defined]
         try:
             modules.install(recorder, patches)
             loading.install(recorder, patches)

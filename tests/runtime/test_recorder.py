@@ -228,13 +228,31 @@ def test_a_clash_names_the_attribute_and_its_birth() -> None:
         (lambda here, there: torch.zeros_like(here), False),
         (lambda here, there: torch.full((3,), here[0]), True),
         (lambda here, there: torch.tensor([here[0], here[1]]), True),
+        (lambda here, there: torch.rand(3, device=here.device), False),
+        (lambda here, there: torch.tensor([float(here[0])], device=here.device), False),
+        (lambda here, there: torch.zeros_like(there, device=here.device), False),
+        (lambda here, there: torch.rand(3, device=torch.device("cpu")), True),
         (lambda here, there: torch.zeros_like(there, device="cpu"), True),
         (lambda here, there: there.new_zeros(3, device="cpu"), True),
     ],
-    ids=["one_hot", "where", "pad_sequence", "zeros_like", "full", "tensor", "zeros_like elsewhere", "new elsewhere"],
+    ids=[
+        "one_hot",
+        "where",
+        "pad_sequence",
+        "zeros_like",
+        "full",
+        "tensor",
+        "beside",
+        "of a number beside",
+        "zeros_like beside",
+        "on the CPU",
+        "zeros_like elsewhere",
+        "new elsewhere",
+    ],
 )
 def test_where_a_result_on_the_cpu_comes_from(made: Callable[[Tensor, Tensor], Tensor], of_the_call: bool) -> None:
-    """Of its operands, also where torch makes a tensor for itself; of the call, if that said where it goes."""
+    """Of its operands, also where torch makes a tensor for itself, or of the value whose device it is given; of the
+    call, if that said where it goes."""
 
     def step(session: Session) -> None:
         here = torch.zeros(3)  # the operand on the CPU

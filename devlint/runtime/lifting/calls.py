@@ -8,7 +8,7 @@ import inspect
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -17,7 +17,9 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from devlint.runtime.failure import is_about_devices, words_of
+from devlint.runtime.frames import RawSpot
 from devlint.runtime.labels import device_of, set_device
+from devlint.runtime.lifting.callbacks import IsTest, asked_by_test
 from devlint.runtime.lifting.copies import Copies
 from devlint.runtime.lifting.devices import brought_back, devices_back, home_of
 from devlint.runtime.lifting.handed_in import HandedIn
@@ -48,13 +50,20 @@ class Lifter:
     On a simulated machine the tensors of a call claim its device while it runs, on a real one there are copies of them.
     """
 
-    def __init__(self, sink: Callable[[Observation], None], machine: Machine, device: torch.device) -> None:
+    def __init__(
+        self,
+        sink: Callable[[Observation], None],
+        machine: Machine,
+        device: torch.device,
+        is_test: IsTest = lambda path: False,
+    ) -> None:
         self.lifted = 0
         self.not_lifted = Counter[str]()
         self._sink = sink
         self._local = _Local()
         self._machine = machine
         self._device = device
+        self._is_test = is_test
         self._one_at_a_time = threading.Lock()
         self._call_of_modules: Any = None
         self._born_lifted = WeakIdKeyDictionary()
@@ -136,7 +145,7 @@ class Lifter:
         seen: list[Observation] = []
         try:
             with (
-                observe(self._machine, seen.append, device=self._device) as session,
+                observe(self._machine, seen.append, device=self._device, asker=self._asker) as session,
                 _devices_of_movers(modules, CPU, self._device),
                 _devices_of_holders(holders, CPU, self._device),
             ):
@@ -158,6 +167,9 @@ class Lifter:
         back = home_of(self._device, self._machine.simulated)
         devices_back(modules, back)
         return brought_back(result, back)
+
+    def _asker(self, frame: FrameType | None) -> RawSpot | None:
+        return asked_by_test(frame, Lifter._lifted_call.__code__, self._is_test)
 
     def _with_claims(
         self,

@@ -24,12 +24,16 @@ class NoTarget(Exception):
     """A name that leads nowhere, with the reason."""
 
 
-def targets_of(names: list[str]) -> tuple[Target, ...]:
+def targets_of(names: list[str], is_test: Callable[[str], bool] = lambda path: False) -> tuple[Target, ...]:
     """Of functions (`pkg.function`), methods (`Class.method`), and all in a package or module (`pkg.*`), wherever they
-    were imported to. Raises NoTarget."""
+    were imported to. Of a package that has its tests inside, what the files ``is_test`` tells of define is left out.
+
+    Raises NoTarget.
+    """
     found: dict[tuple[int, str], Target] = {}
     for name in names:
-        for target in _targets_below(name.removesuffix(_ALL)) if name.endswith(_ALL) else _named_targets(name):
+        below = name.endswith(_ALL)
+        for target in _targets_below(name.removesuffix(_ALL), is_test) if below else _named_targets(name):
             found.setdefault((id(target[0]), target[1]), target)
     return tuple(found.values())
 
@@ -51,13 +55,14 @@ def _named_targets(name: str) -> Iterator[Target]:
     yield from _imported([vars(owner)[attribute] for owner in owners])
 
 
-def _targets_below(name: str) -> Iterator[Target]:
+def _targets_below(name: str, is_test: Callable[[str], bool]) -> Iterator[Target]:
     """The functions that a package defines in what is imported of it, and the methods of its classes."""
     try:
         importlib.import_module(name)
     except ImportError as error:
         raise NoTarget(f"{name} cannot be imported: {error}") from None
-    below = [each for module, each in list(sys.modules.items()) if f"{module}.".startswith(f"{name}.")]
+    found = [each for module, each in list(sys.modules.items()) if f"{module}.".startswith(f"{name}.")]
+    below = [module for module in found if not is_test(getattr(module, "__file__", None) or "")]
     own = [value for module in below for value in list(vars(module).values()) if _is_of(value, module)]
     yield from _imported([value for value in own if _is_call(value)])
     for cls in own:

@@ -154,6 +154,9 @@ class RecordingDispatch(TorchDispatchMode):
                     if not traces and on_cpu and self.recorder.local.given is not None:
                         traces = traces_on_the_cpu(self.recorder, self.recorder.local.given)
                     made = _derived(known, traces, on_cpu)
+                    if on_cpu and self.recorder.asker is not None and made.births == (made.made,):
+                        asked = self.recorder.asker(sys._getframe(2))
+                        made.births = made.births if asked is None else (asked,)
                     if made.repaired and made.made is not None:
                         self._worked_on(made.made)
                     if known.is_fresh and self.recorder.local.has_read:

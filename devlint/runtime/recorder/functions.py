@@ -85,6 +85,7 @@ class RecordingFunctions(TorchFunctionMode):
         elif "device" in kwargs and isinstance(out, Tensor):
             told_to_be(self.recorder, out)
             put_elsewhere(self.recorder, args, out)
+            self.recorder.followed.made(kwargs["device"], out)
             self._named(func, out)
         return out
 

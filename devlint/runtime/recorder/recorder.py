@@ -13,12 +13,16 @@ import torch
 from devlint.runtime.frames import RawSpot, spots
 from devlint.runtime.observation import Judged, Observation, Phase, Seen, Spot
 from devlint.runtime.recorder.counts import Counts
+from devlint.runtime.recorder.followed import Followed
 from devlint.runtime.recorder.ordering import Ordering
 from devlint.runtime.recorder.traces import seen, trace_of
 
 Tensor = torch.Tensor
 Generator = torch._C.Generator
 Sink = Callable[[Observation], None]
+Asker = Callable[[FrameType | None], RawSpot | None]
+"""Who wanted what is made in a frame of no tensor at all, if not the code of that frame itself."""
+
 Given = tuple[Any, Any, Any]
 """A function with its positional and its named arguments."""
 
@@ -49,11 +53,15 @@ class Recorder:
     Two observations are the same when kind, operation, innermost place and the operands' births and devices agree.
     """
 
-    def __init__(self, machine: Any, sink: Sink, device: torch.device, repair: bool) -> None:
+    def __init__(
+        self, machine: Any, sink: Sink, device: torch.device, repair: bool, asker: Asker | None = None
+    ) -> None:
         self.machine = machine
         self.sink = sink
         self.device = device
         self.repair = repair
+        self.asker = asker
+        self.followed = Followed()
         self.reached = False
         self.in_worker = False
         self.local = _Local()

@@ -22,7 +22,10 @@ def install(machine: Machine, patches: Patches) -> None:
         if claim is not None and claim.device is not None and not machine.local.bare:
             # A new object each time, as PyTorch makes it: `x.device is y.device` never holds.
             return torch._C.device(claim.device)
-        return true_device(self)
+        answer = true_device(self)
+        if claim is not None and claim.trace is not None and machine.answered is not None:
+            machine.answered(claim.trace, answer)
+        return answer
 
     def is_cuda(self: Tensor) -> bool:
         return machine.device_of(self).type == machine.type

@@ -38,6 +38,8 @@ class Machine:
     type = "cuda"
     mends: Callable[[Tensor, torch.device, str], bool] | None
     """Told of a gradient that is not where it belongs, where that is, and what CUDA says; whether to bring it there."""
+    answered: Callable[[Any, torch.device], None] | None
+    """Told of each answer to what device a CPU tensor is on, with what is known of where the tensor comes from."""
 
     def __init__(self, count: int = 2) -> None:
         if not 1 <= count <= 16:
@@ -51,6 +53,7 @@ class Machine:
         self.local = _Local()
         self.default_type_device: torch.device = CPU
         self.mends: Callable[[Tensor, torch.device, str], bool] | None = None
+        self.answered: Callable[[Any, torch.device], None] | None = None
         self.stream_class: Any = None
         self._pid: int | None = None
         self._visible: int | None = None

@@ -1,0 +1,43 @@
+"""Functions and models of the tests that the tested code calls, and what they ask it for.
+
+A model of a test that builds `Normal(0, 1)` inside of a lifted call has handed over nothing that says where: what comes
+of that call is for the test to move, as what an outermost call makes is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType, FrameType
+
+from devlint.runtime.frames import RawSpot, is_user_code
+from devlint.runtime.lifting.reachable import is_given_tensors
+
+IsTest = Callable[[str], bool]
+"""Whether the file of this path is one of the tests."""
+
+
+def asked_by_test(frame: FrameType | None, outermost: CodeType, is_test: IsTest) -> RawSpot | None:
+    """The call of a test's function that came to this frame without handing over a tensor, to whatever it called.
+
+    ``outermost``: where the lifted call begins; the test that made it is not meant.
+    """
+    between: list[FrameType] = []
+    while frame is not None and frame.f_code is not outermost:
+        if is_user_code(frame.f_code.co_filename):
+            if is_test(frame.f_code.co_filename):
+                return None if any(map(_is_given_tensors, between)) else (frame.f_code, frame.f_lasti)
+            between.append(frame)
+        frame = frame.f_back
+    return None
+
+
+def _is_given_tensors(frame: FrameType) -> bool:
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & _STARRED) + bool(code.co_flags & _STARRED_TWICE)
+    given = (frame.f_locals.get(name) for name in code.co_varnames[:count])
+    return is_given_tensors(tuple(given), {})
+
+
+_STARRED, _STARRED_TWICE = 0x04, 0x08
+"""Flags of code that takes ``*args`` and ``**kwargs``."""
