@@ -83,3 +83,48 @@ def test_an_object_that_remembers_torch_is_looked_into_and_torch_is_not(recwarn:
     holder = SimpleNamespace(settings=SimpleNamespace(table=torch.ones(3), torch=torch, distributed=torch.distributed))
     assert clashes(Reading(), torch.ones(2, 3), holder) == []
     assert [str(each.message) for each in recwarn if "reduce_op" in str(each.message)] == []
+
+
+class Degree(tuple[int, Tensor]):
+    """An irreducible representation has no length, though it is a pair."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+
+class Rows(list[Tensor]):
+    def __iter__(self) -> Any:
+        raise RuntimeError("ask for rows one by one")
+
+
+class Row(dict[str, Tensor]):
+    def values(self) -> Any:
+        raise RuntimeError("ask for them by name")
+
+
+class Closed:
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("nobody looks in here")
+
+
+class Asking(nn.Module):
+    def __init__(self, *kept: Any) -> None:
+        super().__init__()
+        self.kept = kept
+        self.of = [*kept]
+
+    def forward(self, x: Tensor, table: Any) -> Tensor:
+        rows: Tensor = table["rows"] if isinstance(table, dict) else table[1]
+        return x * rows
+
+
+@pytest.mark.parametrize(
+    "table",
+    [Degree((0, torch.ones(3))), Rows([torch.ones(3)] * 2), Row(rows=torch.ones(3))],
+    ids=["pair", "list", "dict"],
+)
+def test_what_containers_with_a_mind_of_their_own_hold_goes_along(table: Any) -> None:
+    assert clashes(Asking(table, Closed()), torch.ones(2, 3), table) == []

@@ -48,7 +48,7 @@ def tensors_in(*values: Any, holders: list[dict[str, Any]] | None = None) -> Ite
                 yield from of_module(value)
                 following += _given_to(value)
             elif not isinstance(value, _ON_THE_HOST) and not is_own(value):
-                if holders is not None and not _DEVICE_NAMES.isdisjoint(held := getattr(value, "__dict__", {})):
+                if holders is not None and not _DEVICE_NAMES.isdisjoint(held := _attributes(value)):
                     holders.append(held)
                 following += _parts(value)
         level = following[: max(0, _MOST - len(seen))]
@@ -105,7 +105,7 @@ def is_given_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
     What a method of a Module makes without being handed any is for its caller to move.
     """
-    own = vars(args[0]) if args and hasattr(args[0], "__dict__") and not isinstance(args[0], nn.Module | type) else {}
+    own = _attributes(args[0]) if args and not isinstance(args[0], nn.Module | type) else {}
     return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves((args, kwargs, list(own.values()))))
 
 
@@ -146,11 +146,31 @@ def is_own(value: Any) -> bool:
     return str(type(value).__module__).startswith("devlint.")
 
 
+def _attributes(value: Any) -> dict[str, Any]:
+    """The attributes of an object; none of one that has no dictionary of them, or shows it to nobody."""
+    try:
+        held = value.__dict__
+    except Exception:
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
 def _parts(value: Any) -> list[Any]:
+    """What an object holds; nothing where it does not let itself be looked into."""
+    for kind in (dict, list, tuple, set, frozenset):
+        if isinstance(value, kind):
+            # What a class of the program makes of its iteration or its length is another matter.
+            held: Any = dict.values if kind is dict else kind.__iter__
+            return [*held(value)]
+    try:
+        return _parts_of_object(value)
+    except Exception:
+        return []
+
+
+def _parts_of_object(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
         return list(value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return list(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
     leaves, spec = pytree.tree_flatten(value)
@@ -164,10 +184,7 @@ def _parts(value: Any) -> list[Any]:
         return [*_held_by(value), *(value.__defaults__ or ())]
     if callable(value) and isinstance(value, type | BuiltinFunctionType):
         return []
-    try:
-        return list(vars(value).values())
-    except TypeError:
-        return []
+    return list(_attributes(value).values())
 
 
 def _held_by(function: FunctionType) -> list[Any]:
