@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--devlint"):
         return
     try:
-        import torch._dynamo  # noqa: F401 - the first lifted call would import it, and time limits count that
+        import torch  # noqa: F401
     except ImportError as error:
         raise pytest.UsageError(f"--devlint needs torch: {error}; install devlint[runtime]") from None
     from devlint.runtime.real import NoDevice
