@@ -16,15 +16,23 @@ from devlint.placement.domain.provenance import StepKind
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import HostRead
+    from devlint.placement.domain.lattice import Device
+    from devlint.placement.domain.scope import Scope
 
 _HABIT = 2
-"""So many other places show that it is done as a rule."""
+"""So many other places show that it is done as a rule; one, in a class that places something on a device itself."""
 
 
 @dataclass(slots=True)
 class BroughtForNumpy:
     _reads: dict[str, list[HostRead]] = field(default_factory=dict)
     """By class, empty for functions: reads by numpy of copies that were made on the CPU for it."""
+    _places: set[str] = field(default_factory=set)
+    """Classes that move something to a device other than the CPU, or make it there."""
+
+    def placed(self, scope: Scope, target: Device) -> None:
+        if scope.class_name is not None and target != CPU:
+            self._places.add(scope.class_name)
 
     def read(self, event: HostRead) -> None:
         provenance = event.value.provenance
@@ -41,7 +49,8 @@ class BroughtForNumpy:
             # Functions of a file have less in common than methods: an argument of the same name.
             reads = [read for read in reads if _root(read) == _root(event)]
         here = any(read.scope.qualname == event.scope.qualname for read in reads)
-        return reads[0] if len(reads) >= _HABIT and not here else None
+        enough = 1 if event.scope.class_name in self._places else _HABIT
+        return reads[0] if len(reads) >= enough and not here else None
 
 
 def _root(event: HostRead) -> str:

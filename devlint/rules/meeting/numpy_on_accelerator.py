@@ -158,6 +158,8 @@ class NumpyOnAccelerator(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         target = event.target
+        if event.moves and target is not None:
+            self._habit.placed(event.scope, target)
         if isinstance(target, Known) and target.on_cpu:
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
