@@ -16,6 +16,7 @@ from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
 from devlint.cache.reading import BROKEN
 from devlint.cache.rows import read_report, report_row
+from devlint.cache.shelf import ProgramShelf
 from devlint.cache.table import DependencyTable, EntryDependencies, Search, Table
 from devlint.cache.verification import Verifier
 from devlint.cache.version import version
@@ -44,6 +45,7 @@ class Session:
         name = hashlib.blake2b(os.fsencode(self._root), digest_size=8).hexdigest()
         self._path = directory / "local" / f"{name}.json"
         self._packs = Packs(directory / "packs")
+        self._shelf = ProgramShelf(directory / "programs")
         self._table = Table.load(self._path)
         self._contents = Contents()
         self._dependencies: DependencyTable | None = None
@@ -73,7 +75,8 @@ class Session:
         if unknown:
             # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
             self._known_dependencies()
-        return reports, [replace(task, known=self._states(self._name(task.path))) for task in unknown]
+        shelf = self._shelf
+        return reports, [replace(task, known=self._states(self._name(task.path)), shelf=shelf) for task in unknown]
 
     def _states(self, name: str) -> dict[str, RecordedFile]:
         """What the last entry of a file depends on, as far as it holds: paths with the parts that were read."""
@@ -275,7 +278,8 @@ class Session:
         self._table.files = {}
 
     def _save(self) -> None:
-        self._packs.save()
+        if self._packs.save():
+            self._shelf.trim()
         if not self._changed:
             return
         table, contents = self._table, self._contents

@@ -13,6 +13,7 @@ from devlint.finding import Confidence, Finding, Severity
 if TYPE_CHECKING:
     from devlint.source.dependencies import Dependencies, RecordedFile
     from devlint.source.gate import Refusal
+    from devlint.source.kept_programs import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class FileTask:
     """Configured roots of imports, absolute."""
     recorded: bool = False
     """Whether the report is to carry its record, for a cache."""
+    shelf: Shelf | None = None
+    """Where the programs of other files are kept beyond this process."""
     known: Mapping[str, RecordedFile] = field(default_factory=dict, compare=False)
     """Other files as the last analysis read them that was recorded: what still holds of it."""
 
