@@ -17,7 +17,7 @@ from devlint.cache.place import prepared
 from devlint.cache.reading import BROKEN
 from devlint.cache.rows import read_report, report_row
 from devlint.cache.shelf import ProgramShelf
-from devlint.cache.table import DependencyTable, EntryDependencies, Search, Table
+from devlint.cache.table import DependencyTable, EntryDependencies, Result, Search, Table
 from devlint.cache.verification import Verifier
 from devlint.cache.version import version
 from devlint.pipeline.deep_stack import no_collection
@@ -57,6 +57,8 @@ class Session:
         """Dependencies that do not hold any more."""
         self._dropped: dict[str, EntryDependencies] = {}
         """Those of the entries that were taken out for it."""
+        self._outdated: dict[str, tuple[str, Result]] = {}
+        """These entries."""
         self._earlier: tuple[EarlierTree, EarlierResults] | None = None
 
     # -- what is known ----------------------------------------------------------------------------------------------
@@ -75,8 +77,21 @@ class Session:
         if unknown:
             # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
             self._known_dependencies()
-        shelf = self._shelf
-        return reports, [replace(task, known=self._states(self._name(task.path)), shelf=shelf) for task in unknown]
+        return reports, [self._prepared(task) for task in unknown]
+
+    def _prepared(self, task: FileTask) -> FileTask:
+        """A task with what the last analysis of its file tells beforehand; none of it decides what is found."""
+        name = self._name(task.path)
+        return replace(task, known=self._states(name), likely=self._likely(name), shelf=self._shelf)
+
+    def _likely(self, name: str) -> frozenset[str]:
+        """The scopes in which a file had findings when it was last analysed."""
+        key, result = self._table.entries.get(name) or self._outdated.get(name) or ("", 0)
+        try:
+            texts = self._packs.get(key) if key and result != 0 else []
+            return frozenset(Entry.read(texts[0]).scopes if texts else ())
+        except BROKEN:
+            return frozenset()
 
     def _states(self, name: str) -> dict[str, RecordedFile]:
         """What the last entry of a file depends on, as far as it holds: paths with the parts that were read."""
@@ -180,7 +195,7 @@ class Session:
             sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
             outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
             if outdated or not ends.isdisjoint(searches) or not fits(sizes, limit):
-                del self._table.entries[name]
+                self._outdated[name] = self._table.entries.pop(name)
                 self._dropped[name] = known.of.pop(name)
 
     # -- what is learnt ---------------------------------------------------------------------------------------------
