@@ -187,14 +187,16 @@ class Session:
         }
         stale = self._stale = known.stale(changed)
         ends = known.other_ends(altered, lambda name, word: has_word(self._absolute(name), word))
-        before = list(known.sizes)
+        before, others = list(known.sizes), known.on(changed)
         for number, now in changed.items():
             known.sizes[number] = now.size if now is not None else 0
         for name in list(self._table.entries):
             dependencies, exact, limit, searches = known.of[name]
-            sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
             outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
-            if outdated or not ends.isdisjoint(searches) or not fits(sizes, limit):
+            if not outdated and not others.isdisjoint(dependencies):
+                sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
+                outdated = not fits(sizes, limit)
+            if outdated or not ends.isdisjoint(searches):
                 self._outdated[name] = self._table.entries.pop(name)
                 self._dropped[name] = known.of.pop(name)
 

@@ -120,6 +120,10 @@ class DependencyTable:
         self.sizes[file] = size
         return self.dependencies.number(FileDependency(file, self.parts.number(state.parts), state.fingerprint))
 
+    def on(self, files: Collection[int]) -> set[int]:
+        """The dependencies on these files."""
+        return {number for number, one in enumerate(self.dependencies.all) if one.file in files}
+
     def stale(self, changed: dict[int, PartFingerprints | None]) -> set[int]:
         """The dependencies on these changed files whose parts have another fingerprint now."""
         return {

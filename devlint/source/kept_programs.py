@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from devlint.source.decoding import Source
 from devlint.source.gate import check_syntax
 from devlint.source.outline import Definition, Import, Outline, OwnNames
 from devlint.source.program import Program
@@ -44,7 +45,7 @@ class KeptProgram:
     """The lines of the skeleton at which the definitions begin."""
 
 
-def plain(program: Program, text: str) -> str | None:
+def plain(program: Program, source: Source) -> str | None:
     """What is kept of the program of a text, as JSON; None if that has no outline."""
     outline = program.outline
     if outline is None:
@@ -52,7 +53,8 @@ def plain(program: Program, text: str) -> str | None:
     skeleton = skeleton_of(program.text, outline.definitions)
     numbers = {line: number for number, line in reversed([*enumerate(skeleton.lines, 1)])}
     kept = {
-        "text": None if program.text == text else program.text,
+        "digest": source.digest.hex(),
+        "text": None if program.text == source.text else program.text,
         "skeleton": skeleton.text,
         "begins": [numbers[definition.first] for definition in outline.definitions],
         "imports": [[one.module, one.name, one.alias] for one in outline.imports],
@@ -65,10 +67,12 @@ def plain(program: Program, text: str) -> str | None:
     return json.dumps(kept, separators=(",", ":"))
 
 
-def kept_program(found: Any, text: str) -> KeptProgram | None:
+def kept_program(found: Any, source: Source) -> KeptProgram | None:
     """The program of a text as it was kept; None if ``found`` is not that."""
     try:
-        own: str = text if found["text"] is None else found["text"]
+        if found["digest"] != source.digest.hex():
+            return None
+        own: str = source.text if found["text"] is None else found["text"]
         tree, _ = check_syntax(found["skeleton"])
         if tree is None:
             return None

@@ -131,13 +131,13 @@ class Library(Generic[Index]):
         parser = lazy_parser_of(program.text, program.tree, program.outline, self.bare)
         known = self._known_as(file, source, parser, program)
         if self._shelf is not None:
-            self._shelf.put(source.digest.hex(), partial(plain, program, source.text))
+            self._shelf.put(source.digest.hex(), partial(plain, program, source))
         return known
 
     def _kept(self, source: Source) -> tuple[AnyLazyParser, KeptProgram] | None:
         """The program of a text as an earlier run has parsed it."""
         found = self._shelf.get(source.digest.hex()) if self._shelf is not None else None
-        kept = kept_program(found, source.text) if found is not None else None
+        kept = kept_program(found, source) if found is not None else None
         if kept is None:
             return None
         from devlint.source.bare.lazy_parser import BareLazyParser

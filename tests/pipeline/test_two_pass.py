@@ -177,8 +177,8 @@ def test_where_findings_are_likely_makes_no_difference() -> None:
         for likely in (expected.scopes, every | {""}, frozenset({"nowhere"})):
             found = lint_text(text, replace(task(path), likely=likely))
             assert found == expected, (path, likely)
-            # Where some rule reads what is laid out, LibCST has read all of it at once.
-            assert found.scopes in (expected.scopes, frozenset()), (path, likely)
+            # What a comment excuses is seen where there is layout alone.
+            assert found.scopes <= expected.scopes, (path, likely)
 
 
 def test_a_right_guess_saves_the_second_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
