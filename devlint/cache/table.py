@@ -173,12 +173,12 @@ class DependencyTable:
         return table
 
     def _written(self) -> dict[str, Any]:
-        words = _Numbered[str]()
+        words = dict[str, int]()
         return {
             "files": self.files.all,
             "sizes": self.sizes,
-            "parts": [[words.number(part) for part in parts] for parts in self.parts.all],
-            "words": words.all,
+            "parts": [[words.setdefault(part, len(words)) for part in parts] for parts in self.parts.all],
+            "words": list(words),
             "dependencies": self.dependencies.all,
             "searches": self.searches.all,
             "of": self.of,
