@@ -76,7 +76,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         return Confidence.HIGH
-    if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event)):
+    if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event) or _of_one_object(event)):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
         return Confidence.LOW
     return Confidence.MEDIUM
@@ -100,6 +100,23 @@ def _made_here(event: DeviceMismatch) -> bool:
     provenances = [provenance_of(operand.value) for operand in (event.offending, event.other)]
     firsts = [provenance.first for provenance in provenances if provenance is not None]
     return len(firsts) == 2 and all(step.kind is StepKind.MADE and step.scope == event.scope for step in firsts)
+
+
+def _of_one_object(event: DeviceMismatch) -> bool:
+    """Whether a method meets the module that its object built with what it brought to the device its object was given.
+
+    Nothing in the class brings the module there, and who has the object says at most where its inputs go.
+    """
+    for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        provenance, place = provenance_of(mine.value), device_of(theirs.value)
+        step = provenance.step if provenance is not None else None
+        if mine.role != "module" or step is None or step.kind is not StepKind.MADE:
+            continue
+        constructor = step.scope
+        if constructor.setting is Setting.CONSTRUCTION and constructor.class_name == event.scope.class_name:
+            key = place.symbol.key if isinstance(place, SameAs) else ""
+            return key.startswith(f"{constructor.qualname}:")
+    return False
 
 
 def _seen(device: Device | None) -> bool:
