@@ -118,7 +118,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
 
 _OPTION_TYPES: dict[str, type] = {
     **dict.fromkeys(("gives", "device", "argument", "place", "as"), str),
-    **dict.fromkeys(("default", "first", "state"), bool),
+    **dict.fromkeys(("default", "first", "state", "map", "brings"), bool),
     **dict.fromkeys(("unless", "follows", "differ"), list),
     "position": int,
     "operation": dict,
@@ -155,6 +155,8 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
         follows=tuple(told.get("follows", ())),
         differ=tuple(told.get("differ", ())),
         place=told.get("place", "nowhere"),
+        map=told.get("map", False),
+        brings=told.get("brings", False),
         as_function=told.get("as", ""),
         operation=told.get("operation"),
     )

@@ -11,14 +11,14 @@ OPTIONS: dict[str, frozenset[str]] = {
     "same": frozenset({"argument", "position"}),
     "made": frozenset({"gives", "device", "position", "unless", "default"}),
     "beside": frozenset({"gives", "argument", "position"}),
-    "meets": frozenset({"as", "operation"}),
+    "meets": frozenset({"as", "operation", "brings"}),
     "host": frozenset(),
     "host_each": frozenset(),
     "host_all": frozenset(),
     "plain": frozenset(),
-    "module": frozenset({"state", "unless", "device", "differ"}),
+    "module": frozenset({"state", "unless", "device", "position", "differ", "gives", "map", "place"}),
     "placer": frozenset({"unless"}),
-    "object": frozenset({"follows"}),
+    "object": frozenset({"follows", "place"}),
     "chain": frozenset({"argument", "position"}),
     "placed": frozenset({"unless", "first", "gives", "argument", "position"}),
     "moved": frozenset({"device", "position", "argument", "default", "place", "unless"}),
@@ -35,7 +35,7 @@ OPTIONS: dict[str, frozenset[str]] = {
 
 KINDS = frozenset({"module", "lightning", "host", "autograd", "optimizer", "plain"})
 TRANSFERS = frozenset({"in_place", "in_place_none", "new", "new_or_self", "missing"})
-PLACES = frozenset({"nowhere", "there", "cpu"})
+PLACES = frozenset({"nowhere", "there", "cpu", "cuda"})
 WORDS = frozenset({"tensor", "batch", "host", "module"})
 
 
@@ -72,7 +72,12 @@ class Effect:
     """The arguments, in order, that determine an object's device."""
     place: str = "nowhere"
     """Of `PLACES`. Where bare factories make in a context: `nowhere` that is known, `there` where its receiver is or
-    its argument says. Where something is moved: `cpu`."""
+    its argument says. Where something is moved, or an object keeps its tensors: `cpu`. Where a Module is without a
+    device: `cuda` if the library takes the first GPU where there is one."""
+    map: bool = False
+    """Of a Module: the argument that names its device may be a plan for several, as `"auto"` is."""
+    brings: bool = False
+    """Of a method: it also brings the tensors of its receiver to where its first argument is."""
     as_function: str = ""
     """The function of torch whose operands these are (`as`)."""
     operation: Mapping[str, Any] | None = field(default=None, compare=False)

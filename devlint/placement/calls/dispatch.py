@@ -59,8 +59,8 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind, element_nodes
 from devlint.placement.operations.unknown_losses import call_unknown_loss
-from devlint.placement.state.host_reads import ARRAY_REDUCTIONS, ARRAY_VIEWS, host_read
 from devlint.placement.state.handed_on_modules import note_handed_on
+from devlint.placement.state.host_reads import ARRAY_REDUCTIONS, ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted, path_of
 from devlint.semantics import Factory
 from devlint.semantics.library_models import is_unplaced_context

@@ -12,6 +12,7 @@ from devlint.placement.domain.abstract_values import (
     Argument,
     Constant,
     Container,
+    DeviceName,
     Host,
     Instance,
     Module,
@@ -74,7 +75,7 @@ def told_place(call: LibraryCall) -> Device | None:
     argument = call.site.argument(call.effect.device, call.effect.position)
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         return None
-    if call.effect.name == "module":
+    if call.effect.map and not isinstance(argument.value, DeviceName):
         # ``device_map="auto"`` is not a device, nor is a dict of several.
         named = name_of_constant(argument.value) if isinstance(argument.value, Constant) else None
         return named.device if named is not None else UNKNOWN

@@ -231,7 +231,9 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
         if any(is_moved_on_arrival(interp.program, forward, parameter.name.value) for parameter in first):
             return []
     if library_models.takes_tensors(module.type_name):
-        return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
+        # A number, as a step or a size, may be brought over.
+        given = [a for a in site.arguments if not a.star and operands.dim_of(a.value) is not Dim.ZERO]
+        return [Bound("input", a.value, a.node, strict=True) for a in given]
     if module.assumed and not is_float_tensor(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:

@@ -103,14 +103,14 @@ def _made_here(event: DeviceMismatch) -> bool:
 
 
 def _of_one_object(event: DeviceMismatch) -> bool:
-    """Whether a method meets the module that its object built with what it brought to the device its object was given.
+    """Whether a method meets what its object built, a module or a table, with what is where its object was told.
 
-    Nothing in the class brings the module there, and who has the object says at most where its inputs go.
+    Nothing in the class brings it there, and who has the object says at most where its inputs go.
     """
     for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
         provenance, place = provenance_of(mine.value), device_of(theirs.value)
         step = provenance.step if provenance is not None else None
-        if mine.role != "module" or step is None or step.kind is not StepKind.MADE:
+        if step is None or step.kind is not StepKind.MADE or not (mine.role == "module" or step.of_object):
             continue
         constructor = step.scope
         if constructor.setting is Setting.CONSTRUCTION and constructor.class_name == event.scope.class_name:
