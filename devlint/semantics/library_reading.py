@@ -119,7 +119,7 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
 _OPTION_TYPES: dict[str, type] = {
     **dict.fromkeys(("gives", "device", "argument", "place", "as"), str),
     **dict.fromkeys(("default", "first", "state", "map", "brings"), bool),
-    **dict.fromkeys(("unless", "follows", "differ"), list),
+    **dict.fromkeys(("unless", "follows", "differ", "only"), list),
     "position": int,
     "operation": dict,
 }
@@ -139,7 +139,8 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
             raise BadRow(f'{file}: {name}: "{key}" is {value!r}; it takes {_IN_WORDS[_OPTION_TYPES[key]]}')
     gives = tuple(told.get("gives", "tensor").split())
     for one in gives:
-        _one_of(file, name, "gives", one, WORDS)
+        if "." not in one:
+            _one_of(file, name, "gives", one, WORDS)
     _one_of(file, name, "place", told.get("place", "nowhere"), PLACES)
     _refuse_others(f"{file}: {name}: operation", told.get("operation", {}), _OPERATION)
     return Effect(
@@ -155,6 +156,7 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
         follows=tuple(told.get("follows", ())),
         differ=tuple(told.get("differ", ())),
         place=told.get("place", "nowhere"),
+        only=tuple(told.get("only", ())),
         map=told.get("map", False),
         brings=told.get("brings", False),
         as_function=told.get("as", ""),

@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 OPTIONS: dict[str, frozenset[str]] = {
     "same": frozenset({"argument", "position"}),
-    "made": frozenset({"gives", "device", "position", "unless", "default"}),
+    "made": frozenset({"gives", "device", "position", "unless", "default", "follows"}),
     "beside": frozenset({"gives", "argument", "position"}),
     "meets": frozenset({"as", "operation", "brings"}),
     "host": frozenset(),
     "host_each": frozenset(),
     "host_all": frozenset(),
     "plain": frozenset(),
-    "module": frozenset({"state", "unless", "device", "position", "differ", "gives", "map", "place"}),
+    "module": frozenset({"state", "unless", "device", "position", "differ", "gives", "map", "place", "only"}),
     "placer": frozenset({"unless"}),
     "object": frozenset({"follows", "place"}),
     "chain": frozenset({"argument", "position"}),
@@ -45,7 +45,7 @@ class Effect:
 
     name: str
     gives: tuple[str, ...] = ("tensor",)
-    """The result, as words of `WORDS`; several words mean a tuple."""
+    """The result, as words of `WORDS` or names of classes with rows; several words mean a tuple."""
     device: str = ""
     """The argument that names the device; empty if there is none."""
     position: int | None = None
@@ -69,11 +69,13 @@ class Effect:
     argument: str = ""
     """The argument that the effect is about; the first if empty; `self` for the receiver of a method."""
     follows: tuple[str, ...] = ()
-    """The arguments, in order, that determine an object's device."""
+    """The arguments, in order, that determine an object's device; a created tensor's, where they are tensors."""
     place: str = "nowhere"
     """Of `PLACES`. Where bare factories make in a context: `nowhere` that is known, `there` where its receiver is or
     its argument says. Where something is moved, or an object keeps its tensors: `cpu`. Where a Module is without a
     device: `cuda` if the library takes the first GPU where there is one."""
+    only: tuple[str, ...] = ()
+    """Of a Module: what the first argument, a text, begins with; the call gives anything with another."""
     map: bool = False
     """Of a Module: the argument that names its device may be a plan for several, as `"auto"` is."""
     brings: bool = False

@@ -57,7 +57,14 @@ class LibraryCall:
 
     def is_unknown(self) -> bool:
         """Whether an argument is, or may be, given for which the row does not hold."""
+        if self.effect.only and not self._begins_as_told():
+            return True
         return bool(self.effect.unless) and (self.site.unpacks or any(map(self._is_given, self.effect.unless)))
+
+    def _begins_as_told(self) -> bool:
+        first = self.site.positional[0].value if self.site.positional else None
+        text = first.value if isinstance(first, Constant) else None
+        return isinstance(text, str) and text.startswith(self.effect.only)
 
     def _is_given(self, option: str) -> bool:
         keyword, _, wanted = option.partition("=")
@@ -100,4 +107,4 @@ def one_value(word: str, device: Device, tensor: Tensor) -> Value:
         case "module":
             return Module(device, provenance=tensor.provenance)
         case _:
-            return Host()
+            return Instance(word) if "." in word else Host()

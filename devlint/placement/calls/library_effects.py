@@ -53,7 +53,7 @@ def _made(call: LibraryCall) -> Value:
     if call.is_unknown():
         return NOTHING
     told = told_place(call)
-    device = told
+    device = told if told is not None else _followed(call)
     if device is None:
         device = UNKNOWN if call.site.unpacks else call.interp.state.factory_device if call.effect.default else CPU
     # Bare means that the call could have created it elsewhere; reading a file or encoding a text could not.
@@ -62,6 +62,13 @@ def _made(call: LibraryCall) -> Value:
     return given_back(
         call, lambda word: one_value(word, device, replace(_TENSOR, device=device, provenance=provenance))
     )
+
+
+def _followed(call: LibraryCall) -> Device | None:
+    """Where the arguments are that a function takes as arrays or as tensors; None if they are no tensors."""
+    given = (call.site.argument(name, position) for position, name in enumerate(call.effect.follows))
+    values = [argument.value for argument in given if argument is not None]
+    return next((value.device for value in values if isinstance(value, (Tensor, Opaque))), None)
 
 
 def _beside(call: LibraryCall) -> Value:
@@ -144,6 +151,8 @@ def _module(call: LibraryCall) -> Value:
     """A Module on the device where a factory without ``device=`` allocates, or where the library puts it itself."""
     owner, _, last = call.name.rpartition(".")
     type_name = owner if last[:1].islower() and owner.rpartition(".")[2][:1].isupper() else call.name
+    if call.effect.only and call.is_unknown():
+        return NOTHING
     device = told_place(call)
     if call.is_unknown() or (device is None and call.effect.device and call.site.unpacks):
         device = UNKNOWN
@@ -152,7 +161,9 @@ def _module(call: LibraryCall) -> Value:
     provenance = call.interp.step(StepKind.MADE, call.node, device, call.name)
     state = _differ(call) if call.effect.differ else call.effect.state
     module = Module(device, type_name, None, provenance, holds_state=state)
-    return module if len(call.effect.gives) == 1 else given_back(call, lambda w: module if w == "module" else Host())
+    if call.effect.gives in (("tensor",), ("module",)):
+        return module
+    return given_back(call, lambda word: module if word == "module" else one_value(word, UNKNOWN, _TENSOR))
 
 
 def _differ(call: LibraryCall) -> bool | None:
