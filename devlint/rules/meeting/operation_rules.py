@@ -103,19 +103,23 @@ def _made_here(event: DeviceMismatch) -> bool:
 
 
 def _of_one_object(event: DeviceMismatch) -> bool:
-    """Whether a method meets what its object built, a module or a table, with what is where its object was told.
+    """Whether an object built a module or a table, and one side alone is where the object was told to work.
 
-    Nothing in the class brings it there, and who has the object says at most where its inputs go.
+    Either nothing in the class brings what was built there, or a method makes on the CPU what meets it. Who has the
+    object says at most where its inputs go.
     """
     for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
-        provenance, place = provenance_of(mine.value), device_of(theirs.value)
-        step = provenance.step if provenance is not None else None
+        provenance, made = provenance_of(mine.value), provenance_of(theirs.value)
+        step = provenance.first if provenance is not None else None
         if step is None or step.kind is not StepKind.MADE or not (mine.role == "module" or step.of_object):
             continue
         constructor = step.scope
-        if constructor.setting is Setting.CONSTRUCTION and constructor.class_name == event.scope.class_name:
-            key = place.symbol.key if isinstance(place, SameAs) else ""
-            return key.startswith(f"{constructor.qualname}:")
+        if constructor.setting is not Setting.CONSTRUCTION or constructor.class_name != event.scope.class_name:
+            continue
+        told = [place.symbol.key for place in map(device_of, (mine.value, theirs.value)) if isinstance(place, SameAs)]
+        here = made is not None and made.first.kind is StepKind.MADE and made.first.scope == event.scope
+        by_object = any(key.startswith(f"{constructor.qualname}:") for key in told)
+        return by_object and (here or isinstance(device_of(mine.value), Known))
     return False
 
 
