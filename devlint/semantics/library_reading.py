@@ -16,6 +16,7 @@ from devlint.semantics.library_rows import (
     WORDS,
     Anywhere,
     Effect,
+    Keyword,
     Library,
     LibraryRow,
     Moves,
@@ -68,7 +69,8 @@ def read_anywhere(path: Path) -> Anywhere:
         _one_of(path.name, "kinds", "kind", k, KINDS)
     keywords = {}
     for keyword, raw in content["keywords"].items():
-        keywords[keyword] = (raw["value"], read_effect(path.name, keyword, raw["call"]))
+        methods = {name: read_effect(path.name, name, told) for name, told in raw.get("methods", {}).items()}
+        keywords[keyword] = Keyword(raw["value"], read_effect(path.name, keyword, raw["call"]), methods)
     overloading, contexts = frozenset(content["overloading"]), frozenset(content["contexts"])
     attributes = frozenset(content["tensor_attributes"]), frozenset(content["host_attributes"])
     return Anywhere(kinds, endings, overloading, contexts, *attributes, keywords)

@@ -145,6 +145,17 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
+class Keyword:
+    """A keyword that says what any call does."""
+
+    value: str
+    """The value that it must have."""
+    call: Effect
+    methods: Mapping[str, Effect]
+    """Methods that do something else with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Anywhere:
     """What a name means under whatever module path a project imports it from."""
 
@@ -160,5 +171,5 @@ class Anywhere:
     """Attributes of a model's output that are tensors."""
     host_attributes: frozenset[str]
     """Attributes that are tensors on the CPU wherever the tensors beside them are: a ``PackedSequence`` has one."""
-    keywords: Mapping[str, tuple[str, Effect]]
-    """Keyword of any call to the value it must have and what the call then does."""
+    keywords: Mapping[str, Keyword]
+    """By keyword: what any call with it does."""
