@@ -168,9 +168,9 @@ def field(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) 
         return NOTHING
     kept = tensor_of(owner)
     made = kept.provenance.first.scope if kept.provenance is not None else None
-    brought = frozenset(method for method, effect in row.methods.items() if effect.brings)
-    if not brought or made == interp.scope or kept.device != CPU:
+    if row.effect is None or row.effect.place != "cpu" or made == interp.scope:
         return kept
+    brought = frozenset(method for method, effect in row.methods.items() if effect.brings)
     return NOTHING if _may_be_brought(interp, node, brought) else kept
 
 
