@@ -45,6 +45,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
 
@@ -256,6 +257,8 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):
         # Not moved in this definition, and called with the caller's arguments.
+        return False
+    if module.device == CPU and is_handed_on_by_its_owner(interp, module_node):
         return False
     return interp.relate(module.device, value.device) is Relation.DIFFERENT
 

@@ -24,6 +24,7 @@ from devlint.placement.calls.unknown_models import meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     Evidence,
@@ -230,7 +231,9 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
         if any(is_moved_on_arrival(interp.program, forward, parameter.name.value) for parameter in first):
             return []
     if library_models.takes_tensors(module.type_name):
-        return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
+        # A number, as a step or a size, may be brought over.
+        given = [a for a in site.arguments if not a.star and operands.dim_of(a.value) is not Dim.ZERO]
+        return [Bound("input", a.value, a.node, strict=True) for a in given]
     if module.assumed and not is_float_tensor(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
@@ -242,15 +245,28 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
 
 
 def _encoded(module: Module, site: CallSite) -> list[Bound]:
-    """A tokenizer's output that was not moved: ``model(**inputs)``, or a part of it passed to a pretrained model."""
+    """A tokenizer's output, ``model(**inputs)``: not moved, or a part of it, or moved for a pretrained model."""
     row = library_models.row(module.type_name) if module.type_name else None
     pretrained = row is not None and row.takes_encodings
-    return [
-        Bound("input", Tensor(CPU, Dim.NONZERO, provenance=a.value.provenance), a.node, strict=True)
-        for a in site.arguments
-        if a.star == "**" or (pretrained and not a.star)
-        if isinstance(a.value, Opaque) and a.value.device == CPU and not a.value.tensorlike
-    ]
+    found = []
+    for a in site.arguments:
+        value = _unpacked(a)
+        if not isinstance(value, (Opaque, Tensor)) or not (a.star == "**" or (pretrained and not a.star)):
+            continue
+        if isinstance(value, Opaque) and value.device == CPU and not value.tensorlike:
+            value = Tensor(CPU, Dim.NONZERO, provenance=value.provenance)
+        elif not (pretrained and a.star):
+            continue
+        found.append(Bound("input", value, a.node, strict=True))
+    return found
+
+
+def _unpacked(argument: Argument) -> Value:
+    """What ``**inputs`` hands over, by any key: ``inputs`` may be ``{k: v.to(device) for k, v in inputs.items()}``."""
+    value = argument.value
+    if argument.star == "**" and isinstance(value, Container) and not value.items and value.rest is not None:
+        return value.rest
+    return value
 
 
 def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:
