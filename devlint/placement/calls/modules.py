@@ -21,8 +21,8 @@ from devlint.placement.calls.module_wrappers import WRAPPERS, wrap
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import meet_moved_inputs
-from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
+from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
