@@ -22,6 +22,7 @@ from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
+from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -139,6 +140,12 @@ def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSit
 # -- calls --------------------------------------------------------------------------------------------------------
 
 
+def _is_unseen(module: Module) -> bool:
+    """Whether no code says what the module does with its inputs: its class is not known, or leaves that to others."""
+    forward = module.info.method("forward") if module.info is not None else None
+    return module.info is None or (forward is not None and is_abstract(forward))
+
+
 def call_module(
     interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
 ) -> Value:
@@ -155,7 +162,7 @@ def call_module(
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
     note_callers_module(interp, node, module, module_node, site)
-    if module.info is None and not module.type_name and not module.assumed:
+    if not module.type_name and not module.assumed and _is_unseen(module):
         meet_moved_model(interp, node, module, site)
     if is_module_by_convention(module):
         meet_moved_inputs(interp, node, site)
