@@ -31,6 +31,8 @@ class Entry:
     mentions: tuple[tuple[str, str, str], ...]
     outcome: Row
     """The lint result."""
+    scopes: tuple[str, ...] = ()
+    """The scopes of the file in which it has findings."""
 
     @classmethod
     def of(cls, record: Record, task: FileTask) -> Entry:
@@ -63,6 +65,7 @@ class Entry:
                 None if refusal is None else [refusal.syntax, refusal.message, refusal.line, refusal.column],
                 record.has_directives,
             ],
+            scopes=tuple(sorted(record.scopes)),
         )
 
     @classmethod
@@ -80,6 +83,7 @@ class Entry:
             packages=tuple((path, bool(answer)) for path, answer in found["packages"]),
             mentions=tuple((path, word, where) for path, word, where in found["mentions"]),
             outcome=found["outcome"],
+            scopes=tuple(map(str, found["scopes"])),
         )
 
     def written(self) -> str:
@@ -92,6 +96,7 @@ class Entry:
                 "packages": self.packages,
                 "mentions": self.mentions,
                 "outcome": self.outcome,
+                "scopes": self.scopes,
             },
             separators=(",", ":"),
         )

@@ -41,12 +41,13 @@ class Packs:
         if text not in texts:
             texts.append(text)
 
-    def save(self) -> None:
-        """Write what was added. Raises OSError.
+    def save(self) -> bool:
+        """Write what was added; whether there was anything. Raises OSError.
 
         What another run has written in the meantime is kept, but for what it writes in the same instant.
         """
-        if self._new:
+        added_any = bool(self._new)
+        if added_any:
             self._directory.mkdir(exist_ok=True)
         for name, added in self._new.items():
             path = self._directory / f"{name}.json"
@@ -61,6 +62,7 @@ class Packs:
                 data = _bytes(pack)
             write(path, data)
         self._new.clear()
+        return added_any
 
 
 def _bytes(pack: dict[str, list[str]]) -> bytes:

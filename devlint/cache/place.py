@@ -31,7 +31,7 @@ def prepared(directory: Path, version: str) -> Path | None:
     """The directory for one version's files, made where it is missing; None where nothing can be written."""
     place = directory / version
     try:
-        if any(os.path.islink(part) for part in (place, place / "local", place / "packs")):
+        if any(os.path.islink(part) for part in (place, place / "local", place / "packs", place / "programs")):
             return None  # devlint makes no links: somebody wants to have this written elsewhere
         if place.is_dir():
             _sweep(place)

@@ -16,7 +16,8 @@ from devlint.cache.packs import Packs
 from devlint.cache.place import prepared
 from devlint.cache.reading import BROKEN
 from devlint.cache.rows import read_report, report_row
-from devlint.cache.table import DependencyTable, EntryDependencies, Search, Table
+from devlint.cache.shelf import ProgramShelf
+from devlint.cache.table import DependencyTable, EntryDependencies, Result, Search, Table
 from devlint.cache.verification import Verifier
 from devlint.cache.version import version
 from devlint.pipeline.deep_stack import no_collection
@@ -44,6 +45,7 @@ class Session:
         name = hashlib.blake2b(os.fsencode(self._root), digest_size=8).hexdigest()
         self._path = directory / "local" / f"{name}.json"
         self._packs = Packs(directory / "packs")
+        self._shelf = ProgramShelf(directory / "programs")
         self._table = Table.load(self._path)
         self._contents = Contents()
         self._dependencies: DependencyTable | None = None
@@ -55,6 +57,8 @@ class Session:
         """Dependencies that do not hold any more."""
         self._dropped: dict[str, EntryDependencies] = {}
         """Those of the entries that were taken out for it."""
+        self._outdated: dict[str, tuple[str, Result]] = {}
+        """These entries."""
         self._earlier: tuple[EarlierTree, EarlierResults] | None = None
 
     # -- what is known ----------------------------------------------------------------------------------------------
@@ -73,7 +77,21 @@ class Session:
         if unknown:
             # Now: while files are analysed Python's recursion limit is beyond what the stack of this thread holds.
             self._known_dependencies()
-        return reports, [replace(task, known=self._states(self._name(task.path))) for task in unknown]
+        return reports, [self._prepared(task) for task in unknown]
+
+    def _prepared(self, task: FileTask) -> FileTask:
+        """A task with what the last analysis of its file tells beforehand; none of it decides what is found."""
+        name = self._name(task.path)
+        return replace(task, known=self._states(name), likely=self._likely(name), shelf=self._shelf)
+
+    def _likely(self, name: str) -> frozenset[str]:
+        """The scopes in which a file had findings when it was last analysed."""
+        key, result = self._table.entries.get(name) or self._outdated.get(name) or ("", 0)
+        try:
+            texts = self._packs.get(key) if key and result != 0 else []
+            return frozenset(Entry.read(texts[0]).scopes if texts else ())
+        except BROKEN:
+            return frozenset()
 
     def _states(self, name: str) -> dict[str, RecordedFile]:
         """What the last entry of a file depends on, as far as it holds: paths with the parts that were read."""
@@ -169,15 +187,17 @@ class Session:
         }
         stale = self._stale = known.stale(changed)
         ends = known.other_ends(altered, lambda name, word: has_word(self._absolute(name), word))
-        before = list(known.sizes)
+        before, others = list(known.sizes), known.on(changed)
         for number, now in changed.items():
             known.sizes[number] = now.size if now is not None else 0
         for name in list(self._table.entries):
             dependencies, exact, limit, searches = known.of[name]
-            sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
             outdated = not stale.isdisjoint(dependencies) or not changed.keys().isdisjoint(exact)
-            if outdated or not ends.isdisjoint(searches) or not fits(sizes, limit):
-                del self._table.entries[name]
+            if not outdated and not others.isdisjoint(dependencies):
+                sizes = ((before[file], known.sizes[file]) for file in known.files_of(name))
+                outdated = not fits(sizes, limit)
+            if outdated or not ends.isdisjoint(searches):
+                self._outdated[name] = self._table.entries.pop(name)
                 self._dropped[name] = known.of.pop(name)
 
     # -- what is learnt ---------------------------------------------------------------------------------------------
@@ -275,7 +295,8 @@ class Session:
         self._table.files = {}
 
     def _save(self) -> None:
-        self._packs.save()
+        if self._packs.save():
+            self._shelf.trim()
         if not self._changed:
             return
         table, contents = self._table, self._contents

@@ -120,6 +120,10 @@ class DependencyTable:
         self.sizes[file] = size
         return self.dependencies.number(FileDependency(file, self.parts.number(state.parts), state.fingerprint))
 
+    def on(self, files: Collection[int]) -> set[int]:
+        """The dependencies on these files."""
+        return {number for number, one in enumerate(self.dependencies.all) if one.file in files}
+
     def stale(self, changed: dict[int, PartFingerprints | None]) -> set[int]:
         """The dependencies on these changed files whose parts have another fingerprint now."""
         return {
@@ -169,12 +173,12 @@ class DependencyTable:
         return table
 
     def _written(self) -> dict[str, Any]:
-        words = _Numbered[str]()
+        words = dict[str, int]()
         return {
             "files": self.files.all,
             "sizes": self.sizes,
-            "parts": [[words.number(part) for part in parts] for parts in self.parts.all],
-            "words": words.all,
+            "parts": [[words.setdefault(part, len(words)) for part in parts] for parts in self.parts.all],
+            "words": list(words),
             "dependencies": self.dependencies.all,
             "searches": self.searches.all,
             "of": self.of,

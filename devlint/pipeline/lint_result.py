@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from devlint.finding import Finding
 from devlint.source.gate import Refusal
@@ -15,5 +15,7 @@ class LintResult:
     findings: tuple[Finding, ...] = ()
     refusal: Refusal | None = None
     """Why the text could not be linted; None if it was."""
+    scopes: frozenset[str] = field(default=frozenset(), compare=False)
+    """The qualified names of the scopes of the file that hold a place of a finding, as far as they are known."""
     touches_compared_tree: bool = False
     """Whether the result depends on a path that may differ in the tree that findings are compared with."""

@@ -21,6 +21,7 @@ def record_of(result: LintResult, source: Source, dependencies: Dependencies, re
         dependencies=dependencies,
         character_limit=_character_limit() if dependencies.parsed else 0,
         report=report,
+        scopes=result.scopes,
     )
 
 

@@ -13,6 +13,7 @@ from devlint.finding import Confidence, Finding, Severity
 if TYPE_CHECKING:
     from devlint.source.dependencies import Dependencies, RecordedFile
     from devlint.source.gate import Refusal
+    from devlint.source.kept_programs import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,10 @@ class FileTask:
     """Configured roots of imports, absolute."""
     recorded: bool = False
     """Whether the report is to carry its record, for a cache."""
+    likely: frozenset[str] = field(default=frozenset(), compare=False)
+    """The qualified names of scopes in which an earlier text of the file had findings: where to look for them first."""
+    shelf: Shelf | None = None
+    """Where the programs of other files are kept beyond this process."""
     known: Mapping[str, RecordedFile] = field(default_factory=dict, compare=False)
     """Other files as the last analysis read them that was recorded: what still holds of it."""
 
@@ -100,6 +105,8 @@ class Record:
     """Characters of other files beyond which further ones are not read; 0 if none was read."""
     report: FileReport
     """The report under the settings of this run."""
+    scopes: frozenset[str] = frozenset()
+    """The qualified names of the scopes of the file that hold a place of a finding, as far as they are known."""
 
     @property
     def is_empty(self) -> bool:

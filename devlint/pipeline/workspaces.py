@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import Workspace, WorkspaceView
     from devlint.source.dependencies import Dependencies
+    from devlint.source.kept_programs import Shelf
     from devlint.source.library import AnyLazyParser, Library
     from devlint.source.outline import Outline
     from devlint.source.tree import Tree
@@ -91,7 +92,7 @@ class _Shared(threading.local):
     def workspace(self, task: FileTask, tree: Tree) -> Workspace:
         from devlint.source.library import MAX_KEPT_CHARACTERS
 
-        about = (tree, task.src, task.recorded)
+        about = (tree, task.src, task.recorded, task.shelf)
         if self._workspace is None or self._about != about or self._workspace.size > MAX_KEPT_CHARACTERS:
             self.forget()
             # A finding with a place in another file is made in an isolated workspace: here any name will do.
@@ -116,7 +117,7 @@ def _workspace(
     from devlint.source.project_files import ProjectFiles
 
     memo = SharedMemo()
-    library, with_layout = (_library(tree, task.recorded, kind) for kind in (bare, False))
+    library, with_layout = (_library(tree, task.recorded, kind, task.shelf) for kind in (bare, False))
     # No other world is left that would use them.
     library.trim()
     with_layout.trim()
@@ -140,13 +141,13 @@ def forget(tree: Tree, files: Collection[str], recorded: bool) -> None:
 
 
 @lru_cache(2)
-def _library(tree: Tree, recorded: bool, bare: bool) -> Library[FileIndex]:
+def _library(tree: Tree, recorded: bool, bare: bool, shelf: Shelf | None = None) -> Library[FileIndex]:
     """The library of this process for one tree: of bare trees, or of LibCST's own, which take more memory."""
     from devlint.placement.declarations.index import FileIndex
     from devlint.source.library import MAX_KEPT_CHARACTERS, Library
 
     limit = MAX_KEPT_CHARACTERS if bare else MAX_KEPT_CHARACTERS // 4
-    return Library(_index, FileIndex.dissolve, limit, tree, recorded, bare)
+    return Library(_index, FileIndex.dissolve, limit, tree, recorded, bare, shelf)
 
 
 def _index(tree: cst.Module, outline: Outline | None, parser: AnyLazyParser) -> FileIndex:

@@ -48,11 +48,23 @@ def lint_module(
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
     drafts = list(_drafts(analyse(tree, path, role, project, file, index), path))
+    return _findings(drafts, text, path, project, index, parts or [Part(tree)])
+
+
+def _findings(
+    drafts: list[tuple[Rule, Draft]],
+    text: str,
+    path: str,
+    project: WorkspaceView | None,
+    index: FileIndex | None,
+    parts: Sequence[Part],
+) -> list[Finding]:
+    """The findings that drafts come to, in the order of their places."""
     if not drafts:
         return []
     from devlint.repairs.editing import Editor
 
-    positions = Positions(parts or [Part(tree)], path, project.parts if project is not None else {})
+    positions = Positions(parts, path, project.parts if project is not None else {})
     editor = Editor(text, positions, index.whole if index is not None else None)
     findings = (
         _finding(rule, draft, positions, editor)
@@ -62,13 +74,29 @@ def lint_module(
     return sorted(findings, key=lambda finding: finding.sort_key)
 
 
+Scopes = frozenset[tuple[str, str]]
+"""The paths and qualified names of scopes."""
+
+
 def scopes_with_findings(
-    tree: cst.Module, path: str, role: Role, project: WorkspaceView | None, file: Path | None, index: FileIndex
-) -> frozenset[tuple[str, str]]:
-    """Path and qualified name of every scope that a finding of :func:`lint_module` would show; trees may be bare."""
-    drafts = [draft for _, draft in _drafts(analyse(tree, path, role, project, file, index), path)]
-    scopes = {scope for draft in drafts for scope in (draft.scope, *(step.scope for step in draft.trace))}
-    return frozenset((scope.path, scope.qualname) for scope in scopes)
+    tree: cst.Module,
+    text: str,
+    path: str,
+    role: Role,
+    project: WorkspaceView | None,
+    file: Path | None,
+    index: FileIndex,
+    parts: Sequence[Part],
+    laid_out: Callable[[Scopes], bool],
+) -> tuple[Scopes, list[Finding] | None]:
+    """Every scope that a finding of :func:`lint_module` would show; trees may be bare.
+
+    If all of these scopes are ``laid_out``, by LibCST in one of the ``parts``, the findings as well.
+    """
+    drafts = list(_drafts(analyse(tree, path, role, project, file, index), path))
+    met = {scope for _, draft in drafts for scope in (draft.scope, *(step.scope for step in draft.trace))}
+    scopes = frozenset((scope.path, scope.qualname) for scope in met)
+    return scopes, _findings(drafts, text, path, project, index, parts) if laid_out(scopes) else None
 
 
 def _drafts(events: Iterable[Event], path: str) -> Iterator[tuple[Rule, Draft]]:

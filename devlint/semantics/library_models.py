@@ -163,7 +163,7 @@ def _by_pattern(name: str) -> LibraryRow | None:
     if library is None:
         return None
     plain = _mirrored(library, name)
-    return next((r for pattern, r in library.patterns if pattern.fullmatch(plain)), None)
+    return next((replace(r, name=plain) for pattern, r in library.patterns if pattern.fullmatch(plain)), None)
 
 
 def library_of(name: str) -> Library | None:

@@ -16,6 +16,7 @@ from devlint.semantics.library_rows import (
     WORDS,
     Anywhere,
     Effect,
+    Keyword,
     Library,
     LibraryRow,
     Moves,
@@ -68,7 +69,8 @@ def read_anywhere(path: Path) -> Anywhere:
         _one_of(path.name, "kinds", "kind", k, KINDS)
     keywords = {}
     for keyword, raw in content["keywords"].items():
-        keywords[keyword] = (raw["value"], read_effect(path.name, keyword, raw["call"]))
+        methods = {name: read_effect(path.name, name, told) for name, told in raw.get("methods", {}).items()}
+        keywords[keyword] = Keyword(raw["value"], read_effect(path.name, keyword, raw["call"]), methods)
     overloading, contexts = frozenset(content["overloading"]), frozenset(content["contexts"])
     attributes = frozenset(content["tensor_attributes"]), frozenset(content["host_attributes"])
     return Anywhere(kinds, endings, overloading, contexts, *attributes, keywords)
@@ -118,8 +120,8 @@ def read_row(file: str, name: str, raw: Any) -> LibraryRow:
 
 _OPTION_TYPES: dict[str, type] = {
     **dict.fromkeys(("gives", "device", "argument", "place", "as"), str),
-    **dict.fromkeys(("default", "first", "state"), bool),
-    **dict.fromkeys(("unless", "follows", "differ"), list),
+    **dict.fromkeys(("default", "first", "state", "map", "brings"), bool),
+    **dict.fromkeys(("unless", "follows", "differ", "only"), list),
     "position": int,
     "operation": dict,
 }
@@ -139,7 +141,8 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
             raise BadRow(f'{file}: {name}: "{key}" is {value!r}; it takes {_IN_WORDS[_OPTION_TYPES[key]]}')
     gives = tuple(told.get("gives", "tensor").split())
     for one in gives:
-        _one_of(file, name, "gives", one, WORDS)
+        if "." not in one:
+            _one_of(file, name, "gives", one, WORDS)
     _one_of(file, name, "place", told.get("place", "nowhere"), PLACES)
     _refuse_others(f"{file}: {name}: operation", told.get("operation", {}), _OPERATION)
     return Effect(
@@ -155,6 +158,9 @@ def read_effect(file: str, name: str, raw: Any) -> Effect:
         follows=tuple(told.get("follows", ())),
         differ=tuple(told.get("differ", ())),
         place=told.get("place", "nowhere"),
+        only=tuple(told.get("only", ())),
+        map=told.get("map", False),
+        brings=told.get("brings", False),
         as_function=told.get("as", ""),
         operation=told.get("operation"),
     )

@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 OPTIONS: dict[str, frozenset[str]] = {
     "same": frozenset({"argument", "position"}),
-    "made": frozenset({"gives", "device", "position", "unless", "default"}),
+    "made": frozenset({"gives", "device", "position", "unless", "default", "follows"}),
     "beside": frozenset({"gives", "argument", "position"}),
-    "meets": frozenset({"as", "operation"}),
+    "meets": frozenset({"as", "operation", "brings"}),
     "host": frozenset(),
     "host_each": frozenset(),
     "host_all": frozenset(),
     "plain": frozenset(),
-    "module": frozenset({"state", "unless", "device", "differ"}),
+    "module": frozenset({"state", "unless", "device", "position", "differ", "gives", "map", "place", "only"}),
     "placer": frozenset({"unless"}),
-    "object": frozenset({"follows"}),
+    "object": frozenset({"follows", "place"}),
     "chain": frozenset({"argument", "position"}),
     "placed": frozenset({"unless", "first", "gives", "argument", "position"}),
     "moved": frozenset({"device", "position", "argument", "default", "place", "unless"}),
@@ -35,7 +35,7 @@ OPTIONS: dict[str, frozenset[str]] = {
 
 KINDS = frozenset({"module", "lightning", "host", "autograd", "optimizer", "plain"})
 TRANSFERS = frozenset({"in_place", "in_place_none", "new", "new_or_self", "missing"})
-PLACES = frozenset({"nowhere", "there", "cpu"})
+PLACES = frozenset({"nowhere", "there", "cpu", "cuda"})
 WORDS = frozenset({"tensor", "batch", "host", "module"})
 
 
@@ -45,7 +45,7 @@ class Effect:
 
     name: str
     gives: tuple[str, ...] = ("tensor",)
-    """The result, as words of `WORDS`; several words mean a tuple."""
+    """The result, as words of `WORDS` or names of classes with rows; several words mean a tuple."""
     device: str = ""
     """The argument that names the device; empty if there is none."""
     position: int | None = None
@@ -69,10 +69,17 @@ class Effect:
     argument: str = ""
     """The argument that the effect is about; the first if empty; `self` for the receiver of a method."""
     follows: tuple[str, ...] = ()
-    """The arguments, in order, that determine an object's device."""
+    """The arguments, in order, that determine an object's device; a created tensor's, where they are tensors."""
     place: str = "nowhere"
     """Of `PLACES`. Where bare factories make in a context: `nowhere` that is known, `there` where its receiver is or
-    its argument says. Where something is moved: `cpu`."""
+    its argument says. Where something is moved, or an object keeps its tensors: `cpu`. Where a Module is without a
+    device: `cuda` if the library takes the first GPU where there is one."""
+    only: tuple[str, ...] = ()
+    """Of a Module: what the first argument, a text, begins with; the call gives anything with another."""
+    map: bool = False
+    """Of a Module: the argument that names its device may be a plan for several, as `"auto"` is."""
+    brings: bool = False
+    """Of a method: it also brings the tensors of its receiver to where its first argument is."""
     as_function: str = ""
     """The function of torch whose operands these are (`as`)."""
     operation: Mapping[str, Any] | None = field(default=None, compare=False)
@@ -138,6 +145,17 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
+class Keyword:
+    """A keyword that says what any call does."""
+
+    value: str
+    """The value that it must have."""
+    call: Effect
+    methods: Mapping[str, Effect]
+    """Methods that do something else with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Anywhere:
     """What a name means under whatever module path a project imports it from."""
 
@@ -153,5 +171,5 @@ class Anywhere:
     """Attributes of a model's output that are tensors."""
     host_attributes: frozenset[str]
     """Attributes that are tensors on the CPU wherever the tensors beside them are: a ``PackedSequence`` has one."""
-    keywords: Mapping[str, tuple[str, Effect]]
-    """Keyword of any call to the value it must have and what the call then does."""
+    keywords: Mapping[str, Keyword]
+    """By keyword: what any call with it does."""

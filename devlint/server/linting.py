@@ -75,6 +75,8 @@ class Linter:
     def __init__(self) -> None:
         self._tree = BufferTree({})
         self._records = Records()
+        self._likely: dict[str, frozenset[str]] = {}
+        """By the path of a document, the scopes in which its last text that could be read had findings."""
 
     def lint(self, buffer: Buffer, texts: Texts) -> Linted:
         try:
@@ -83,9 +85,12 @@ class Linter:
             if is_excluded(buffer.path, configuration):
                 return Linted(buffer)
             planner = Planner(configuration, buffer.root, ignore_noqa=False)
-            task = replace(planner.task(buffer.path, buffer.data), recorded=True)
+            likely = self._likely.get(buffer.path, frozenset())
+            task = replace(planner.task(buffer.path, buffer.data), recorded=True, likely=likely)
             self._look(texts)
             report = self._report(task)
+            if report.record is not None and report.record.refusal is None:
+                self._likely[buffer.path] = report.record.scopes
             new = _new_ones(task, report, configuration, planner, buffer.root)
         except Complaint as error:
             return Linted(buffer, complaint=str(error))

@@ -18,7 +18,7 @@ from devlint.server.worker import TookTooLong, Worker
 T = TypeVar("T")
 
 PAUSE_SECONDS = (0.02, 0.15)
-"""The pause in typing after which a text is linted: a third of what the last one took, between these two."""
+"""The pause in typing after which a text is linted: a fifth of what the last one took, between these two."""
 
 Publish = Callable[[Linted, Published], None]
 """Takes what was found in a document, with its diagnostics."""
@@ -117,7 +117,7 @@ class Session:
     def _pause(self, uri: str) -> float:
         linted = self._linted.get(uri)
         shortest, longest = PAUSE_SECONDS
-        return min(max(shortest, linted.seconds / 3), longest) if linted is not None else longest
+        return min(max(shortest, linted.seconds / 5), longest) if linted is not None else longest
 
     def _lint(self, uri: str, pause: float, urgent: bool = True) -> None:
         running = self._tasks.get(uri)

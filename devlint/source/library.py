@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
-from devlint.source.decoding import Unreadable, content_digest, decode
+from devlint.source.decoding import Source, Unreadable, content_digest, decode
 from devlint.source.dependencies import RecordedFile
 from devlint.source.gate import Refusal
+from devlint.source.kept_programs import KeptProgram, Shelf, kept_program, plain
 from devlint.source.outline import Outline
 from devlint.source.part import Part
 from devlint.source.program import Program, program_of
@@ -76,16 +78,19 @@ class Library(Generic[Index]):
         tree: Tree = WORKING_TREE,
         recorded: bool = False,
         bare: bool = False,
+        shelf: Shelf | None = None,
     ) -> None:
         """``dissolve`` breaks the cycles of an index that is dropped, so that its tree is freed with it.
 
-        ``recorded``: it knows the state of each file, for a cache. ``bare``: its trees have no layout.
+        ``recorded``: it knows the state of each file, for a cache. ``bare``: its trees have no layout. ``shelf`` keeps
+        what was parsed beyond the process.
         """
         self.tree = tree
         self.bare = bare
         self.defers = False
         """Whether fingerprints are likely not to be asked for."""
         self._recorded = recorded
+        self._shelf = shelf if bare else None
         self._index = index
         self._dissolve = dissolve
         self._limit = characters
@@ -105,9 +110,61 @@ class Library(Generic[Index]):
         if file in self._files:
             self._files.move_to_end(file)
             return self._files[file]
-        found = self._files[file] = _parse(file, self._index, self.tree, self.bare, self._recorded, self.defers)
+        found = self._files[file] = self._read(file)
         self._size += found.state.size
         return found
+
+    def _read(self, file: Path) -> _Known[Index]:
+        """A file with its tree, and with its state if that is recorded."""
+        data = None
+        try:
+            data = self.tree.read(str(file))
+            source = decode(data)
+        except (OSError, Unreadable):
+            return _Known(None, RecordedFile(content_digest(data).hex() if data is not None else ""), None)
+        kept = self._kept(source) if self.defers else None
+        if kept is not None:
+            return self._known_as(file, source, *kept)
+        program = program_of(source.text)
+        if program is None:
+            return self._known_as(file, source, None, None)
+        parser = lazy_parser_of(program.text, program.tree, program.outline, self.bare)
+        known = self._known_as(file, source, parser, program)
+        if self._shelf is not None:
+            self._shelf.put(source.digest.hex(), partial(plain, program, source))
+        return known
+
+    def _kept(self, source: Source) -> tuple[AnyLazyParser, KeptProgram] | None:
+        """The program of a text as an earlier run has parsed it."""
+        found = self._shelf.get(source.digest.hex()) if self._shelf is not None else None
+        kept = kept_program(found, source) if found is not None else None
+        if kept is None:
+            return None
+        from devlint.source.bare.lazy_parser import BareLazyParser
+
+        return BareLazyParser(kept.text, kept.tree, kept.outline, begins=kept.begins), kept
+
+    def _known_as(
+        self, file: Path, source: Source, parser: AnyLazyParser | None, program: Program | KeptProgram | None
+    ) -> _Known[Index]:
+        where = path_in_project(file, self.tree)
+        parsed: ParsedFile[Index] | None = None
+        skeleton = parser.skeleton() if parser is not None else None
+        if parser is not None and program is not None and skeleton is not None and not isinstance(skeleton, Refusal):
+            index = self._index(skeleton, program.outline, parser)
+            parsed = ParsedFile(skeleton, parser.parsed, index, role_of(where, source.text), len(program.text))
+        size = parsed.size if parsed is not None else 0
+        if not self._recorded:
+            return _Known(parsed, RecordedFile("", size=size), None)
+        from devlint.source.part_fingerprints import DeferredFingerprints, PartFingerprints
+
+        fingerprints: Fingerprints | None = None
+        if parsed is not None:
+            if isinstance(program, Program) and not self.defers:
+                fingerprints = PartFingerprints(program)
+            else:
+                fingerprints = DeferredFingerprints(source.text)
+        return _Known(parsed, RecordedFile(source.digest.hex(), str(where), size), fingerprints)
 
     def forget(self, file: Path) -> None:
         """Drops a file that has changed. Nobody may be using what was handed out."""
@@ -125,36 +182,6 @@ class Library(Generic[Index]):
         self._size -= known.state.size
         if known.parsed is not None:
             self._dissolve(known.parsed.index)
-
-
-def _parse(file: Path, index: MakeIndex[Index], files: Tree, bare: bool, recorded: bool, defers: bool) -> _Known[Index]:
-    """A file with its tree, and with its state if that is ``recorded``."""
-    data = None
-    try:
-        data = files.read(str(file))
-        source = decode(data)
-    except (OSError, Unreadable):
-        return _Known(None, RecordedFile(content_digest(data).hex() if data is not None else ""), None)
-    program = program_of(source.text)
-    where = path_in_project(file, files)
-    found = _parsed_program(program, role_of(where, source.text), index, bare) if program is not None else None
-    size = found.size if found is not None else 0
-    if not recorded:
-        return _Known(found, RecordedFile("", size=size), None)
-    from devlint.source.part_fingerprints import DeferredFingerprints, PartFingerprints
-
-    fingerprints: Fingerprints | None = None
-    if found is not None and program is not None:
-        fingerprints = DeferredFingerprints(source.text) if defers else PartFingerprints(program)
-    return _Known(found, RecordedFile(source.digest.hex(), str(where), size), fingerprints)
-
-
-def _parsed_program(program: Program, role: Role, index: MakeIndex[Index], bare: bool) -> ParsedFile[Index] | None:
-    parser = lazy_parser_of(program.text, program.tree, program.outline, bare)
-    parsed = parser.skeleton()
-    if isinstance(parsed, Refusal):
-        return None
-    return ParsedFile(parsed, parser.parsed, index(parsed, program.outline, parser), role, len(program.text))
 
 
 def lazy_parser_of(text: str, tree: ast.Module | None, outline: Outline | None, bare: bool) -> AnyLazyParser:

@@ -48,6 +48,17 @@ def test_what_is_said_is_not_what_a_damaged_record_says(project: Project, damage
     assert project.analysed == [], "what was damaged is written anew"
 
 
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_program_is_read_from_its_file(project: Project, damage: str) -> None:
+    project.lint()
+    for path in records(project, "programs"):
+        harmed(path, DAMAGES[damage])
+    assert records(project, "programs")
+    project.replace("pkg/net.py", "make(3)", "make(4)")
+    project.agrees()
+    assert "pkg/net.py" in project.analysed
+
+
 def test_a_record_in_the_place_of_another_says_nothing_false(project: Project) -> None:
     expected = project.lint()
     packs = records(project, "packs")
@@ -57,6 +68,19 @@ def test_a_record_in_the_place_of_another_says_nothing_false(project: Project) -
         path.with_suffix(".new").replace(path)
     shutil.rmtree(records(project, "local")[0].parent)
     assert project.lint() == expected
+
+
+def test_a_program_in_the_place_of_another_is_not_believed(project: Project) -> None:
+    project.write("pkg/other.py", "def Base():\n    return 'torch'\n")
+    project.replace("pkg/net.py", "import torch\n", "import torch\nimport pkg.other\n\nOTHER = pkg.other.Base\n")
+    project.lint()
+    programs = records(project, "programs")
+    assert len(programs) > 1
+    texts = [path.read_bytes() for path in programs]
+    for path, text in zip(programs, [*texts[1:], texts[0]], strict=True):
+        path.write_bytes(text)
+    project.replace("pkg/net.py", "make(3)", "make(4)")
+    assert project.agrees()
 
 
 def records(project: Project, part: str) -> list[Path]:

@@ -42,8 +42,9 @@ WARM = CHECK | {
     "devlint.cache.place", "devlint.cache.reading", "devlint.cache.rows", "devlint.cache.running",
     "devlint.cache.session",
     "devlint.cache.table", "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
-    "devlint.pipeline.path_symbols", "devlint.pipeline.stages", "devlint.pipeline.stages.display_paths",
-    "devlint.source.decoding", "devlint.source.dependencies",
+    "devlint.pipeline.deep_stack", "devlint.pipeline.path_symbols", "devlint.pipeline.stages",
+    "devlint.pipeline.stages.display_paths", "devlint.source.decoding", "devlint.source.dependencies",
+    "devlint.source.word_search",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {

@@ -60,6 +60,15 @@ NOT_CONFIRMED: dict[Site, str] = {
         for code in ("DEV101", "DEV403")
     },
     ("rules/DEV403/host_reads.py", "by_function", "DEV403"): "np.mean refuses a tensor of the CPU too",
+    **{
+        ("rules/DEV302/switches.py", f"Sampler.{name}", "DEV302"): "the arm runs for several GPUs only: low confidence"
+        for name in ("step", "again")
+    },
+    (
+        "rules/DEV404/computed_else_given.py",
+        "LengthsOfItsOwn.forward",
+        "DEV404",
+    ): "the caller's lengths may be on the CPU: low confidence",
 }
 """Findings that a run does not confirm, and why."""
 

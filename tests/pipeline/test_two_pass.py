@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import libcst as cst
@@ -13,6 +15,7 @@ from devlint.configuration.codes import all_codes
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.lint_result import LintResult
 from devlint.pipeline.stages import first_pass as bare_pass
+from devlint.pipeline.stages import second_pass as second
 from devlint.pipeline.stages.first_pass import FindingScopes, first_pass
 from devlint.pipeline.stages.parsing import parse
 from devlint.pipeline.stages.second_pass import second_pass
@@ -163,3 +166,29 @@ def test_no_tree_waits_for_the_collector(text: str, tmp_path: Path) -> None:
     gc.collect()
     codes(text, net)
     assert gc.collect() < 50, "the trees of either text are more objects than that"
+
+
+def test_where_findings_are_likely_makes_no_difference() -> None:
+    """Guesses that are right, that are wrong, and that are too many: what is found is the same."""
+    for path in sorted(FIXTURES.rglob("*.py"))[1::6]:
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        expected = lint_text(text, task(path))
+        every = frozenset(re.findall(r"^ *(?:def|class) (\w+)", text, re.M))
+        for likely in (expected.scopes, every | {""}, frozenset({"nowhere"})):
+            found = lint_text(text, replace(task(path), likely=likely))
+            assert found == expected, (path, likely)
+            # What a comment excuses is seen where there is layout alone.
+            assert found.scopes <= expected.scopes, (path, likely)
+
+
+def test_a_right_guess_saves_the_second_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = tmp_path / "net.py"
+    net.write_text(FLAGGED)
+    expected = lint_text(FLAGGED, task(net))
+    assert expected.scopes == {"Net.forward"}
+    again = "# moved\n" + FLAGGED.replace("(3,", "(4,")
+    fresh = lint_text(again, task(net))
+    monkeypatch.setattr(second, "_findings", lambda *_: pytest.fail("a second pass"))
+    found = lint_text(again, replace(task(net), likely=expected.scopes))
+    assert found == fresh
+    assert [finding.place.line for finding in found.findings] == [8]

@@ -1,23 +1,30 @@
 """Stage: the first pass of the rules, over bare trees. It tells in which scopes there are findings, if any.
 
 Bare trees cost a fraction of LibCST's own. Most files have no finding; those end here. Both passes are the same
-analysis, so that the second finds nothing that the first has not.
+analysis, so that the second finds nothing that the first has not. Where an earlier text had findings, LibCST
+reads these scopes at once: mostly there are no others now, and a second pass is not needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devlint.source.gate import Refusal
+
 if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.finding import Finding
     from devlint.pipeline.stages.parsing import Parsed
     from devlint.pipeline.task import FileTask
     from devlint.pipeline.workspaces import Workspaces
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import WorkspaceView
     from devlint.source.bare.lazy_parser import BareLazyParser
+    from devlint.source.part import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,10 @@ class FindingScopes:
     """Whether a finding has a place outside of the definitions."""
     isolated: bool
     """Whether files around the linted one import it back: then its workspace can serve no other file."""
+    names: frozenset[str]
+    """The qualified names of those scopes of the linted file that hold a node of a finding."""
+    findings: tuple[Finding, ...] | None
+    """With their places, if all of these scopes were read with their layout."""
 
 
 def first_pass(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> FindingScopes | None:
@@ -67,22 +78,73 @@ def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces
 def _scopes(
     parsed: Parsed, bare: BareLazyParser, task: FileTask, project: WorkspaceView, isolated: bool
 ) -> FindingScopes:
-    from devlint.placement.declarations.index import index_file
     from devlint.rules.engine import scopes_with_findings
 
-    index = index_file(bare.skeleton(), parsed.outline, bare.definition)
-    scopes = scopes_with_findings(bare.skeleton(), task.shown_as, parsed.role, project, Path(task.path), index)
-    names = {name for path, name in scopes if path == task.shown_as}
+    reading = _Reading(parsed, bare, task.likely)
+    scopes, findings = scopes_with_findings(
+        reading.tree,
+        parsed.text,
+        task.shown_as,
+        parsed.role,
+        project,
+        Path(task.path),
+        reading.index,
+        reading.parts,
+        lambda scopes: all(path == task.shown_as and reading.has_layout(name) for path, name in scopes),
+    )
+    names = frozenset(name for path, name in scopes if path == task.shown_as)
     return FindingScopes(
         bare=bare,
         files=frozenset(path for path, _ in scopes),
-        definitions=frozenset(_definitions(index, names)),
-        module_level=any(_is_outside(index, name) for name in names),
+        definitions=frozenset(_definitions(reading.index, names)),
+        module_level=any(_is_outside(reading.index, name) for name in names),
         isolated=isolated,
+        names=names,
+        findings=None if findings is None else tuple(findings),
     )
 
 
-def _definitions(index: FileIndex, names: set[str]) -> Iterator[int]:
+class _Reading:
+    """The linted file in bare trees, but for the scopes that are ``likely`` to have findings: LibCST reads those."""
+
+    def __init__(self, parsed: Parsed, bare: BareLazyParser, likely: frozenset[str]) -> None:
+        from devlint.placement.declarations.index import index_file
+        from devlint.source.lazy_parser import LazyParser
+
+        self._bare = bare
+        self._parser = LazyParser(parsed.text, parsed.outline)
+        self._with_layout: set[int] = set()
+        self._outside = False
+        self.tree = bare.skeleton()
+        self.index = index_file(self.tree, parsed.outline, self._definition)
+        if any(_is_outside(self.index, name) for name in likely):
+            tree = self._parser.skeleton()
+            if not isinstance(tree, Refusal):
+                self.tree, self._outside = tree, True
+                self.index = index_file(tree, parsed.outline, self._definition)
+        self._with_layout.update(_definitions(self.index, likely))
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """What LibCST has read."""
+        return self._parser.parsed
+
+    def has_layout(self, name: str) -> bool:
+        """Whether LibCST has read all that belongs to the scope of that name."""
+        if _is_outside(self.index, name) and not self._outside:
+            return False
+        return self._with_layout.issuperset(_definitions(self.index, {name}))
+
+    def _definition(self, number: int) -> cst.FunctionDef:
+        if number in self._with_layout:
+            found = self._parser.definition(number)
+            if found is not None:
+                return found
+            self._with_layout.discard(number)
+        return self._bare.definition(number)
+
+
+def _definitions(index: FileIndex, names: Collection[str]) -> Iterator[int]:
     """The numbers of definitions around or inside of the scopes of these names."""
     for info in index.functions.values():
         if info.outlined is not None and any(

@@ -36,6 +36,8 @@ def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, wo
 
         if not scopes.files:
             return LintResult(touches_compared_tree=workspaces.touches_compared_tree)
+        if scopes.findings is not None:
+            return _result(scopes.findings, scopes, workspaces)
         parser = LazyParser(parsed.text, parsed.outline)
         tree = parser.skeleton() if scopes.module_level else scopes.bare.skeleton()
         if isinstance(tree, Refusal):
@@ -43,7 +45,7 @@ def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, wo
         try:
             with reading_bare_nodes(), workspaces.open(scopes.isolated, with_findings=scopes.files) as project:
                 found = _findings(parsed, tree, parser, scopes, task, project)
-            return LintResult(found, touches_compared_tree=workspaces.touches_compared_tree)
+            return _result(found, scopes, workspaces)
         except NeedsLayout:
             pass  # a rule reads the layout of a scope without findings
     parser = LazyParser(parsed.text, parsed.outline)
@@ -53,7 +55,12 @@ def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, wo
         return LintResult(refusal=better_refusal(tree, parsed.refusal))
     with workspaces.open(bare=False) as project:
         found = _findings(parsed, tree, parser, None, task, project)
-    return LintResult(found, touches_compared_tree=workspaces.touches_compared_tree)
+    return _result(found, scopes, workspaces)
+
+
+def _result(found: tuple[Finding, ...], scopes: FindingScopes | None, workspaces: Workspaces) -> LintResult:
+    names = scopes.names if scopes is not None else frozenset[str]()
+    return LintResult(found, touches_compared_tree=workspaces.touches_compared_tree, scopes=names)
 
 
 def _findings(

@@ -95,7 +95,7 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
             return Host(number=True) if name == "index" else NOTHING
         case Instance():
             detail = dict(owner.details).get(name)
-            return detail if detail is not None else library_objects.field(owner, name)
+            return detail if detail is not None else library_objects.field(interp, owner, name, node)
         case Container(items=(), type="tuple", rest=Tensor() as part):
             # The fields of a named tuple: ``x.topk(k).indices``.
             return part

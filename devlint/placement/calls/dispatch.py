@@ -59,6 +59,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind, element_nodes
 from devlint.placement.operations.unknown_losses import call_unknown_loss
+from devlint.placement.state.handed_on_modules import note_handed_on
 from devlint.placement.state.host_reads import ARRAY_REDUCTIONS, ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted, path_of
 from devlint.semantics import Factory
@@ -93,6 +94,7 @@ def _tell(
     interp: Interpreter, node: cst.Call, name: str, site: CallSite, receiver: Value | None, result: Value
 ) -> None:
     left_out = interp.take_left_out(node)
+    note_handed_on(interp, name, site)
     interp.emit(Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out))
 
 

@@ -53,7 +53,10 @@ def call_first(interp: Interpreter, node: cst.Call, site: CallSite, options: fro
     if not site.positional or len(site.arguments) < 2:
         return NOTHING
     rest = CallSite(node, tuple(a for a in site.arguments[1:] if a.keyword not in options))
-    return interp.call_value(node, site.positional[0].value, rest)
+    function = site.positional[0]
+    if isinstance(function.value, Module):
+        return call_module(interp, node, function.value, function.node, rest)
+    return interp.call_value(node, function.value, rest)
 
 
 _CHECKPOINT_OPTIONS = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})

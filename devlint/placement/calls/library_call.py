@@ -12,6 +12,7 @@ from devlint.placement.domain.abstract_values import (
     Argument,
     Constant,
     Container,
+    DeviceName,
     Host,
     Instance,
     Module,
@@ -56,7 +57,14 @@ class LibraryCall:
 
     def is_unknown(self) -> bool:
         """Whether an argument is, or may be, given for which the row does not hold."""
+        if self.effect.only and not self._begins_as_told():
+            return True
         return bool(self.effect.unless) and (self.site.unpacks or any(map(self._is_given, self.effect.unless)))
+
+    def _begins_as_told(self) -> bool:
+        first = self.site.positional[0].value if self.site.positional else None
+        text = first.value if isinstance(first, Constant) else None
+        return isinstance(text, str) and text.startswith(self.effect.only)
 
     def _is_given(self, option: str) -> bool:
         keyword, _, wanted = option.partition("=")
@@ -74,7 +82,7 @@ def told_place(call: LibraryCall) -> Device | None:
     argument = call.site.argument(call.effect.device, call.effect.position)
     if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
         return None
-    if call.effect.name == "module":
+    if call.effect.map and not isinstance(argument.value, DeviceName):
         # ``device_map="auto"`` is not a device, nor is a dict of several.
         named = name_of_constant(argument.value) if isinstance(argument.value, Constant) else None
         return named.device if named is not None else UNKNOWN
@@ -99,4 +107,4 @@ def one_value(word: str, device: Device, tensor: Tensor) -> Value:
         case "module":
             return Module(device, provenance=tensor.provenance)
         case _:
-            return Host()
+            return Instance(word) if "." in word else Host()

@@ -39,8 +39,10 @@ def call_by_keyword(interp: Interpreter, node: cst.Call, site: CallSite) -> Valu
     for argument in site.arguments:
         if argument.keyword is None or argument.keyword not in library_models.anywhere().keywords:
             continue
-        wanted, effect = library_models.anywhere().keywords[argument.keyword]
-        if isinstance(argument.value, Constant) and argument.value.value == wanted:
+        known = library_models.anywhere().keywords[argument.keyword]
+        if isinstance(argument.value, Constant) and argument.value.value == known.value:
+            method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
+            effect = known.methods.get(method, known.call)
             made = LibraryCall(interp, node, site, effect, code_of(node.func))
             return None if made.is_unknown() else EFFECTS[effect.name](made)
     return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -17,7 +16,7 @@ from devlint.placement.calls import data_sets
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.higher_order import call_first, call_with_inputs
 from devlint.placement.calls.library_call import LibraryCall, given_back, one_value, place_of, told_place
-from devlint.placement.calls.library_objects import chain, met, object_of_class, placer, there
+from devlint.placement.calls.library_objects import bring_along, chain, met, object_of_class, placer, there
 from devlint.placement.calls.modules import call_module
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -33,15 +32,12 @@ from devlint.placement.domain.abstract_values import (
     Value,
     array_of,
 )
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs, Symbol
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, Known, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
 from devlint.placement.state.host_reads import host_read
 from devlint.semantics import Dim, Operation
-
-if TYPE_CHECKING:
-    pass
 
 
 def _same(call: LibraryCall) -> Value:
@@ -57,7 +53,7 @@ def _made(call: LibraryCall) -> Value:
     if call.is_unknown():
         return NOTHING
     told = told_place(call)
-    device = told
+    device = told if told is not None else _followed(call)
     if device is None:
         device = UNKNOWN if call.site.unpacks else call.interp.state.factory_device if call.effect.default else CPU
     # Bare means that the call could have created it elsewhere; reading a file or encoding a text could not.
@@ -66,6 +62,13 @@ def _made(call: LibraryCall) -> Value:
     return given_back(
         call, lambda word: one_value(word, device, replace(_TENSOR, device=device, provenance=provenance))
     )
+
+
+def _followed(call: LibraryCall) -> Device | None:
+    """Where the arguments are that a function takes as arrays or as tensors; None if they are no tensors."""
+    given = (call.site.argument(name, position) for position, name in enumerate(call.effect.follows))
+    values = [argument.value for argument in given if argument is not None]
+    return next((value.device for value in values if isinstance(value, (Tensor, Opaque))), None)
 
 
 def _beside(call: LibraryCall) -> Value:
@@ -83,9 +86,12 @@ def _beside(call: LibraryCall) -> Value:
 
 def _meets(call: LibraryCall) -> Value:
     """Its tensors are checked like the operands of an operation."""
-    operation = semantics.function(call.effect.as_function or call.name)
+    owner = call.receiver.type_name if isinstance(call.receiver, (Instance, Module)) else ""
+    operation = semantics.function(call.effect.as_function or (f"{owner}.{call.name}" if owner else call.name))
     if not isinstance(operation, Operation):
         return NOTHING
+    if call.effect.brings:
+        bring_along(call)
     role = next((p.name for p in operation.parameters if p.kind == "tensors"), None)
     if not call.effect.as_function or role is None:
         return perform(call.interp, call.node, operation, bind(operation, call.site), call=call.site)
@@ -142,16 +148,22 @@ def _plain(call: LibraryCall) -> Value:
 
 
 def _module(call: LibraryCall) -> Value:
-    """A Module on the device where a factory without ``device=`` allocates."""
+    """A Module on the device where a factory without ``device=`` allocates, or where the library puts it itself."""
     owner, _, last = call.name.rpartition(".")
     type_name = owner if last[:1].islower() and owner.rpartition(".")[2][:1].isupper() else call.name
-    told = told_place(call)
-    if told is None:
-        told = UNKNOWN if call.is_unknown() else call.interp.state.factory_device
-    device = told
+    if call.effect.only and call.is_unknown():
+        return NOTHING
+    device = told_place(call)
+    if call.is_unknown() or (device is None and call.effect.device and call.site.unpacks):
+        device = UNKNOWN
+    elif device is None:
+        device = Known("cuda") if call.effect.place == "cuda" else call.interp.state.factory_device
     provenance = call.interp.step(StepKind.MADE, call.node, device, call.name)
     state = _differ(call) if call.effect.differ else call.effect.state
-    return Module(device, type_name, None, provenance, holds_state=state)
+    module = Module(device, type_name, None, provenance, holds_state=state)
+    if call.effect.gives in (("tensor",), ("module",)):
+        return module
+    return given_back(call, lambda word: module if word == "module" else one_value(word, UNKNOWN, _TENSOR))
 
 
 def _differ(call: LibraryCall) -> bool | None:

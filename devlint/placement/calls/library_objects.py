@@ -27,6 +27,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbo
 from devlint.placement.domain.provenance import Step, StepKind, extend
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
+from devlint.placement.syntax.nodes import descend, path_of
 from devlint.semantics import Dim, library_models
 
 if TYPE_CHECKING:
@@ -60,7 +61,12 @@ def placer(call: LibraryCall) -> Value:
 def object_of_class(call: LibraryCall) -> Value:
     """An object of a library class other than Module; on its arguments' device if it follows them."""
     row = library_models.row(call.name)
-    name = row.name if row is not None else call.name
+    owner, _, last = call.name.rpartition(".")
+    name = row.name if row is not None else owner if last[:1].islower() else call.name
+    if call.effect.place == "cpu":
+        made = Step(StepKind.MADE, call.node, call.interp.scope, CPU, call.code, of_object=True)
+        kept = Tensor(CPU, Dim.NONZERO, provenance=extend(None, made))
+        return Instance(name, device=CPU, node=call.node, details=(("placed", kept),))
     if not call.effect.follows:
         return Instance(name, node=call.node)
     given = [call.site.argument(name, position) for position, name in enumerate(call.effect.follows)]
@@ -155,7 +161,52 @@ def tensor_of(value: Value | None) -> Tensor:
     )
 
 
-def field(owner: Instance, name: str) -> Value:
+def field(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) -> Value:
     """An attribute that the object's class declares as a tensor; unknown for other attributes."""
     row = library_models.row(owner.type_name)
-    return tensor_of(owner) if row is not None and name in row.fields else NOTHING
+    if row is None or name not in row.fields:
+        return NOTHING
+    kept = tensor_of(owner)
+    made = kept.provenance.first.scope if kept.provenance is not None else None
+    if row.effect is None or row.effect.place != "cpu" or made == interp.scope:
+        return kept
+    brought = frozenset(method for method, effect in row.methods.items() if effect.brings)
+    return NOTHING if _may_be_brought(interp, node, brought) else kept
+
+
+def _may_be_brought(interp: Interpreter, field: cst.Attribute, methods: frozenset[str]) -> bool:
+    """Whether the tensors of an object that another definition made may have been moved since.
+
+    Not those of an object that ``self`` keeps, where no method of the class calls one that moves them or replaces them.
+    """
+    path = path_of(field.value)
+    owner = interp.info.owner if interp.info is not None else None
+    if owner is None or path is None or not path.startswith("self."):
+        return True
+    name = path.split(".")[1]
+    bodies = [m.node.body for one in owner.order for m in one.methods.values() if name in m.own.mentioned]
+    return any(_brings(child, path, field, methods) for body in bodies for child in descend(body))
+
+
+def _brings(node: cst.CSTNode, path: str, field: cst.Attribute, methods: frozenset[str]) -> bool:
+    if isinstance(node, cst.AssignTarget):
+        return path_of(node.target) == path_of(field)
+    if not isinstance(node, cst.Call):
+        return False
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value in methods:
+        return path_of(node.func.value) == path
+    return any(path_of(argument.value) == path for argument in node.args)
+
+
+def bring_along(call: LibraryCall) -> None:
+    """The tensors that the receiver keeps go to where the first argument is."""
+    function, receiver = call.node.func, call.receiver
+    path = path_of(function.value) if isinstance(function, cst.Attribute) else None
+    if path is None or not isinstance(receiver, Instance):
+        return
+    first = call.argument()
+    value = first.value if first is not None else NOTHING
+    device = value.device if isinstance(value, (Tensor, Opaque)) else UNKNOWN
+    step = call.interp.step(StepKind.MOVED, call.node, device, f"{call.code}()", tensor_of(receiver).provenance)
+    kept = Tensor(device, Dim.NONZERO, provenance=step)
+    call.interp.state.store(path, replace(receiver, device=device, details=(("placed", kept),)))

@@ -45,6 +45,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
+from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
 
@@ -62,25 +63,29 @@ def meet_moved_model(
 
     So is all that the model is called with, if that are tensors made on the CPU and the first one is of floats:
     ``model(noise, step)``. Not of a method that may bring its inputs over, as ``encode`` does: ``computes`` is false.
-    A part of the module itself is where the module is, and the caller's tensors are expected there.
+    A part of the module itself is where the module is, and the caller's tensors are expected there. So is what stands
+    in for one that the caller left out: ``if ids is None: ids = torch.arange(n)``.
     """
     part = _is_part(interp, model)
     moved = model.moved if isinstance(model, Opaque) else was_moved(model)
     if not (moved or part) or model.device in (CPU, UNKNOWN):
         return
-    brought = any(
+    default = [a for a in site.arguments if part and isinstance(a.value, Tensor) and _stands_in(a.value)]
+    brought = bool(default) or any(
         isinstance(a.value, (Tensor, Opaque)) and (is_given(a.value.device) if part else a.value.device == model.device)
         for a in site.arguments
     )
     left = [
         Bound(a.keyword or "input", replace(a.value, device=CPU), a.node, strict=True)
         for a in site.arguments
-        if isinstance(a.value, Tensor) and _starts_on_cpu(a.value.device) and a.value.dim is Dim.NONZERO
-        if not _is_length(a)
+        if isinstance(a.value, Tensor) and a.value.dim is Dim.NONZERO
+        if (_starts_on_cpu(a.value.device) or a in default) and not _is_length(a)
     ]
     if left and (brought or (computes and _is_of_floats_alone(site))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
-        meet_module(interp, node, as_module, node.func, left)
+        func = node.func
+        spelled = isinstance(func, cst.Attribute) and func.attr.value == "forward"
+        meet_module(interp, node, as_module, func.value if spelled and isinstance(func, cst.Attribute) else func, left)
 
 
 def is_left_on_cpu(argument: Argument) -> bool:
@@ -94,6 +99,15 @@ def _starts_on_cpu(device: Device) -> bool:
     """Whether the value is on the CPU, if only in the first iteration of a loop: ``x = model(x, t)``."""
     first = isinstance(device, Choice) and device.guard.kind is GuardKind.FIRST_ITERATION
     return device == CPU or (first and isinstance(device, Choice) and device.then == CPU)
+
+
+def _stands_in(value: Tensor) -> bool:
+    """Whether it is on the CPU where an argument was left out, and otherwise that argument, where the caller put it."""
+    device = value.device
+    if not isinstance(device, Choice) or device.guard.kind is not GuardKind.IS_NONE:
+        return False
+    arms = (device.then, device.otherwise)
+    return CPU in arms and any(is_given(arm) for arm in arms)
 
 
 def _is_of_floats_alone(site: CallSite) -> bool:
@@ -256,6 +270,8 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):
         # Not moved in this definition, and called with the caller's arguments.
+        return False
+    if module.device == CPU and is_handed_on_by_its_owner(interp, module_node):
         return False
     return interp.relate(module.device, value.device) is Relation.DIFFERENT
 

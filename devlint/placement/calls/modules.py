@@ -22,8 +22,10 @@ from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.calls.summaries import bind_arguments, handed_back, note_receiver, substitute
 from devlint.placement.calls.unknown_models import meet_moved_inputs
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
+from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Argument,
     Constant,
     Container,
     Evidence,
@@ -138,6 +140,12 @@ def wrap_parameter(interp: Interpreter, node: cst.Call, name: str, site: CallSit
 # -- calls --------------------------------------------------------------------------------------------------------
 
 
+def _is_unseen(module: Module) -> bool:
+    """Whether no code says what the module does with its inputs: its class is not known, or leaves that to others."""
+    forward = module.info.method("forward") if module.info is not None else None
+    return module.info is None or (forward is not None and is_abstract(forward))
+
+
 def call_module(
     interp: Interpreter, node: cst.Call, module: Module, module_node: cst.BaseExpression, site: CallSite
 ) -> Value:
@@ -154,7 +162,7 @@ def call_module(
         return replace(result, dim=Dim.NONZERO) if isinstance(result, Tensor) and batched else result
     meet_unmoved_batch(interp, node, module, site)
     note_callers_module(interp, node, module, module_node, site)
-    if module.info is None and not module.type_name and not module.assumed:
+    if not module.type_name and not module.assumed and _is_unseen(module):
         meet_moved_model(interp, node, module, site)
     if is_module_by_convention(module):
         meet_moved_inputs(interp, node, site)
@@ -230,7 +238,9 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
         if any(is_moved_on_arrival(interp.program, forward, parameter.name.value) for parameter in first):
             return []
     if library_models.takes_tensors(module.type_name):
-        return [Bound("input", a.value, a.node, strict=True) for a in site.arguments if not a.star]
+        # A number, as a step or a size, may be brought over.
+        given = [a for a in site.arguments if not a.star and operands.dim_of(a.value) is not Dim.ZERO]
+        return [Bound("input", a.value, a.node, strict=True) for a in given]
     if module.assumed and not is_float_tensor(site):
         return []
     if module.info is None and module.type_name not in CONTAINERS and not module.assumed:
@@ -242,15 +252,28 @@ def _first_input(interp: Interpreter, module: Module, site: CallSite) -> list[Bo
 
 
 def _encoded(module: Module, site: CallSite) -> list[Bound]:
-    """A tokenizer's output that was not moved: ``model(**inputs)``, or a part of it passed to a pretrained model."""
+    """A tokenizer's output, ``model(**inputs)``: not moved, or a part of it, or moved for a pretrained model."""
     row = library_models.row(module.type_name) if module.type_name else None
     pretrained = row is not None and row.takes_encodings
-    return [
-        Bound("input", Tensor(CPU, Dim.NONZERO, provenance=a.value.provenance), a.node, strict=True)
-        for a in site.arguments
-        if a.star == "**" or (pretrained and not a.star)
-        if isinstance(a.value, Opaque) and a.value.device == CPU and not a.value.tensorlike
-    ]
+    found = []
+    for a in site.arguments:
+        value = _unpacked(a)
+        if not isinstance(value, (Opaque, Tensor)) or not (a.star == "**" or (pretrained and not a.star)):
+            continue
+        if isinstance(value, Opaque) and value.device == CPU and not value.tensorlike:
+            value = Tensor(CPU, Dim.NONZERO, provenance=value.provenance)
+        elif not (pretrained and a.star):
+            continue
+        found.append(Bound("input", value, a.node, strict=True))
+    return found
+
+
+def _unpacked(argument: Argument) -> Value:
+    """What ``**inputs`` hands over, by any key: ``inputs`` may be ``{k: v.to(device) for k, v in inputs.items()}``."""
+    value = argument.value
+    if argument.star == "**" and isinstance(value, Container) and not value.items and value.rest is not None:
+        return value.rest
+    return value
 
 
 def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> Device:

@@ -183,7 +183,7 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
     interp.emit(Begun(info.node, interp.scope, named, info.owner))
     for ignored in ignored_device_parameters(info, interp.index):
         name = ignored.parameter.name.value
-        interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten))
+        interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten, ignored.kept_absent))
     for maps in devices_that_only_map(info):
         name = maps.parameter.name.value
         interp.emit(ParameterOnlyMaps(maps.loaded, interp.scope, name, maps.module, maps.parameter))

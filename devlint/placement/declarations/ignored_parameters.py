@@ -23,6 +23,8 @@ class Ignored:
 
     parameter: cst.Param
     overwritten: cst.Assign | None
+    kept_absent: cst.Assign | None = None
+    """The one assignment of it, which only its being None leads to."""
 
 
 _NO_CONTRACT = frozenset(
@@ -138,8 +140,54 @@ def _ignored(node: cst.FunctionDef, parameter: cst.Param) -> Ignored | None:
             and any(isinstance(t.target, cst.Name) and t.target.value == name for t in statement.targets)
             and not mentions(statement.value, name)
         )
-        return Ignored(parameter, statement) if replaces and isinstance(statement, cst.Assign) else None
+        if replaces and isinstance(statement, cst.Assign):
+            return Ignored(parameter, statement)
+        kept = _kept_where_absent(node, name)
+        return Ignored(parameter, None, kept) if kept is not None else None
     return Ignored(parameter, None)
+
+
+def _kept_where_absent(node: cst.FunctionDef, name: str) -> cst.Assign | None:
+    """``if device is None: self.device = device``, where nothing else reads it: the test is the wrong way round."""
+    kept: list[cst.Assign] = []
+    stack: list[cst.CSTNode] = [node.body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.If) and _asks_for_none(current.test, name):
+            inside = [part for part in body_of(current.body) if mentions(part, name)]
+            keeps = [part for part in inside if isinstance(part, cst.Assign) and _is_name(part.value, name)]
+            if len(keeps) < len(inside) or any(
+                mentions(target.target, name) for one in keeps for target in one.targets
+            ):
+                return None
+            kept += keeps
+            stack += [current.orelse] if current.orelse is not None else []
+        elif _is_name(current, name):
+            return None
+        elif isinstance(current, (cst.Attribute, cst.Arg)):
+            stack.append(current.value)
+        else:
+            stack.extend(semantic_children(current))
+    return kept[0] if len(kept) == 1 else None
+
+
+def _asks_for_none(test: cst.CSTNode, name: str) -> bool:
+    match test:
+        case cst.Comparison(
+            left=cst.Name(value=left),
+            comparisons=[
+                cst.ComparisonTarget(operator=cst.Is() | cst.Equal(), comparator=cst.Name(value="None")),
+            ],
+        ):
+            return left == name
+        case cst.UnaryOperation(operator=cst.Not(), expression=cst.Name(value=tested)):
+            return tested == name
+        case _:
+            return False
+
+
+def _is_name(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
 
 
 def mentions(node: cst.CSTNode, name: str) -> bool:

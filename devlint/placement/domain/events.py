@@ -42,6 +42,8 @@ class ParameterIgnored(Event):
 
     name: str
     overwritten: cst.CSTNode | None = None
+    kept_absent: cst.CSTNode | None = None
+    """The one assignment of it, which only its being None leads to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

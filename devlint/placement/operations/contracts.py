@@ -49,5 +49,6 @@ def _placed_on_purpose(provenance: Provenance) -> bool:
         if step.kind is StepKind.MOVED:
             return True
         if step.kind is StepKind.MADE:
-            return not step.bare
+            # A library that keeps tables in an object takes no device for them.
+            return not (step.bare or step.of_object)
     return False

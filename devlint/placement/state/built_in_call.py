@@ -10,13 +10,13 @@ from devlint.placement.domain.abstract_values import Module
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of
+from devlint.placement.state.handed_on_modules import hands_on
+from devlint.placement.syntax.nodes import path_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 SETTINGS = frozenset({Setting.FORWARD, Setting.METHOD, Setting.FUNCTION})
-_HARMLESS = frozenset({"print", "len", "type", "isinstance", "repr", "str", "id", "count_parameters"})
 
 
 def built_here(
@@ -40,7 +40,7 @@ def built_here(
         # It moves its inputs itself, or its ``forward`` is not known.
         return False
     path = path_of(node)
-    return path is None or not (_has_parts_elsewhere(interp, path) or _is_handed_on(interp, path, handed_to))
+    return path is None or not (_has_parts_elsewhere(interp, path) or hands_on(interp.info.node, path, handed_to))
 
 
 def _stays(child: object) -> bool:
@@ -51,17 +51,3 @@ def _has_parts_elsewhere(interp: Interpreter, path: str) -> bool:
     """`conv.weight.data = kernel`: the state was replaced by a value that may be on any device."""
     parts = (value for key, value in interp.state.values.items() if key.startswith((f"{path}.", f"{path}[")))
     return any(getattr(value, "device", None) != CPU for value in parts)
-
-
-def _is_handed_on(interp: Interpreter, path: str, known: cst.Call | None) -> bool:
-    """Whether the module is passed to code other than ``known``, which may move it in place."""
-    assert interp.info is not None
-    for child in descend(interp.info.node):
-        if not isinstance(child, cst.Call) or child is known or (dotted(child.func) or "") in _HARMLESS:
-            continue
-        if any(isinstance(a.value, (cst.Name, cst.Attribute)) and code_of(a.value) == path for a in child.args):
-            return True
-        moves = isinstance(child.func, cst.Attribute) and child.func.attr.value in ("_apply", "apply", "to_empty")
-        if moves and isinstance(child.func, cst.Attribute) and code_of(child.func.value) == path:
-            return True
-    return False

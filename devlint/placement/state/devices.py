@@ -20,7 +20,17 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.device_names import name_of_constant
 from devlint.placement.domain.events import DeviceNamed, RequestDropped, Sink
-from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, Known, SameAs, Symbol
+from devlint.placement.domain.lattice import (
+    UNKNOWN,
+    Anchor,
+    Choice,
+    Device,
+    Known,
+    SameAs,
+    Symbol,
+    Unknown,
+    choose,
+)
 from devlint.placement.syntax.nodes import code_of, literal
 
 if TYPE_CHECKING:
@@ -37,7 +47,7 @@ def resolve_device(
     if isinstance(value, DeviceName):
         if sink is not None:
             _name_literal(interp, value, sink, call)
-        return value.device
+        return _named_at_least(interp, value.device, node)
     if isinstance(value, Constant):
         return _device_of_literal(interp, value, node, sink, call)
     if isinstance(value, (Tensor, Opaque)):
@@ -46,6 +56,23 @@ def resolve_device(
     if isinstance(value, (Module, Reference)):
         return UNKNOWN
     return expression_device(interp, node)
+
+
+def _named_at_least(interp: Interpreter, device: Device, node: cst.BaseExpression) -> Device:
+    """The device of an expression; where it is not known which, the one that an attribute of ``self`` names.
+
+    ``x.device`` of a tensor that nothing is known of may be the CPU's.
+    """
+    if isinstance(device, Unknown):
+        return expression_device(interp, node) if _is_of_self(node) else device
+    if isinstance(device, Choice):
+        arms = (_named_at_least(interp, arm, node) for arm in (device.then, device.otherwise))
+        return choose(device.guard, *arms)
+    return device
+
+
+def _is_of_self(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self"
 
 
 def expression_device(interp: Interpreter, node: cst.BaseExpression) -> Device:

@@ -60,7 +60,8 @@ The module's first operation clashes.
 
 ## Known problems
 
-Classes that other packages define are not judged: what they hold is not known.
+Classes of other packages are judged where devlint has a row for them (transformers, diffusers, timm, torchvision and
+others); of the rest it is not known what they hold.
 """
 
 from __future__ import annotations

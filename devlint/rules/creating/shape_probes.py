@@ -51,11 +51,14 @@ def is_shape_probe(function: cst.CSTNode | None, creation: cst.CSTNode) -> bool:
 
 
 def _assigned(parent: cst.CSTNode | None) -> str | None:
-    """The one name that is bound to a value, by the statement that it stands in."""
+    """The one name that is bound to a value, or to its items in turn, by what it stands in."""
     import libcst as cst
 
     match parent:
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
+            return name
+        case cst.For(target=cst.Name(value=name)) | cst.CompFor(target=cst.Name(value=name)):
+            # `sum(one.shape[1] for one in features.values())`
             return name
         case _:
             return None

@@ -7,9 +7,10 @@ accelerator, or that is where the caller put it while the same function shows th
 goes through `.cpu()` first, it is an input of `forward` that indexes an array, a method of a Module makes a tensor of
 numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
 does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of a tensor that the function moved to a
-device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`), and of
-an argument of a public function of a library, where another function of its file brings its argument of this name to
-the CPU.
+device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`), of what
+was computed in a place that is not known, where several other methods of the class (or functions of the file) write
+`.cpu().numpy()`, and of an argument of a public function of a library, where another function of its file brings its
+argument of this name to the CPU.
 
 ## Why is this bad
 
@@ -95,6 +96,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
+from devlint.rules.meeting.brought_for_numpy import BroughtForNumpy
 from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -122,6 +124,8 @@ class NumpyOnAccelerator(Rule):
         self._moved_to_cpu: dict[str, Moved] = {}
         """By definition: a transfer to the CPU of a tensor that the caller placed."""
         self._expected_elsewhere = ExpectedElsewhere()
+        self._unknown: list[HostRead] = []
+        self._habit = BroughtForNumpy()
         self._of_module: set[str] = set()
         """Methods of a Module that are called once it is where it works."""
         self._run_there: dict[str, Called] = {}
@@ -154,6 +158,8 @@ class NumpyOnAccelerator(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         target = event.target
+        if event.moves and target is not None:
+            self._habit.placed(event.scope, target)
         if isinstance(target, Known) and target.on_cpu:
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
@@ -165,6 +171,7 @@ class NumpyOnAccelerator(Rule):
         if not event.wants_cpu:
             return
         self._expected_elsewhere.read_on_host(event)
+        self._habit.read(event)
         if event.reader != METHOD and not event.arms:
             self._for_arrays.add(event.scope.qualname)
         device = event.value.device
@@ -179,11 +186,18 @@ class NumpyOnAccelerator(Rule):
             yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
         elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
             self._undecided.append(event)
-        elif device == UNKNOWN and _is_taken_from_a_graph(event):
-            # Nothing in sight says that the model leaves the CPU.
-            yield _draft(event, Severity.WARNING, Confidence.LOW, "was taken from a graph, so it is where the model is")
+        elif CPU not in leaves(device) and _is_of_a_working_function(event):
+            self._unknown.append(event)
 
     def finish(self) -> Iterable[Draft]:
+        for event in self._unknown:
+            brought = self._habit.elsewhere(event)
+            if brought is not None and _is_computed(event):
+                yield _computed_there(event, brought)
+            elif event.value.device == UNKNOWN and _is_taken_from_a_graph(event):
+                # Nothing in sight says that the model leaves the CPU.
+                words = "was taken from a graph, so it is where the model is"
+                yield _draft(event, Severity.WARNING, Confidence.LOW, words)
         for event in self._undecided:
             scope = event.scope
             if event.callers_on_cpu:
@@ -213,6 +227,10 @@ class NumpyOnAccelerator(Rule):
                 if _is_taken_from_a_graph(event):
                     yield _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller's model is")
                     continue
+                brought = self._habit.elsewhere(event)
+                if brought is not None and _is_of_a_working_function(event) and _is_computed(event):
+                    yield _computed_there(event, brought)
+                    continue
             if not told_by_sibling or (sibling is not None and _is_moved_itself(event, sibling)):
                 continue
             witness = self._expected_elsewhere.witness(event) if sibling is None else None
@@ -230,6 +248,12 @@ class NumpyOnAccelerator(Rule):
             yield _draft(
                 event, Severity.WARNING, Confidence.MEDIUM, f"may be on an accelerator, as {other} may", (step,)
             )
+
+
+def _computed_there(event: HostRead, brought: HostRead) -> Draft:
+    words = "a tensor is brought to the CPU for numpy here"
+    step = DraftStep(brought.node, brought.scope, words, "cpu", passes_on=False)
+    return _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where it was computed", (step,))
 
 
 def _is_tensor(event: HostRead) -> bool:
@@ -308,9 +332,7 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
     """`t.detach()[0].numpy()`, `t.data.numpy()`: what is taken from a graph was computed where the model is."""
     import libcst as cst
 
-    if event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST or event.reader != METHOD:
-        return False
-    if _is_as_a_loader_gave_it(event.value):
+    if not _is_of_a_working_function(event):
         return False
     node = event.expression
     while True:
@@ -323,6 +345,22 @@ def _is_taken_from_a_graph(event: HostRead) -> bool:
                 node = value
             case _:
                 return False
+
+
+def _is_computed(event: HostRead) -> bool:
+    """Whether it is what a call gives, or was computed: not an argument as it came, or an item of one."""
+    import libcst as cst
+
+    provenance = event.value.provenance
+    return isinstance(event.expression, cst.Call) or (
+        provenance is not None and provenance.step.kind is StepKind.COMPUTED
+    )
+
+
+def _is_of_a_working_function(event: HostRead) -> bool:
+    """Whether `.numpy()` reads what may be on an accelerator, in a function that is not run on the host as a rule."""
+    on_host = event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST
+    return event.reader == METHOD and not on_host and not _is_as_a_loader_gave_it(event.value)
 
 
 def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:

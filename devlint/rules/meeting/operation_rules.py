@@ -76,7 +76,7 @@ def confidence(event: DeviceMismatch) -> Confidence:
         return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         return Confidence.HIGH
-    if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event)):
+    if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event) or _of_one_object(event)):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
         return Confidence.LOW
     return Confidence.MEDIUM
@@ -100,6 +100,27 @@ def _made_here(event: DeviceMismatch) -> bool:
     provenances = [provenance_of(operand.value) for operand in (event.offending, event.other)]
     firsts = [provenance.first for provenance in provenances if provenance is not None]
     return len(firsts) == 2 and all(step.kind is StepKind.MADE and step.scope == event.scope for step in firsts)
+
+
+def _of_one_object(event: DeviceMismatch) -> bool:
+    """Whether an object built a module or a table, and one side alone is where the object was told to work.
+
+    Either nothing in the class brings what was built there, or a method makes on the CPU what meets it. Who has the
+    object says at most where its inputs go.
+    """
+    for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        provenance, made = provenance_of(mine.value), provenance_of(theirs.value)
+        step = provenance.first if provenance is not None else None
+        if step is None or step.kind is not StepKind.MADE or not (mine.role == "module" or step.of_object):
+            continue
+        constructor = step.scope
+        if constructor.setting is not Setting.CONSTRUCTION or constructor.class_name != event.scope.class_name:
+            continue
+        told = [place.symbol.key for place in map(device_of, (mine.value, theirs.value)) if isinstance(place, SameAs)]
+        here = made is not None and made.first.kind is StepKind.MADE and made.first.scope == event.scope
+        by_object = any(key.startswith(f"{constructor.qualname}:") for key in told)
+        return by_object and (here or isinstance(device_of(mine.value), Known))
+    return False
 
 
 def _seen(device: Device | None) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import DeviceName
+from devlint.placement.domain.abstract_values import DeviceName, Module
 from devlint.placement.domain.lattice import Known, leaves
 from devlint.source.role import Role
 
@@ -42,7 +42,7 @@ class WrappedForAll:
             self._asked.setdefault(event.scope.qualname, (code_of(named.node), event.node))
 
     def called(self, event: Called) -> None:
-        if event.name in _WRAPPERS and event.call.argument("device_ids", 1) is None and _counts_alone(event.arms):
+        if _wraps(event) and event.call.argument("device_ids", 1) is None and _counts_alone(event.arms):
             self._wrapped.append(event)
 
     def finish(self) -> Iterator[Draft]:
@@ -62,6 +62,16 @@ class WrappedForAll:
                 trace=(DraftStep(node, event.scope, f"`{name}` is asked for here"),),
                 repair=Repair(Applicability.SUGGESTION, f"wrap it only where `{name}` has no index"),
             )
+
+
+def _wraps(event: Called) -> bool:
+    """Whether it wraps: a `DataParallel`, or a class of the project that is one and takes its arguments."""
+    if event.name in _WRAPPERS:
+        return True
+    made = event.result.info if isinstance(event.result, Module) else None
+    if made is None or made.name != event.name.rpartition(".")[2]:
+        return False
+    return made.method("__init__") is None and any(base in _WRAPPERS for one in made.order for base in one.bases)
 
 
 def _counts_alone(arms: tuple[Decided, ...]) -> bool:

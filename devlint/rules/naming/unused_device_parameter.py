@@ -10,6 +10,9 @@ A function that goes into dicts, lists and nested objects by calling itself has 
 leaves it out puts these parts where the default says. The same holds of `use_cuda` and its kin, and of a method that
 does nothing but call another one that takes a device.
 
+A device that is only looked at and kept where it is None, `if device is None: self.device = device`, was meant the
+other way round.
+
 A function that reads a file to the device, and gives back a module that it made on the CPU, has to move the module:
 `load_state_dict` copies.
 
@@ -81,6 +84,8 @@ from devlint.source.bare.nodes import is_bare
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import (
         Created,
         DeviceMismatch,
@@ -184,6 +189,9 @@ class UnusedDeviceParameter(Rule):
         for event in self._ignored:
             if event.scope.qualname in self._clashing or (event.scope.qualname, event.name) in delegated:
                 continue
+            if event.kept_absent is not None:
+                yield _kept_where_absent(event, event.kept_absent)
+                continue
             kept = self._kept.get((event.scope.qualname, event.name)) if event.overwritten is None else None
             if kept is not None:
                 yield _chosen_instead(event, kept)
@@ -230,6 +238,20 @@ def _chosen_instead(event: ParameterIgnored, kept: Stored) -> Draft:
         message=f"`{kept.target}` is chosen here, and `{event.name}` is never read: what the caller says has no effect",
         confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
         trace=(DraftStep(event.node, event.scope, f"`{event.name}` comes in here"),),
+    )
+
+
+def _kept_where_absent(event: ParameterIgnored, kept: cst.CSTNode) -> Draft:
+    """`if device is None: self.device = device`: the test is the wrong way round."""
+    in_tests = event.scope.role in (Role.TEST, Role.BENCHMARK)
+    return Draft(
+        node=kept,
+        scope=event.scope,
+        message=f"{quoted(kept, 'the assignment')} is reached only where `{event.name}` is None, and nothing else "
+        "reads it: what the caller says has no effect",
+        confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
+        trace=(DraftStep(event.node, event.scope, f"`{event.name}` comes in here"),),
+        repair=Repair(Applicability.SUGGESTION, f"turn the test round: `{event.name} is not None`"),
     )
 
 

@@ -142,7 +142,7 @@ class UnregisteredTensor(Rule):
                 scope=step.scope,
                 message=f"`{_attribute(step)}` is a plain attribute, so it stays on the CPU when the module moves, but "
                 f"{operand_and_placement(theirs)}; {failure(event, theirs)}",
-                confidence=_confidence(mine.value, device_of(theirs.value)),
+                confidence=_confidence(event, mine.value, device_of(theirs.value)),
                 trace=trace_of(event),
                 repair=self._buffer(step),
             )
@@ -332,12 +332,13 @@ def _attribute(step: Step) -> str:
     return name if name.startswith("self.") else f"self.{name}"
 
 
-def _confidence(value: Value, device: Device | None) -> Confidence:
+def _confidence(event: DeviceMismatch, value: Value, device: Device | None) -> Confidence:
     provenance = provenance_of(value)
     if provenance is not None and provenance.find(StepKind.WRAPPED) is not None:
-        # A parameter in the other arm of the constructor: what reads it tests which of the two it is, by other means
-        # (fixture `parameter_or_tensor`).
-        return Confidence.LOW
+        # A parameter in the other arm of the constructor: what reads it may test which of the two it is, by other means
+        # (fixture `parameter_or_tensor`). A method that computes with it whatever it is does not.
+        asks = event.arms or event.scope.class_name is None
+        return Confidence.LOW if asks else Confidence.MEDIUM
     found = leaves(device) if device is not None else ()
     outside = any(isinstance(leaf, SameAs) and leaf.symbol.anchor is not Anchor.MODULE for leaf in found)
     return Confidence.MEDIUM if outside else Confidence.HIGH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devlint.source.bare.nodes import NeedsLayout
@@ -20,12 +21,24 @@ if TYPE_CHECKING:
 class BareLazyParser:
     """What :class:`devlint.source.lazy_parser.LazyParser` is for LibCST's own trees. Its nodes have no places."""
 
-    def __init__(self, text: str, tree: ast.Module, outline: Outline, keeps: bool = False) -> None:
-        """``keeps``: all that was made is kept, in many times the memory of the text, for a short life."""
+    def __init__(
+        self,
+        text: str,
+        tree: ast.Module,
+        outline: Outline,
+        keeps: bool = False,
+        begins: Sequence[int] | None = None,
+    ) -> None:
+        """``keeps``: all that was made is kept, in many times the memory of the text, for a short life.
+
+        ``begins``: the tree is that of the skeleton, in which the definitions begin at these lines.
+        """
         self._definitions = outline.definitions
         self._lines = Lines(text)
         met: dict[int, Function] = {}
-        self._skeleton = module(tree.body, {found.first: found.number for found in outline.definitions}, met)
+        if begins is None:
+            begins = [found.first for found in outline.definitions]
+        self._skeleton = module(tree.body, {line: number for number, line in enumerate(begins)}, met)
         self._met = met if keeps else {}
         self._made: dict[int, cst.FunctionDef] | None = {} if keeps else None
         self.parsed: list[Part] = []

@@ -1,0 +1,53 @@
+"""Modules that are handed to other code as they stand: ``Trainer(model)`` may bring what it got to its own device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import Module
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.lattice import CPU, UNKNOWN
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+HARMLESS = frozenset({"print", "len", "type", "isinstance", "repr", "str", "id", "count_parameters"})
+
+
+def hands_on(definition: cst.CSTNode, path: str, known: cst.Call | None = None) -> bool:
+    """Whether a definition passes the module of this path to code other than ``known``, or lets that change it."""
+    for child in descend(definition):
+        if not isinstance(child, cst.Call) or child is known or (dotted(child.func) or "") in HARMLESS:
+            continue
+        if any(isinstance(a.value, (cst.Name, cst.Attribute)) and code_of(a.value) == path for a in child.args):
+            return True
+        moves = isinstance(child.func, cst.Attribute) and child.func.attr.value in ("_apply", "apply", "to_empty")
+        if moves and isinstance(child.func, cst.Attribute) and code_of(child.func.value) == path:
+            return True
+    return False
+
+
+def is_handed_on_by_its_owner(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """Whether some method of the class hands on the module that ``self`` keeps under this name."""
+    path = path_of(node)
+    owner = interp.info.owner if interp.info is not None else None
+    if owner is None or path is None or not path.startswith("self."):
+        return False
+    name = path.split(".")[1]
+    methods = (method for one in owner.order for method in one.methods.values())
+    return any(hands_on(method.node.body, path) for method in methods if name in method.own.mentioned)
+
+
+def note_handed_on(interp: Interpreter, name: str, site: CallSite) -> None:
+    """A statement of a script hands a module on. (For a function, what builds and calls it there decides.)"""
+    if interp.scope.setting is not Setting.MODULE_LEVEL or name in HARMLESS or name.startswith("torch."):
+        return
+    for argument in site.arguments:
+        value, path = argument.value, path_of(argument.node)
+        if isinstance(value, Module) and value.device == CPU and path is not None:
+            interp.state.store(path, replace(value, device=UNKNOWN))

@@ -1,0 +1,99 @@
+"""What is kept of a program beyond one process: its outline and its skeleton.
+
+Whoever imports a file reads its module level and few of its definitions. To parse the whole of it for that is most of
+what a short run does. What is kept is addressed by the content of the file, so that it is never out of date, and plain:
+names, numbers and text.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from devlint.source.decoding import Source
+from devlint.source.gate import check_syntax
+from devlint.source.outline import Definition, Import, Outline, OwnNames
+from devlint.source.program import Program
+from devlint.source.skeleton import skeleton_of
+
+
+class Shelf(Protocol):
+    """Where programs are kept, by the digest of their file's content. Shelves of the same programs are equal."""
+
+    def __hash__(self) -> int: ...
+
+    def get(self, digest: str) -> Any:
+        """What :func:`plain` has made; None where there is nothing, or something that nobody has put there."""
+
+    def put(self, digest: str, make: Callable[[], str | None]) -> None:
+        """Keep what ``make`` gives, if that is possible and nothing is there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptProgram:
+    """A program of which the skeleton has been parsed."""
+
+    text: str
+    tree: ast.Module
+    """Of the skeleton."""
+    outline: Outline
+    begins: list[int]
+    """The lines of the skeleton at which the definitions begin."""
+
+
+def plain(program: Program, source: Source) -> str | None:
+    """What is kept of the program of a text, as JSON; None if that has no outline."""
+    outline = program.outline
+    if outline is None:
+        return None
+    skeleton = skeleton_of(program.text, outline.definitions)
+    numbers = {line: number for number, line in reversed([*enumerate(skeleton.lines, 1)])}
+    kept = {
+        "digest": source.digest.hex(),
+        "text": None if program.text == source.text else program.text,
+        "skeleton": skeleton.text,
+        "begins": [numbers[definition.first] for definition in outline.definitions],
+        "imports": [[one.module, one.name, one.alias] for one in outline.imports],
+        "mentions": outline.mentions,
+        "direct": outline.direct,
+        "defined": outline.defined,
+        "rebound": sorted(outline.rebound),
+        "definitions": [_row(definition) for definition in outline.definitions],
+    }
+    return json.dumps(kept, separators=(",", ":"))
+
+
+def kept_program(found: Any, source: Source) -> KeptProgram | None:
+    """The program of a text as it was kept; None if ``found`` is not that."""
+    try:
+        if found["digest"] != source.digest.hex():
+            return None
+        own: str = source.text if found["text"] is None else found["text"]
+        tree, _ = check_syntax(found["skeleton"])
+        if tree is None:
+            return None
+        outline = Outline(
+            imports=[Import(*row) for row in found["imports"]],
+            mentions=Counter(found["mentions"]),
+            direct=Counter(found["direct"]),
+            defined=Counter(found["defined"]),
+            rebound=set(found["rebound"]),
+            definitions=[_definition(number, row) for number, row in enumerate(found["definitions"])],
+        )
+        return KeptProgram(own, tree, outline, list(found["begins"]))
+    except (TypeError, LookupError, ValueError):
+        return None
+
+
+def _row(one: Definition) -> list[Any]:
+    own = [sorted(names) for names in (one.own.mentioned, one.own.stored, one.own.registered)]
+    return [one.first, one.body, one.column, one.last, own, one.yields, one.places]
+
+
+def _definition(number: int, row: list[Any]) -> Definition:
+    first, body, column, last, own, yields, places = row
+    return Definition(number, first, body, column, last, OwnNames(*map(frozenset, own)), yields, places)
