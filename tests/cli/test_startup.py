@@ -40,7 +40,7 @@ CHECK = RULE - {"devlint.cli.rule"} | {
 WARM = CHECK | {
     "devlint.cache", "devlint.cache.contents", "devlint.cache.earlier", "devlint.cache.entries", "devlint.cache.packs",
     "devlint.cache.place", "devlint.cache.reading", "devlint.cache.rows", "devlint.cache.running",
-    "devlint.cache.session",
+    "devlint.cache.session", "devlint.cache.shelf",
     "devlint.cache.table", "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
     "devlint.pipeline.deep_stack", "devlint.pipeline.path_symbols", "devlint.pipeline.stages",
     "devlint.pipeline.stages.display_paths", "devlint.source.decoding", "devlint.source.dependencies",
