@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.constructor_parts import registered_attributes
 from devlint.placement.declarations.definitions import ClassInfo
-from devlint.placement.declarations.self_attributes import updates
+from devlint.placement.declarations.self_attributes import is_made_of
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
@@ -64,10 +64,10 @@ def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
 
 
 def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], name: str) -> bool:
-    """Whether one statement alone gives an attribute its value, in whatever arm it stands."""
+    """Whether one statement alone gives an attribute its value, in whatever arm it stands; others go on with it."""
     infos = [interp.info for interp in (constructor, *builders) if interp.info is not None]
     written = [expression for info in infos for expression in info.stored_expressions.get(name, ())]
-    return len(written) == 1 and written[0] is not None and not updates(written[0], name)
+    return None not in written and [is_made_of(one, name) for one in written].count(False) == 1
 
 
 def _self_name(interp: Interpreter) -> str:

@@ -58,6 +58,14 @@ def updates(node: cst.BaseExpression | None, name: str) -> bool:
     return _is_attribute(node, name)
 
 
+def is_made_of(node: cst.BaseExpression | None, name: str) -> bool:
+    """Whether what is stored as ``self.name`` is made of what was there: as above, or ``self.table.to(x.dtype)``."""
+    root = node
+    while isinstance(root, (cst.Call, cst.Attribute)) and not _is_attribute(root, name):
+        root = root.func if isinstance(root, cst.Call) else root.value
+    return _is_attribute(root, name) or updates(node, name)
+
+
 def _is_attribute(node: cst.CSTNode | None, name: str) -> bool:
     return isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.attr.value == name
 
