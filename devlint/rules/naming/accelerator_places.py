@@ -126,7 +126,9 @@ def _confidence(definition: Definition, place: Place, best: Candidate) -> Confid
     if place.where_available:
         return Confidence.LOW if definition.tests_place else Confidence.MEDIUM
     tests = definition.tests_place if best.in_use else definition.tests_device
-    if tests or definition.of_cuda or place.weak:
+    # Where a module goes is the caller's choice, who may name another device than the one that is filled in for none.
+    is_default = not best.is_tensor and any(node == id(place.node) for node, _ in definition.filled_in)
+    if tests or definition.of_cuda or place.weak or is_default:
         return Confidence.LOW
     if place.scope.role is not Role.LIBRARY:
         # A script chooses a device, but not two ways to spell it in one function, nor for the inputs of a model.

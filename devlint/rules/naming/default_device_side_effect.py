@@ -58,8 +58,8 @@ The default and the current device are read before and after the import or the c
 
 ## Known problems
 
-A function that sets the device for a thread of its own is reported: the current device belongs to the thread, which
-is not seen.
+A function that sets the device for a thread of its own is reported where nothing in the file hands it to a thread: the
+current device belongs to the thread, which is not seen then.
 """
 
 from __future__ import annotations
@@ -94,6 +94,9 @@ SETTERS = frozenset(
 _OF_GROUPS = ("init_process_group", "DistributedDataParallel")
 """Endings of calls in functions that have one process for each device."""
 
+_HANDS_OVER = frozenset({"submit", "thread", "executor", "spawn", "async"})
+"""Words in the name of what runs a function in a thread or process of its own: `pool.submit`, `run_in_executor`."""
+
 THREADS = frozenset({"threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process"})
 
 
@@ -126,6 +129,8 @@ class DefaultDeviceSideEffect(Rule):
             target = event.call.keyword("target")
             if target is not None:
                 self._mains.add(code_of(target.node).rsplit(".", 1)[-1])
+        elif not _HANDS_OVER.isdisjoint(event.name.rsplit(".", 1)[-1].split("_")):
+            self._mains.update(code_of(argument.node).rsplit(".", 1)[-1] for argument in event.call.arguments)
         if event.name.startswith("torch.distributed.") or event.name.endswith(_OF_GROUPS):
             self._distributed.add(event.scope.qualname)
         elif event.scope.role is Role.LIBRARY and semantics.process_setting(event.name) is not None:

@@ -94,6 +94,8 @@ from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import (
         Begun,
@@ -147,11 +149,12 @@ class HardcodedAccelerator(Rule):
         if isinstance(event.value, (Tensor, Opaque)) and is_current(event.value.device):
             # `x = x[None].cuda()`: from here on its device is the current one.
             definition.moved.append((event.target, False))
-        arguments = definition.begun.arguments
-        if any(name == event.target and isinstance(value, DeviceName) for name, value in arguments):
+        devices = {name for name, value in definition.begun.arguments if isinstance(value, DeviceName)}
+        filled_in = {event.target, _replaced(event.value_node)} & devices
+        if filled_in:
             from devlint.placement.syntax.nodes import descend
 
-            definition.filled_in.update((id(node), event.target) for node in descend(event.value_node))
+            definition.filled_in.update((id(node), name) for node in descend(event.value_node) for name in filled_in)
         return ()
 
     def tested(self, event: Tested) -> Iterable[Draft]:
@@ -263,6 +266,15 @@ def _is_plain(event: DeviceNamed) -> bool:
     enabled = event.call.keyword("enabled") if event.call is not None else None
     # `torch.autocast("cuda", enabled=x.is_cuda)` is its own test (fixture `enabled_where_it_applies`).
     return enabled is None or not (isinstance(enabled.value, Truth) and enabled.value.about_device)
+
+
+def _replaced(value: cst.CSTNode) -> str:
+    """`device` of `device or torch.device("cuda")`; empty for other expressions."""
+    import libcst as cst
+
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        return value.left.value if isinstance(value.left, cst.Name) else ""
+    return ""
 
 
 def _absent(arms: tuple[Decided, ...]) -> frozenset[str]:
