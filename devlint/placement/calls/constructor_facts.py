@@ -12,6 +12,7 @@ from devlint.placement.declarations.self_attributes import is_made_of
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
+from devlint.placement.domain.lattice import CPU
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             elif (
                 isinstance(value, Tensor)
                 and final != value
-                and _is_stored_once(constructor, builders, name)
+                and _is_stored_once(constructor, builders, name, value)
                 and not is_buffer(constructor, info, name)
             ):
                 final = value
@@ -63,11 +64,16 @@ def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
     return ClassFacts(facts.info, attributes, facts.dynamic)
 
 
-def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], name: str) -> bool:
-    """Whether one statement alone gives an attribute its value, in whatever arm it stands; others go on with it."""
+def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], name: str, last: Tensor) -> bool:
+    """Whether one statement alone gives an attribute its value, in whatever arm it stands.
+
+    Others may go on with it, as long as it stays on the CPU: of a move in one arm the other does not know.
+    """
     infos = [interp.info for interp in (constructor, *builders) if interp.info is not None]
     written = [expression for info in infos for expression in info.stored_expressions.get(name, ())]
-    return None not in written and [is_made_of(one, name) for one in written].count(False) == 1
+    if None in written or [is_made_of(one, name) for one in written].count(False) != 1:
+        return False
+    return len(written) == 1 or last.device == CPU
 
 
 def _self_name(interp: Interpreter) -> str:
