@@ -12,7 +12,7 @@ from devlint.placement.declarations.self_attributes import is_made_of
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
-from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.lattice import CPU, may_be_cpu
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             ):
                 final = value
             if info.is_module:
-                if isinstance(final, Tensor) and not is_registered(final):
+                if isinstance(final, Tensor) and not is_registered(final) and may_be_cpu(final.device):
                     node, scope = interp.object_stores.plain.get((info, name), (node, scope))
                 final = kept(final, name, node, scope)
             stores = 1 + (name in assigned_later)
@@ -87,16 +87,17 @@ def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, no
     if interp.program.builds(interp.info, owner.info):
         stored = interp.object_stores.stored.setdefault(owner.info, {})
         before = stored.get(name)
-        if (
-            before is not None
-            and isinstance(before[0], Tensor)
-            and not is_registered(before[0])
-            and is_registered(value)
-        ):
+        if before is not None and isinstance(before[0], Tensor) and _is_left_behind(before[0], value):
             interp.object_stores.plain[owner.info, name] = before[1:]
         stored[name] = (value, node, interp.scope)
     elif interp.info is not None:
         interp.object_stores.later.setdefault((interp.info.qualname, name), {})[id(node)] = value
+
+
+def _is_left_behind(before: Tensor, after: Value) -> bool:
+    """Whether what one arm stores is the one to repair, whatever the other arm stores further down."""
+    made = before.device == CPU and getattr(after, "device", CPU) != CPU
+    return not is_registered(before) and (is_registered(after) or made)
 
 
 def is_buffer(interp: Interpreter, info: ClassInfo, name: str) -> bool:

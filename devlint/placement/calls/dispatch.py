@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -214,11 +215,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Opaque() | Host() | UnknownValue() | OneOf() if _is_named_as_loss(node.func):
             return call_unknown_loss(interp, node, site)
         case OneOf():
-            # Which of them is called is not known, so none of their mismatches is certain.
-            note_arguments(interp, callee, site)
-            with interp.trial():
-                results = [call_value(interp, node, one, site) for one in callee.callees]
-            return reduce(partial(join_values, None), results)
+            return reduce(partial(join_values, None), _called_in_turn(interp, node, callee, site))
         case Self():
             return call_self(interp, node, callee, "forward", site)
         case Instance():
@@ -236,6 +233,18 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return call_unknown_model(interp, node, site)
         case _:
             return NOTHING
+
+
+def _called_in_turn(interp: Interpreter, node: cst.Call, chosen: OneOf, site: CallSite) -> Iterator[Value]:
+    """What each of several callees gives.
+
+    A function of the project is judged as if the call stood in an arm of its own. Of a library's, which of them takes
+    what it is handed is not known, so that none of their mismatches is certain.
+    """
+    note_arguments(interp, chosen, site)
+    for one in chosen.callees:
+        with nullcontext() if isinstance(one, Function) else interp.trial():
+            yield call_value(interp, node, one, site)
 
 
 def _is_named_as_loss(function: cst.BaseExpression) -> bool:

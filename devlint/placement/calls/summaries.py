@@ -208,9 +208,8 @@ def _place_of(value: Value, interp: Interpreter) -> Device:
     match value:
         case Tensor() | Opaque() | Module() | DeviceName():
             return value.device
-        case Container(items=(), rest=Tensor() as item):
-            # A list or dict whose tensors share a device.
-            return item.device
+        case Container():
+            return _place_of_several(value)
         case Self():
             return SameAs(module_symbol(value.info))
         case Constant(value=None):
@@ -220,6 +219,19 @@ def _place_of(value: Value, interp: Interpreter) -> Device:
             return named.device if named is not None else UNKNOWN
         case _:
             return UNKNOWN
+
+
+def _place_of_several(container: Container) -> Device:
+    """Where the tensors of a list, a tuple or a dict are, if they are in one place.
+
+    What the caller was given in several arguments is in one place by the caller's choice: the first stands for all.
+    """
+    placed = [value for value in container.innermost if not isinstance(value, (Host, Constant))]
+    devices = list(dict.fromkeys(value.device for value in placed if isinstance(value, (Tensor, Opaque))))
+    if not devices or not all(isinstance(value, (Tensor, Opaque)) for value in placed):
+        return UNKNOWN
+    given = all(isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER for device in devices)
+    return devices[0] if len(devices) == 1 or given else UNKNOWN
 
 
 def _choice(

@@ -88,6 +88,8 @@ class NameUses:
     """Names of which an item is read."""
     computed: frozenset[str] = frozenset()
     """Names that are used as tensors, and not only they, may be."""
+    several: frozenset[str] = frozenset()
+    """Names that are gone through item by item."""
 
 
 def name_uses(uses: Uses) -> NameUses:
@@ -102,8 +104,8 @@ def name_uses(uses: Uses) -> NameUses:
     items = frozenset(name for name in tensors if "[" in name)
     computed = frozenset(name for name, signs in uses.signs.items() if not _COMPUTED.isdisjoint(signs))
     placed, moved, indexed = map(showing, (Shows.PLACED, Shows.MOVED, Shows.DIMENSIONS))
-    modules, structured = map(showing, (Shows.MODULE, Shows.STRUCTURED))
-    return NameUses(tensors, certain, items, placed, moved, modules, structured, indexed, computed)
+    modules, structured, several = map(showing, (Shows.MODULE, Shows.STRUCTURED, Shows.SEVERAL))
+    return NameUses(tensors, certain, items, placed, moved, modules, structured, indexed, computed, several)
 
 
 _COMPUTED = frozenset({rows.COMPUTED, rows.NO_NUMBER})

@@ -18,6 +18,7 @@ from devlint.placement.domain.lattice import (
     SOME_INDEX,
     UNKNOWN,
     Choice,
+    Decided,
     Device,
     Guard,
     assume,
@@ -25,6 +26,15 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.stream_order import NO_SIDE_STREAM, StreamOrder
 from devlint.placement.domain.value_join import join_values
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """``path`` has the value ``value`` where the outcome of a condition is ``when``."""
+
+    path: str
+    value: Value
+    when: bool
 
 
 def root_of(path: str) -> str:
@@ -53,6 +63,8 @@ class AbstractState:
     """Reachable only where nothing is on an accelerator: the branch for the CPU, or after the other branch has left."""
     on_accelerator: bool = False
     """Reachable only where an accelerator is in use."""
+    left: tuple[Decided, ...] = ()
+    """The conditions whose other arm has left the definition, with the outcome that goes on."""
 
     def copy(self) -> AbstractState:
         # ``dataclasses.replace`` takes four times as long, and each branch copies a state.
@@ -118,6 +130,7 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
     joined.streams = then.streams.joined(otherwise.streams)
     joined.on_cpu = then.on_cpu and otherwise.on_cpu
     joined.on_accelerator = then.on_accelerator and otherwise.on_accelerator
+    joined.left = tuple(decided for decided in then.left if decided in otherwise.left)
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
     for name, version in otherwise.versions.items():
         if joined.versions.get(name) != version:

@@ -66,7 +66,7 @@ class ObjectStores:
     stored: dict[ClassInfo, dict[str, tuple[Value, cst.CSTNode, Scope]]] = field(default_factory=dict)
     """Attributes that every object of the class begins with: value, node and scope of the last store."""
     plain: dict[tuple[ClassInfo, str], tuple[cst.CSTNode, Scope]] = field(default_factory=dict)
-    """Where an attribute keeps a plain tensor that another arm, further down, registers."""
+    """Where an attribute keeps a plain tensor, if another arm further down registers one or is handed one."""
     later: dict[tuple[str, str], dict[int, Value]] = field(default_factory=dict)
     """By method and attribute: what is stored after the construction, by the identity of the target."""
     buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)

@@ -84,7 +84,7 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
         items = tuple(join_values(guard, x, y) for x, y in zip(a.items, b.items, strict=True))
         return Container(items, a.keys, rest, a.type, a.node)
-    if isinstance(a, Container) and isinstance(b, Container) and a.type != b.type:
+    if isinstance(a, Container) and isinstance(b, Container) and (a.keys is None) is not (b.keys is None):
         # A dict in one arm and a list in the other, without tensors.
         return Container((), None, NOTHING, "tuple")
     if isinstance(a, Container) and isinstance(b, Container) and a.keys is None and b.keys is None:
@@ -225,6 +225,9 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
         return NOTHING
     if isinstance(other, Constant) and other.value is None:
         return value
+    if isinstance(other, Container) and _all_on(value.device, other):
+        # One or several: an item of either is there.
+        return value
     known = isinstance(other, (Constant, Host, Container)) and not getattr(other, "numpy", False)
     if guard is None and not known:
         return replace(value, device=UNKNOWN)
@@ -241,6 +244,12 @@ def _with_other(guard: Guard | None, value: Value, other: Value, *, first: bool)
     return (
         replace(weaker, dim=Dim.UNKNOWN) if isinstance(weaker, Tensor) and isinstance(other, UnknownValue) else weaker
     )
+
+
+def _all_on(device: Device, container: Container) -> bool:
+    """Whether a container holds tensors, and all of them on a device."""
+    placed = [getattr(value, "device", None) for value in container.innermost]
+    return bool(placed) and all(found == device for found in placed)
 
 
 def _guard_of_move(guard: Guard | None, a: Provenance | None, b: Provenance | None) -> Guard | None:

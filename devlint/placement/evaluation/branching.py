@@ -8,6 +8,7 @@ from devlint.placement.calls.attributes import of_self
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, Self, Tensor
+from devlint.placement.domain.lattice import Decided
 from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.state.conditions import Condition
 from devlint.placement.state.later_stores import is_stored_by_others
@@ -29,6 +30,8 @@ def branch(interp: Interpreter, condition: Condition, then: Callable[[], None], 
         guard = condition.guard
         first, second = (after_otherwise, after_then) if condition.negated else (after_then, after_otherwise)
         interp.env = join(guard, first, second)
+        if interp.env is not None and guard is not None and (first is None) is not (second is None):
+            interp.env.left = (*interp.env.left, Decided(guard, first is not None))
 
 
 def _keep_attributes(interp: Interpreter, stored: AbstractState, kept: AbstractState) -> None:

@@ -67,7 +67,8 @@ def augmented_assignment(interp: Interpreter, node: cst.AugAssign) -> None:
 
 def return_statement(interp: Interpreter, node: cst.Return) -> None:
     value = NONE if node.value is None else interp.evaluate(node.value)
-    interp.emit(Returned(node, interp.scope, value, node.value, interp.under_device_guard, arms=interp.arms))
+    arms = (*interp.arms, *interp.state.left)
+    interp.emit(Returned(node, interp.scope, value, node.value, interp.under_device_guard, arms=arms))
     if isinstance(value, Host):
         host_read(interp, node, "return", value, expression=node.value)
     interp.leave_with(value)

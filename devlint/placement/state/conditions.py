@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint import semantics
+from devlint.placement.domain.abstract_state import AbstractState, Narrowing
 from devlint.placement.domain.abstract_values import (
     NONE,
-    NOTHING,
     Constant,
     Container,
     DeviceName,
-    Evidence,
-    Host,
     Opaque,
     Tensor,
     Truth,
@@ -27,22 +24,13 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
+from devlint.placement.state import type_tests
 from devlint.placement.state.cpu_outcomes import names_accelerator_flag, of_comparison, of_number
 from devlint.placement.syntax.device_words import speaks_of_devices
-from devlint.placement.syntax.nodes import code_of, descend, dotted, path_of, string_value
+from devlint.placement.syntax.nodes import code_of, descend, path_of
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.abstract_state import AbstractState
     from devlint.placement.interpreter.interpreter import Interpreter
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowing:
-    """``path`` has the value ``value`` where the outcome of the condition is ``when``."""
-
-    path: str
-    value: Value
-    when: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +73,14 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
     value = interp.evaluate(node)
     interp.emit(Tested(node, interp.scope, value))
     if isinstance(node, cst.Call):
-        known = _known_of_tensor(interp, node)
+        known = type_tests.known_of_tensor(interp, node)
         if known is not None:
-            return Condition(known, narrowings=_of_another_type(node, known))
-        narrowings = _type_test(interp, node)
+            return Condition(known, narrowings=type_tests.of_another_type(node, known))
+        narrowings = type_tests.narrowings(interp, node)
         if narrowings:
-            return replace(_of_type(_guarded(interp, node), interp, node), narrowings=narrowings)
+            condition = _guarded(interp, node)
+            guard = type_tests.guard_of_type(interp, node, condition.guard)
+            return replace(condition, guard=guard, narrowings=narrowings)
     if isinstance(value, Truth):
         if value.known is not None:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
@@ -203,89 +193,6 @@ def _on_the_cpu(interp: Interpreter, asked: cst.BaseExpression | None, outcome: 
     if path is None or outcome is None or not isinstance(value, (Tensor, Opaque)):
         return ()
     return (Narrowing(path, replace(value, device=CPU), outcome),)
-
-
-_OF_TENSORS = ("Tensor", "Parameter")
-"""How the names of tensors' classes end: each is a subclass of ``torch.Tensor``."""
-_NO_TENSORS = frozenset({"numpy.ndarray", "str", "int", "float", "list", "tuple", "dict"})
-
-
-def _known_of_tensor(interp: Interpreter, node: cst.Call) -> bool | None:
-    """The outcome of a test of the type, or of a method, for a value that is a tensor; None if not known."""
-    name = interp.index.qualified(dotted(node.func))
-    if name not in ("isinstance", "hasattr") or len(node.args) != 2:
-        return None
-    value = interp.evaluate_quietly(node.args[0].value)
-    if not isinstance(value, Tensor):
-        return None
-    asked = node.args[1].value
-    if name == "hasattr":
-        known = isinstance(asked, cst.SimpleString) and semantics.method(str(string_value(asked.value))) is not None
-        return True if known else None
-    if value.provenance is not None and isinstance(value.provenance.step.node, cst.Param):
-        # An argument may have another type than annotated; that is why the code tests it.
-        return None
-    return False if _classes(interp, asked) <= _NO_TENSORS else None
-
-
-def _classes(interp: Interpreter, tested: cst.BaseExpression) -> set[str]:
-    """The qualified names of the classes in an ``isinstance`` call: one class or a tuple of classes."""
-    parts = [e.value for e in tested.elements] if isinstance(tested, cst.Tuple) else [tested]
-    return {interp.index.qualified(dotted(part)) for part in parts}
-
-
-def _type_test(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
-    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``: the value of x if the test holds, and if it fails."""
-    name = interp.index.qualified(dotted(node.func))
-    path = path_of(node.args[0].value) if node.args else None
-    if path is None or name not in ("isinstance", "torch.is_tensor"):
-        return ()
-    value = interp.evaluate_quietly(node.args[0].value)
-    if not isinstance(value, (Tensor, Opaque)):
-        return ()
-    if name == "torch.is_tensor":
-        classes = {"torch.Tensor"}
-    elif len(node.args) == 2:
-        classes = _classes(interp, node.args[1].value)
-    else:
-        return ()
-    tensors = {c for c in classes if c.endswith(_OF_TENSORS)}
-    if isinstance(value, Tensor):
-        # What was only likely is certain where the test holds.
-        is_tensor = replace(value, evidence=Evidence.CERTAIN)
-    else:
-        is_tensor = Tensor(value.device, provenance=value.provenance)
-    if tensors:
-        sure = is_tensor if tensors == classes else value
-        return (Narrowing(path, sure, True), Narrowing(path, NOTHING, False))
-    if "numpy.ndarray" in classes:
-        return (Narrowing(path, Host(numpy=True), True),)
-    return (Narrowing(path, Opaque(value.device, value.provenance), True),)
-
-
-def _of_another_type(node: cst.Call, known: bool) -> tuple[Narrowing, ...]:
-    """In the arm that no tensor takes the name holds something else, of which nothing is known."""
-    path = path_of(node.args[0].value)
-    return (Narrowing(path, NOTHING, not known),) if path is not None else ()
-
-
-_TESTED = (Anchor.PARAMETER, Anchor.BATCH)
-
-
-def _of_type(condition: Condition, interp: Interpreter, node: cst.Call) -> Condition:
-    """A test of an argument's type as a guard that each call site decides."""
-    value = interp.evaluate_quietly(node.args[0].value)
-    device = value.device if isinstance(value, (Tensor, Opaque)) else None
-    if condition.guard is None or not isinstance(device, SameAs) or device.symbol.anchor not in _TESTED:
-        return condition
-    classes = {"torch.Tensor"} if len(node.args) == 1 else _classes(interp, node.args[1].value)
-    of_tensors = "torch.Tensor" in classes and all(name.endswith(_OF_TENSORS) for name in classes)
-    kind = GuardKind.IS_TENSOR if of_tensors else GuardKind.PLAIN
-    if classes == {"numpy.ndarray"}:
-        kind = GuardKind.IS_ARRAY
-    elif classes <= _NO_TENSORS:
-        kind = GuardKind.IS_NO_TENSOR
-    return replace(condition, guard=replace(condition.guard, kind=kind, subject=device.symbol))
 
 
 def _accelerator_subject(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
