@@ -79,7 +79,7 @@ def meet_moved_model(
         Bound(a.keyword or "input", replace(a.value, device=CPU), a.node, strict=True)
         for a in site.arguments
         if isinstance(a.value, Tensor) and a.value.dim is Dim.NONZERO
-        if (_starts_on_cpu(a.value.device) or a in default) and not _is_length(a)
+        if (_starts_on_cpu(a.value.device) or a in default) and not is_length(a)
     ]
     if left and (brought or (computes and _is_of_floats_alone(site))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
@@ -92,7 +92,7 @@ def is_left_on_cpu(argument: Argument) -> bool:
     """Whether it is a tensor on the CPU, other than a number or lengths."""
     value = argument.value
     on_cpu = isinstance(value, Tensor) and _starts_on_cpu(value.device) and value.dim is Dim.NONZERO
-    return on_cpu and not _is_length(argument)
+    return on_cpu and not is_length(argument)
 
 
 def _starts_on_cpu(device: Device) -> bool:
@@ -139,7 +139,7 @@ def is_module_by_convention(module: Module) -> bool:
 _BY_CONVENTION = frozenset({CONVENTIONS[NAMED_MODULE], CONVENTIONS[CALLED_BY_MODULE]})
 
 
-def _is_length(argument: Argument) -> bool:
+def is_length(argument: Argument) -> bool:
     """Lengths for packing have to be on the CPU."""
     return "len" in (argument.keyword or "") or "len" in code_of(argument.node)
 
@@ -181,7 +181,7 @@ def _is_made_on_cpu(argument: Argument) -> bool:
     """Whether it may be an input on the CPU: of unknown data it hardly has no dimension."""
     value = argument.value
     on_cpu = isinstance(value, Tensor) and value.device == CPU and value.dim is not Dim.ZERO
-    return on_cpu and not _is_length(argument)
+    return on_cpu and not is_length(argument)
 
 
 def _is_of_a_loader(value: Tensor | Opaque) -> bool:

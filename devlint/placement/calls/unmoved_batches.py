@@ -1,4 +1,7 @@
-"""A model that was moved, called with what a loader hands out: loaders collate on the CPU, so both have to be moved."""
+"""A model that was moved, called with what nobody moved: loaders collate on the CPU, so both have to be moved.
+
+So have all that came together, if one of them is moved to the model's place: ``x, edges = graph.x, graph.edges``.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.module_inputs import brings_its_inputs, tell_apart, was_moved
+from devlint.placement.calls import handed_on
+from devlint.placement.calls.module_inputs import brings_its_inputs, is_length, tell_apart, was_moved
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
+from devlint.placement.declarations.evidence_names import names_a_sibling
+from devlint.placement.declarations.parameter_evidence import Role
 from devlint.placement.domain.abstract_values import Argument, Kind, Module, Opaque, Tensor
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, batch_of
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -25,19 +32,38 @@ def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Modu
         return
     if brings_its_inputs(interp, model, site):
         return
-    left = next(_left_behind(interp, model.device, site), None)
-    if left is None:
-        return
     own = Tensor(model.device, Dim.NONZERO, kind=Kind.PARAMETER, provenance=model.provenance)
-    sides = (MismatchOperand("module", own, node.func), MismatchOperand("input", left.value, left.node))
-    tell_apart(interp, node, sides, 1, node.func)
+    for left in _left_behind(interp, model, site):
+        sides = (MismatchOperand("module", own, node.func), MismatchOperand("input", left.value, left.node))
+        tell_apart(interp, node, sides, 1, node.func)
 
 
-def _left_behind(interp: Interpreter, place: Device, site: CallSite) -> Iterator[Argument]:
-    """Items of a loader's batch that nobody moved, and whose batch went nowhere but to the model's place."""
-    for argument in site.arguments:
-        batch = batch_of(argument.value.device) if isinstance(argument.value, (Opaque, Tensor)) else None
-        if batch is None or not draws_from_a_loader(batch.source):
+def _left_behind(interp: Interpreter, model: Opaque | Module, site: CallSite) -> Iterator[Argument]:
+    """Items of a loader's batch that nobody moved, and siblings of what went to the model's place and no other."""
+    for position, argument in enumerate(site.arguments):
+        device = getattr(argument.value, "device", None)
+        if not isinstance(argument.value, (Opaque, Tensor)) or not isinstance(device, SameAs):
             continue
-        if interp.state.moved_groups.get(batch.key, place) == place:
+        symbol = device.symbol
+        loaded = symbol.anchor is Anchor.BATCH and draws_from_a_loader(symbol.source)
+        place = interp.state.moved_groups.get(symbol.key, model.device if loaded else None)
+        if place == model.device and (loaded or _is_a_tensor(interp, model, argument, position)):
             yield argument
+
+
+def _is_a_tensor(interp: Interpreter, model: Opaque | Module, argument: Argument, position: int) -> bool:
+    """Whether an argument is a tensor by its uses, by what the model's ``forward`` does with it, or by its name."""
+    value = argument.value
+    if argument.star or is_length(argument):
+        return False
+    if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
+        return True
+    forward = model.info.method("forward") if isinstance(model, Module) and model.info is not None else None
+    name = code_of(argument.node).rpartition(".")[2]
+    if forward is not None:
+        expected = [parameter.name.value for parameter in parameters_of(forward.header)[1:]]
+        name = argument.keyword or (expected[position] if position < len(expected) else name)
+        held = handed_on.roles(interp.program, forward).get(name)
+        if held is not None and held.role not in (Role.ANYTHING, Role.PLACED, Role.NAMED_TENSOR):
+            return held.role in (Role.TENSOR, Role.LIKELY_TENSOR)
+    return names_a_sibling(name)

@@ -40,7 +40,8 @@ def is_brought_over(node: FunctionNode, name: str, helper: Helper | None = None)
                 no_use.add(id(part.value))
                 is_read = True
         elif isinstance(part, cst.AssignTarget):
-            no_use.add(id(part.target))
+            several = isinstance(part.target, (cst.Tuple, cst.List))
+            no_use.update(map(id, descend(part.target) if several else [part.target]))
         elif isinstance(part, cst.Comparison):
             no_use.add(id(part.left))
         elif isinstance(part, (cst.For, cst.CompFor)):

@@ -31,6 +31,8 @@ _COMPARED_WITH = frozenset(
     "pred preds y_pred y_hat input logits x output outputs prediction predictions scores".split()
 )
 
+_OF_GRAPHS = frozenset("edge_index edge_attr edge_weight edge_type edges adj adj_t adjacency pos ptr".split())
+
 _OF_ARRAYS_TOO = frozenset(
     """
     x y v X tensor mask labels input targets noise coords logits image img imgs video sample output scores loss
@@ -76,6 +78,11 @@ def names_an_array(name: str) -> bool:
 
 def names_a_tensor(name: str) -> bool:
     return name in _TENSORS or _last(name) in _TENSOR_ENDS or ("_" in name and name.split("_")[0] in _TENSOR_STARTS)
+
+
+def names_a_sibling(name: str) -> bool:
+    """Whether a field is a tensor by its name, beside another one that is moved: ``graph.edge_index``."""
+    return names_a_tensor(name) or name in _OF_GRAPHS or name in _COMPARED
 
 
 def is_compared(name: str, beside: Container[str]) -> bool:

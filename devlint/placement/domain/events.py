@@ -145,6 +145,8 @@ class Moved(Event):
     """The conditions under which the event happens."""
     guarded: bool = False
     """A condition about devices decides whether it runs."""
+    is_field: bool = False
+    """It was read from an argument that is an object of its own: a graph, an encoding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.declarations.evidence_conventions import names_a_batch
+from devlint.placement.declarations.evidence_conventions import names_a_batch, names_a_configuration
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -77,7 +77,7 @@ def transfer(
         Moved(
             node, interp.scope, method, receiver, receiver_node, result, target.device, call,
             target.moves is not False, target.named, fate, code_of(receiver_node),
-            interp.arms, interp.under_device_guard,
+            interp.arms, interp.under_device_guard, _is_field(interp, receiver, receiver_node),
         )
     )  # fmt: skip
     _note(interp, node, receiver, receiver_node, target, fate)
@@ -285,7 +285,8 @@ def _note(
         return
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
-        if comes_in_a_batch(symbol, receiver_node) and target.device not in (CPU, UNKNOWN, receiver.device):
+        together = comes_in_a_batch(symbol, receiver_node) or _is_field(interp, receiver, receiver_node)
+        if together and target.device not in (CPU, UNKNOWN, receiver.device):
             interp.state.moved_groups[symbol.key] = target.device
 
 
@@ -297,6 +298,19 @@ def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
         is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
         return names_a_batch(symbol.name) and is_item
     return symbol.anchor is Anchor.BATCH
+
+
+def _is_field(interp: Interpreter, receiver: Value, node: cst.BaseExpression) -> bool:
+    """Whether it was read from an argument that is an object of its own: a graph, an encoding, no configuration."""
+    device = receiver.device if isinstance(receiver, (Tensor, Opaque)) else None
+    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+        return False
+    name = device.symbol.name
+    if names_a_configuration(name) or code_of(node) == name:
+        return False
+    whole = interp.state.values.get(name)
+    kept = isinstance(whole, Opaque) and not whole.tensorlike and whole.device == device
+    return kept and isinstance(node, (cst.Name, cst.Attribute, cst.Subscript)) and not is_part_of_rows(node)
 
 
 def _mark_discarded(

@@ -135,6 +135,8 @@ class MovedOperandForgotten(Rule):
     def __init__(self) -> None:
         self._moves: dict[str, Moved] = {}
         """By the batch's key: the first of its items that was moved."""
+        self._objects: set[str] = set()
+        """Keys of arguments that are objects and one of whose fields was moved."""
         self._reported: dict[tuple[str, str], Draft] = {}
         """By batch and item: one item left behind is one cause, wherever it is used."""
         self._definitions = Definitions()
@@ -159,14 +161,16 @@ class MovedOperandForgotten(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
         before = getattr(event.receiver, "device", None)
-        batch = _batch(before)
+        if event.is_field and isinstance(before, SameAs):
+            self._objects.add(before.symbol.key)
+        batch = self._batch(before)
         if batch is not None and event.moves and event.target != before and _is_item(event, batch):
             self._moves.setdefault(batch.key, event)
         return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
-            batch = _batch(device_of(mine.value))
+            batch = self._batch(device_of(mine.value))
             if batch is None or (batch.anchor is Anchor.PARAMETER and batch.key not in self._moves):
                 continue
             key = batch.key
@@ -185,6 +189,16 @@ class MovedOperandForgotten(Rule):
     def finish(self) -> Iterable[Draft]:
         return self._for_models.finish()
 
+    def _batch(self, device: Device | None) -> Symbol | None:
+        """The batch, or the object, that a value came with and has not left."""
+        for leaf in leaves(device) if device is not None else ():
+            if not isinstance(leaf, SameAs):
+                continue
+            anchor, named = leaf.symbol.anchor, names_a_batch(leaf.symbol.name)
+            if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and (named or leaf.symbol.key in self._objects)):
+                return leaf.symbol
+        return None
+
 
 def _is_item(event: Moved, batch: Symbol) -> bool:
     """Of an argument only what was drawn from it is an item, and only what went to an accelerator shows the others."""
@@ -193,17 +207,6 @@ def _is_item(event: Moved, batch: Symbol) -> bool:
     if batch.anchor is not Anchor.PARAMETER:
         return True
     return event.target != CPU and event.receiver_text != batch.name and "(" not in event.receiver_text
-
-
-def _batch(device: Device | None) -> Symbol | None:
-    """The batch a value came with and has not left."""
-    for leaf in leaves(device) if device is not None else ():
-        if not isinstance(leaf, SameAs):
-            continue
-        anchor = leaf.symbol.anchor
-        if anchor is Anchor.BATCH or (anchor is Anchor.PARAMETER and names_a_batch(leaf.symbol.name)):
-            return leaf.symbol
-    return None
 
 
 def _draft(
@@ -233,6 +236,8 @@ def _draft(
 
 
 def _from(mine: MismatchOperand, batch: Symbol) -> str:
+    if batch.anchor is Anchor.PARAMETER and not names_a_batch(batch.name):
+        return f"with `{batch.name}`"
     whole = code_of(mine.node) == batch.name and len(batch.source) < _LONGEST
     return f"from `{batch.source}`" if whole and batch.source else "with the batch"
 
@@ -241,7 +246,7 @@ def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> 
     if event.scope.setting is Setting.HOST or (_may_be_a_number(event, mine) and not draws_from_a_loader(batch.source)):
         return Confidence.LOW
     # What comes together from elsewhere may be brought over together by whoever hands it out.
-    collated = batch.anchor is Anchor.PARAMETER or draws_from_a_loader(batch.source) or names_a_batch(batch.source)
+    collated = draws_from_a_loader(batch.source) or names_a_batch(batch.source or batch.name)
     return Confidence.HIGH if collated and event.scope.role is not Role.TEST else Confidence.MEDIUM
 
 
