@@ -14,6 +14,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import builtin_models, library_dispatch
 from devlint.placement.calls import higher_order as indirect
+from devlint.placement.calls.conventional_results import of_told_device
 from devlint.placement.calls.load_places import note_load
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -267,4 +268,4 @@ def call_by_prefix(interp: Interpreter, node: cst.Call, name: str, site: CallSit
         return Truth(None, about_device=True)
     if is_unplaced_context(name):
         return Instance(name, node=node)
-    return NOTHING
+    return NOTHING if name.startswith("torch.") else of_told_device(interp, node, site)

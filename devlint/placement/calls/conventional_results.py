@@ -10,11 +10,26 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.evidence_conventions import (
+    CALLABLE_RESULT,
+    CONVENTIONS,
+    MODULE_RESULT,
+    TOLD_A_DEVICE,
+)
 from devlint.placement.declarations.parameter_evidence import Role, annotated
-from devlint.placement.domain.abstract_values import NOTHING, Container, Evidence, Host, Opaque, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    Container,
+    DeviceName,
+    Evidence,
+    Host,
+    Opaque,
+    Self,
+    Tensor,
+    Value,
+)
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.lattice import Anchor, Device, SameAs
+from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -57,6 +72,9 @@ def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """What a callable of unknown type gives: it works where its arguments are."""
     if _hands_all_on(interp, site):
         return NOTHING
+    told = of_told_device(interp, node, site)
+    if told != NOTHING:
+        return told
     given = (a.value.rest if a.star == "*" and isinstance(a.value, Container) else a.value for a in site.arguments)
     placed = [part for value in given for part in _parts(value) if isinstance(part, (Tensor, Opaque))]
     if not placed:
@@ -70,6 +88,21 @@ def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     note = CONVENTIONS[CALLABLE_RESULT]
     name = code_of(node.func)
     return Opaque(devices[0], interp.step(StepKind.COMPUTED, node, devices[0], name, provenance_of(first), note=note))
+
+
+def of_told_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``prepare(batch, self.device)``: what a function of unknown body is told one device for is brought there.
+
+    So far as there is something to bring: a tensor, or what may hold some, is handed over beside the device.
+    """
+    named = [a.value.device for a in site.arguments if isinstance(a.value, DeviceName)]
+    brought = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque, Container)) and not a.star]
+    if len(named) != 1 or not brought or named[0] == UNKNOWN:
+        return NOTHING
+    previous = next((provenance_of(value) for value in brought), None)
+    note = CONVENTIONS[TOLD_A_DEVICE]
+    step = interp.step(StepKind.RETURNED, node, named[0], f"{code_of(node.func)}()", previous, note=note)
+    return Opaque(named[0], step)
 
 
 def _hands_all_on(interp: Interpreter, site: CallSite) -> bool:

@@ -14,7 +14,7 @@ from devlint import semantics
 from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of
-from devlint.placement.calls.conventional_results import computes, of_callable
+from devlint.placement.calls.conventional_results import computes, of_callable, of_told_device
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.module_inputs import meet_moved_model
 from devlint.placement.calls.modules import (
@@ -231,6 +231,8 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
             return of_callable(interp, node, site)
         case UnknownValue() if is_named_as_model(node.func):
             return call_unknown_model(interp, node, site)
+        case UnknownValue():
+            return of_told_device(interp, node, site)
         case _:
             return NOTHING
 

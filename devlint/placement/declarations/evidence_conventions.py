@@ -20,6 +20,7 @@ MODULE_RESULT = "module-result"
 CALLED_BY_MODULE = "called-by-module"
 OF_A_MODULE_CLASS = "of-a-module-class"
 CALLABLE_RESULT = "callable-result"
+TOLD_A_DEVICE = "told-a-device"
 HAS_A_SHAPE = "has-a-shape"
 COMPUTES = "computes"
 HANDED_ON = "handed-on"
@@ -54,6 +55,7 @@ CONVENTIONS = MappingProxyType(
         COLLATED: "taken to be on the CPU: a loader hands it out",
         CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",
+        TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
     }
 )

@@ -19,6 +19,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand
 from devlint.placement.domain.lattice import CPU, UNKNOWN, leaves
 from devlint.placement.domain.provenance import StepKind
+from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
@@ -136,9 +137,20 @@ def _is_argument(value: Tensor | Opaque, node: cst.BaseExpression) -> bool:
 
 def _as_long_as_each_other(indices: list[Bound]) -> list[Bound]:
     """Index tensors of one subscript are broadcast together: if one has dimensions, none is treated as a number."""
-    if not any(dim_of(b.value) is Dim.NONZERO for b in indices):
+    if not any(dim_of(b.value) is Dim.NONZERO for b in indices) and not _are_rows_of_one(indices):
         return indices
     return [_with_dimensions(b) for b in indices]
+
+
+def _are_rows_of_one(indices: list[Bound]) -> bool:
+    """``pairs[0], pairs[1]``: the rows of one tensor, each of them as many indexes as it has columns."""
+    rows = [b.node for b in indices if isinstance(b.node, cst.Subscript) and _is_numbered(b.node)]
+    return len(rows) == len(indices) > 1 and len({code_of(row.value) for row in rows}) == 1
+
+
+def _is_numbered(node: cst.Subscript) -> bool:
+    index = node.slice[0].slice
+    return len(node.slice) == 1 and isinstance(index, cst.Index) and isinstance(index.value, cst.Integer)
 
 
 def _with_dimensions(bound: Bound) -> Bound:

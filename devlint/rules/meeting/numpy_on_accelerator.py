@@ -75,7 +75,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of, code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.declarations.evidence_conventions import names_a_loader
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, TOLD_A_DEVICE, names_a_loader
 from devlint.placement.domain.abstract_values import DeviceName, Evidence, Function, Host, Opaque, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
@@ -374,6 +374,8 @@ def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
 def _confidence_in_tensor(event: HostRead) -> Confidence:
     """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
     value = event.value
+    if any(step.note == CONVENTIONS[TOLD_A_DEVICE] for step in value.provenance or ()):
+        return Confidence.MEDIUM
     told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD
     return Confidence.HIGH if told else Confidence.LOW
 
