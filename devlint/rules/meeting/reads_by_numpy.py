@@ -1,0 +1,185 @@
+"""What the analysis knows of a tensor that numpy, or a library on top of it, reads: part of DEV403."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devlint.drafts.trace import provenance_of
+from devlint.drafts.wording import code_of
+from devlint.finding import Confidence
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, TOLD_A_DEVICE, names_a_loader
+from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
+from devlint.placement.domain.lattice import (
+    CPU,
+    Anchor,
+    Choice,
+    Device,
+    Known,
+    SameAs,
+    batch_of,
+    guards_of,
+    is_device_by_name,
+    leaves,
+)
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.events import HostRead, Moved
+
+
+METHOD = ".numpy()"
+
+
+def is_state_of_a_model(event: HostRead) -> bool:
+    """`p.detach()` of `model.parameters()`: it came in with the model, was made nowhere, and is where the model is."""
+    value = event.value
+    return isinstance(value, Tensor) and (value.kind is Kind.PARAMETER or value.provenance is None)
+
+
+def is_tensor(event: HostRead) -> bool:
+    """What is only handed to numpy may as well be an array, and metadata of a batch stays on the host."""
+    value = event.value
+    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN and event.reader == METHOD
+
+
+def is_item_beside(event: HostRead, sibling: Moved) -> bool:
+    """In `forward`: an item of the very argument another item of which is brought to the CPU, by subscript.
+
+    Or an item of a dict of tensors, by its annotation, beside any tensor that is brought to the CPU.
+    """
+    import libcst as cst
+
+    one, other = event.expression, sibling.receiver_node
+    return (
+        event.scope.setting is Setting.FORWARD
+        and event.reader == METHOD
+        and isinstance(one, cst.Subscript)
+        and (_is_annotated(event) or (isinstance(other, cst.Subscript) and one.value.deep_equals(other.value)))
+    )
+
+
+def _is_annotated(event: HostRead) -> bool:
+    """Whether the value is an item of an argument whose annotation says that it is a dict of tensors."""
+    import libcst as cst
+
+    provenance = provenance_of(event.value)
+    given = provenance.first.node if provenance is not None else None
+    item = event.expression.value if isinstance(event.expression, cst.Subscript) else None
+    if not isinstance(given, cst.Param) or given.annotation is None or not isinstance(item, cst.Name):
+        return False
+    return item.value == given.name.value and code_of(given.annotation.annotation).endswith("Tensor]")
+
+
+_ON_THE_CPU_AS_A_RULE = (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK)
+"""Roles of files whose functions are called by themselves: on the CPU, more often than not."""
+
+
+def chosen_here(event: HostRead) -> Device | None:
+    """The place of a tensor, where the code at hand chose it: it names a device, or is a method of a module that moves.
+
+    Where a caller's tensor is, the caller knows; it may always be the CPU.
+    """
+    if event.reader != METHOD or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
+        return None
+    if _is_part_of_an_input(event):
+        return None
+    for leaf in leaves(event.value.device):
+        if not isinstance(leaf, SameAs):
+            continue
+        of_module = leaf.symbol.anchor is Anchor.MODULE and event.scope.setting in (Setting.FORWARD, Setting.METHOD)
+        if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
+            return leaf
+    return None
+
+
+def _was_brought(value: Tensor | Opaque, device: Device) -> bool:
+    """`torch.tensor(rows).to(x.device)`: it came from the CPU, and was brought to what else is at hand."""
+    steps = tuple(value.provenance or ())
+    moved = next((n for n, step in enumerate(steps) if step.kind is StepKind.MOVED and step.device == device), None)
+    return moved is not None and any(step.device == CPU for step in steps[moved + 1 :])
+
+
+def _is_part_of_an_input(event: HostRead) -> bool:
+    """`batch.meta["spacing"].numpy()`: of what an argument holds beside its tensors, much stays on the host."""
+    import libcst as cst
+
+    step = event.value.provenance.step if event.value.provenance is not None else None
+    given = step is not None and step.kind is StepKind.GIVEN and isinstance(step.node, cst.Param)
+    return given and not is_tensor(event)
+
+
+def is_taken_from_a_graph(event: HostRead) -> bool:
+    """`t.detach()[0].numpy()`, `t.data.numpy()`: what is taken from a graph was computed where the model is."""
+    import libcst as cst
+
+    if not is_of_a_working_function(event):
+        return False
+    node = event.expression
+    while True:
+        match node:
+            case (
+                cst.Call(func=cst.Attribute(attr=cst.Name(value="detach"))) | cst.Attribute(attr=cst.Name(value="data"))
+            ):
+                return True
+            case cst.Call(func=cst.Attribute(value=value)) | cst.Subscript(value=value):
+                node = value
+            case _:
+                return False
+
+
+def is_computed(event: HostRead) -> bool:
+    """Whether it is what a call gives, or was computed: not an argument as it came, or an item of one."""
+    import libcst as cst
+
+    provenance = event.value.provenance
+    return isinstance(event.expression, cst.Call) or (
+        provenance is not None and provenance.step.kind is StepKind.COMPUTED
+    )
+
+
+def is_of_a_working_function(event: HostRead) -> bool:
+    """Whether `.numpy()` reads what may be on an accelerator, in a function that is not run on the host as a rule."""
+    on_host = event.scope.role in _ON_THE_CPU_AS_A_RULE or event.scope.setting is Setting.HOST
+    return event.reader == METHOD and not on_host and not _is_as_a_loader_gave_it(event.value)
+
+
+def _is_as_a_loader_gave_it(value: Tensor | Opaque) -> bool:
+    """Whether it came with a batch, nobody moved it, and no model was run on it: it is on the CPU, graph or not."""
+    batch = batch_of(value.device)
+    if batch is None or not names_a_loader(batch.source):
+        return False
+    return value.provenance is None or value.provenance.find(StepKind.COMPUTED, StepKind.MOVED) is None
+
+
+def confidence_in_tensor(event: HostRead) -> Confidence:
+    """What an unknown callable makes of tensors may be a number or an array: a metric's score."""
+    value = event.value
+    if any(step.note == CONVENTIONS[TOLD_A_DEVICE] for step in value.provenance or ()):
+        return Confidence.MEDIUM
+    told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD
+    return Confidence.HIGH if told else Confidence.LOW
+
+
+def follows_the_tensors_own_test(device: Choice) -> bool:
+    """`x.cpu() if x.is_cuda and origin == "cpu" else x`: a tensor's own place was asked, and is no free choice.
+
+    What the question was joined with may be what sent it there in the first place (fixture `there_and_back`).
+    """
+    guards = (guard.text for guard in guards_of(device))
+    return any(".is_cuda" in text and (" and " in text or " or " in text) for text in guards)
+
+
+def is_moved_itself(event: HostRead, sibling: Moved) -> bool:
+    """`if x.pointer is not None: x = x.cpu()`: one arm of the value is the very copy that was brought to the CPU.
+
+    Whoever asked knows in which case there is something to bring.
+    """
+    provenance = event.value.provenance
+    chosen = isinstance(event.value.device, Choice) and provenance is not None
+    return chosen and provenance is not None and any(step.node is sibling.node for step in provenance)
+
+
+def accelerator(device: Device) -> bool:
+    return isinstance(device, Known) and not device.on_cpu
