@@ -10,9 +10,10 @@ from devlint.placement.declarations.constructor_parts import registered_attribut
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.self_attributes import is_made_of
 from devlint.placement.domain.abstract_state import AbstractState, join
-from devlint.placement.domain.abstract_values import Module, Self, Tensor, UnknownValue, Value
+from devlint.placement.domain.abstract_values import Kind, Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
-from devlint.placement.domain.lattice import CPU, may_be_cpu
+from devlint.placement.domain.lattice import CPU, SameAs, may_be_cpu
+from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -44,10 +45,28 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             if info.is_module:
                 if isinstance(final, Tensor) and not is_registered(final) and may_be_cpu(final.device):
                     node, scope = interp.object_stores.plain.get((info, name), (node, scope))
-                final = kept(final, name, node, scope)
+                final = kept(_as_built(final, info), name, node, scope)
             stores = 1 + (name in assigned_later)
             facts.attributes[name] = AttributeFact(name, final, node, scope, kind_of(final), stores)
         facts.dynamic = facts.dynamic or info in interp.object_stores.dynamic
+
+
+def _as_built(value: Value, info: ClassInfo) -> Value:
+    """A plain tensor that the constructor puts where the module is stays there: a module is built on the CPU.
+
+    ``self.steps = torch.zeros(3, device=self.device)``: Lightning and transformers build a module there as well, and
+    so does ``next(self.parameters()).device`` say. Not so where the constructor is told a device, or moves something.
+    """
+    init = info.method("__init__")
+    if not isinstance(value, Tensor) or not _is_plain(value) or init is None or init.places_itself:
+        return value
+    told = any("device" in parameter.name.value for parameter in parameters_of(init.header))
+    own = {SameAs(module_symbol(one)) for one in info.order}
+    return replace(value, device=CPU) if value.device in own and not told else value
+
+
+def _is_plain(value: Tensor) -> bool:
+    return value.kind in (Kind.PLAIN, Kind.UNWRAPPED)
 
 
 def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:

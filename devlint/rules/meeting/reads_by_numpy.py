@@ -26,6 +26,8 @@ from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import HostRead, Moved
 
 
@@ -33,9 +35,24 @@ METHOD = ".numpy()"
 
 
 def is_state_of_a_model(event: HostRead) -> bool:
-    """`p.detach()` of `model.parameters()`: it came in with the model, was made nowhere, and is where the model is."""
+    """A parameter or buffer is where the model is: `p.detach()` of `model.parameters()`, `self.mean[1:]`."""
     value = event.value
-    return isinstance(value, Tensor) and (value.kind is Kind.PARAMETER or value.provenance is None)
+    # What comes in with a model was made nowhere in sight.
+    came_with_it = isinstance(value, Tensor) and (value.kind is Kind.PARAMETER or value.provenance is None)
+    of_module = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.MODULE
+    return came_with_it or (of_module and event.expression is not None and _is_read_of_self(event.expression))
+
+
+def _is_read_of_self(node: cst.CSTNode) -> bool:
+    """`self.mean`, `self.mean[1:]`, `self.mean.detach()`."""
+    import libcst as cst
+
+    while isinstance(node, (cst.Call, cst.Subscript, cst.Attribute)):
+        inner = node.func if isinstance(node, cst.Call) else node.value
+        if isinstance(inner, cst.Name):
+            return isinstance(node, cst.Attribute) and inner.value == "self"
+        node = inner
+    return False
 
 
 def is_tensor(event: HostRead) -> bool:
