@@ -88,6 +88,7 @@ from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches
+from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.device_candidates import in_use
 from devlint.rules.rule import Rule
@@ -127,6 +128,7 @@ class HardcodedAccelerator(Rule):
         self._definitions: dict[Scope, Definition] = {}
         self._begun = Definitions()
         self._for_models = ChosenForModels()
+        self._asked_elsewhere = AskedElsewhere()
         self._elsewhere: set[int] = set()
         """Literals that stand at the top level or in a comparison."""
         self._strings: dict[int, DeviceNamed] = {}
@@ -207,6 +209,7 @@ class HardcodedAccelerator(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
+        self._asked_elsewhere.moved(event)
         named = self._strings.pop(id(event.node), None)
         if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
             return ()
@@ -241,7 +244,7 @@ class HardcodedAccelerator(Rule):
             for place in definition.places:
                 place.weak |= not place.conditions.isdisjoint(chosen.get(place.scope.class_name or "", ()))
                 if id(place.node) not in self._elsewhere and not _is_contract(place.scope):
-                    draft = draft_of(self._begun, definition, place)
+                    draft = draft_of(self._begun, definition, place) or self._asked_elsewhere.draft_of(place)
                     if draft is not None:
                         told.add(id(draft.node))
                         yield draft
