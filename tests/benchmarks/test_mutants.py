@@ -149,6 +149,14 @@ def test_an_index_is_written_in_for_a_device_that_was_given() -> None:
     assert texts == {'return x.to("cuda:0")', "return x.cuda(0)"}
 
 
+def test_what_stands_in_parentheses_keeps_them() -> None:
+    data = (HEAD + "def f(x, device):\n    return (\n        x\n        + 1\n    ).to(device)\n").encode()
+    file = File.of("net.py", data)
+    assert file is not None
+    texts = {file.edited(mutant.edits).decode().partition("return")[2] for mutant in of_file(file)}
+    assert "(x\n        + 1).cuda(0)" in {text.strip() for text in texts}
+
+
 def release(tmp_path: Path, files: dict[str, str]) -> Path:
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -307,7 +307,12 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
 
 
 def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> bool:
-    """Whether what meets was made or handed in when the object was built: nothing of it has been moved yet."""
+    """Whether what meets was made or handed in when the object was built: nothing of it has been moved yet.
+
+    But for what the code at hand puts on an accelerator itself.
+    """
+    if any(isinstance(leaf, Known) and not leaf.on_cpu for leaf in leaves(device_of(theirs.value) or CPU)):
+        return False
     if event.scope.setting is Setting.CONSTRUCTION:
         return True
     owners = {key.split(":", 1)[0] for key in _given(theirs.value)}

@@ -46,7 +46,7 @@ def index_written(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
         if one is not None and one.argument is not None and not isinstance(one.argument, ast.Constant | ast.Call):
             yield planted("index", file, scope, (file.replaced(one.argument, '"cuda:0"'),))
             if len(one.call.args) == 1 and not one.call.keywords and one.call.func.attr == "to":  # type: ignore[attr-defined]
-                yield planted("index", file, scope, (file.replaced(one.call, f"{file.text(one.value)}.cuda(0)"),))
+                yield planted("index", file, scope, (file.replaced(one.call, f"{file.operand(one.value)}.cuda(0)"),))
         elif isinstance(node, ast.Call) and file.dotted(node.func) in FACTORIES:
             keyword = device_argument(file, node)
             if keyword is not None and not isinstance(keyword.value, ast.Constant | ast.Call):
@@ -80,7 +80,7 @@ def cpu_dropped(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
         while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr == "cpu" and not value.args and not value.keywords:
                 if not _is_host(file, flow, value.func.value):
-                    yield planted("numpy", file, scope, (file.replaced(value, file.text(value.func.value)),))
+                    yield planted("numpy", file, scope, (file.replaced(value, file.operand(value.func.value)),))
                 break
             if value.func.attr not in ("detach", "float", "clone", "squeeze", "contiguous"):
                 break

@@ -34,7 +34,7 @@ def dropped(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
     """
     for one in moves(flow):
         if cpu_start(file, flow, one.value) and flow.stranded(one.call):
-            yield planted("drop-move", file, scope, (file.replaced(one.call, file.text(one.value)),))
+            yield planted("drop-move", file, scope, (file.replaced(one.call, file.operand(one.value)),))
 
 
 def discarded(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
@@ -76,7 +76,7 @@ def forgotten(file: File, scope: Scope, flow: Flow) -> Iterator[Mutant]:
             if not starts_elsewhere(file, flow, one.call, one.value):
                 continue
             if statement is None:
-                yield planted(kind, file, scope, (file.replaced(one.call, file.text(one.value)),))
+                yield planted(kind, file, scope, (file.replaced(one.call, file.operand(one.value)),))
             else:
                 yield planted(kind, file, scope, (file.replaced(statement, "pass" if _alone(file, statement) else ""),))
 

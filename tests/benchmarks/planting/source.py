@@ -79,6 +79,11 @@ class File:
         start, end = self.span(node)
         return self.data[start:end].decode()
 
+    def operand(self, node: ast.expr) -> str:
+        """The text of an expression as it may stand anywhere: what stood in parentheses keeps them."""
+        simple = isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant)
+        return self.text(node) if simple else f"({self.text(node)})"
+
     def line(self, number: int) -> str:
         """One line without its indentation."""
         starts = self._line_starts
