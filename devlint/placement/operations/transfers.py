@@ -80,7 +80,7 @@ def transfer(
             interp.arms, interp.under_device_guard, _is_field(interp, receiver, receiver_node),
         )
     )  # fmt: skip
-    _note(interp, node, receiver, receiver_node, target, fate)
+    _note(interp, node, receiver, receiver_node, target, fate, method)
     return result
 
 
@@ -275,9 +275,18 @@ def _whose(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _note(
-    interp: Interpreter, node: cst.Call, receiver: Value, receiver_node: cst.BaseExpression, target: Target, fate: str
+    interp: Interpreter,
+    node: cst.Call,
+    receiver: Value,
+    receiver_node: cst.BaseExpression,
+    target: Target,
+    fate: str,
+    method: str,
 ) -> None:
-    """Record the effect of the transfer on the receiver, which stays where it is, and on its siblings."""
+    """Record the effect of the transfer on the receiver, which stays where it is, and on its siblings.
+
+    ``x.type_as(y)`` says nothing of them: as a rule it is written for the dtype.
+    """
     if not target.moves:
         return
     if fate != Fate.USED:
@@ -286,7 +295,7 @@ def _note(
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
         together = comes_in_a_batch(symbol, receiver_node) or _is_field(interp, receiver, receiver_node)
-        if together and target.device not in (CPU, UNKNOWN, receiver.device):
+        if together and method != "type_as" and target.device not in (CPU, UNKNOWN, receiver.device):
             interp.state.moved_groups[symbol.key] = target.device
 
 

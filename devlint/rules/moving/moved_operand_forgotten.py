@@ -164,7 +164,8 @@ class MovedOperandForgotten(Rule):
         if event.is_field and isinstance(before, SameAs):
             self._objects.add(before.symbol.key)
         batch = self._batch(before)
-        if batch is not None and event.moves and event.target != before and _is_item(event, batch):
+        moves = event.moves and event.target != before and event.method != "type_as"
+        if batch is not None and moves and _is_item(event, batch):
             self._moves.setdefault(batch.key, event)
         return ()
 
