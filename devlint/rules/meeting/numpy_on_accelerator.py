@@ -10,7 +10,8 @@ does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of
 device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`), of what
 was computed in a place that is not known, where several other methods of the class (or functions of the file) write
 `.cpu().numpy()`, and of an argument of a public function of a library, where another function of its file brings its
-argument of this name to the CPU.
+argument of this name to the CPU. In a file that never moves anything, and never says where something is made, all that
+rests on a caller has low confidence, but for parameters and buffers.
 
 ## Why is this bad
 

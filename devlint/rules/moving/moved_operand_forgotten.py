@@ -5,7 +5,8 @@
 Finds loops over batches that move some of a batch's tensors to the model's device and hand another one to the same
 computation as it came: the labels, a mask, the lengths. Also a model that was moved and that is called with what a
 loader hands out, as it came; and in a library a model that its caller placed, called in that way by a function or
-class that puts other things where they belong.
+class that puts other things where they belong. The fields of an object are such parts as well: `graph.edge_index`
+beside `graph.x.to(device)`, where a model that was moved is called with both.
 
 ## Why is this bad
 

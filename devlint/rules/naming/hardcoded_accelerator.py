@@ -7,7 +7,8 @@ Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.
 not move themselves, and in functions that move something else to the device of an object, as `self.device`. In a
 method of a Module it finds tensors made there that `.cuda()` moves because the machine has an accelerator, whatever
 device the module is on. So it does where inputs go to the machine's accelerator for a model that a caller handed in,
-and that the file never moves.
+and that the file never moves. And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves
+something there, and in another public method asks nobody.
 
 ## Why is this bad
 

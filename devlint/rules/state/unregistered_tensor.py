@@ -7,7 +7,8 @@ buffers and then meet, in `forward` or what it calls, values that move with the 
 returned from `forward`, the finding is a warning. So it is where the constructor was handed what it computes the tensor
 of, with low confidence where it keeps the argument as it is: it stays with whoever handed it in. And so it is where
 nothing is known of what the tensor meets, or of where it is, but the same constructor registers another tensor as a
-buffer: it says that tensors of the class move.
+buffer: it says that tensors of the class move. What the constructor makes on the module's own device stays behind too:
+a module is built on the CPU, unless its constructor is told a device or moves something.
 
 ## Why is this bad
 
