@@ -132,7 +132,7 @@ def plain_list(file: File, scope: Scope, methods: tuple[Scope, ...]) -> Iterator
                 if readers:
                     text = file.text(args[0]) if args else "[]"
                     if args and not isinstance(args[0], ast.List | ast.ListComp):
-                        text = f"[*{text}]" if isinstance(args[0], ast.Starred) else f"list({text})"
+                        text = f"[{text}]" if isinstance(args[0], ast.Starred) else f"list({text})"
                     yield planted("plain-list", file, scope, (file.replaced(call, text),), also=readers)
 
 
