@@ -132,6 +132,7 @@ def module(body: str, init: str = "") -> str:
         ("self.register_buffer('m', torch.tensor(0))", "return x * self.m", set()),
         ("self.register_buffer('m', None)", "return x * self.m", set()),
         ("self.xs = nn.ModuleList([nn.Linear(k, k) for _ in range(k)])", "for m in self.xs: x = m(x)", {"plain-list"}),
+        ("ys = [nn.Linear(k, k)]; self.xs = nn.ModuleList(*ys)", "for m in self.xs: x = m(x)", {"plain-list"}),
         ("self.xs = nn.ModuleList([nn.ReLU() for _ in range(k)])", "for m in self.xs: x = m(x)", set()),
         ("self.xs = nn.ModuleList([nn.Linear(k, k)])", "return list(self.xs.parameters())", set()),
         ("self.xs = nn.ModuleList([nn.Linear(k, k)]); self.y = nn.Sequential(*self.xs)", "return self.xs[0](x)", set()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain.abstract_values import Host, Opaque, Tensor, UnknownValue
+from devlint.placement.domain.abstract_values import Container, Host, Opaque, Tensor, UnknownValue
 from tests.placement.walked import clashes, device, place, stored
 
 
@@ -28,6 +28,36 @@ def test_is_tensor_narrows_like_isinstance() -> None:
     """
     assert isinstance(stored(program, "inside"), Tensor)
     assert isinstance(stored(program, "outside"), UnknownValue)
+
+
+def test_an_argument_that_is_gone_through_is_several_where_it_is_no_tensor() -> None:
+    program = """
+    def f(xs):
+        if isinstance(xs, torch.Tensor):
+            inside = xs
+            xs = [xs]
+        else:
+            outside = xs
+        for x in xs:
+            item = x.clone()
+    """
+    assert isinstance(stored(program, "inside"), Tensor)
+    outside = stored(program, "outside")
+    assert isinstance(outside, Container)
+    assert [place(value) for value in outside.values] == ["the device of `xs`"]
+    assert place(stored(program, "item")) == "the device of `xs`"
+
+
+def test_a_test_for_a_list_tells_several_from_one() -> None:
+    program = """
+    def f(xs: Union[torch.Tensor, List[torch.Tensor]]):
+        if isinstance(xs, (list, tuple)):
+            several = xs
+        else:
+            one = xs
+    """
+    assert isinstance(stored(program, "several"), Container)
+    assert isinstance(stored(program, "one"), Tensor)
 
 
 def test_isinstance_of_arrays_makes_a_host_value() -> None:
