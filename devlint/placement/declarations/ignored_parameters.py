@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.declarations.known_classes import listed_kind
 from devlint.placement.syntax.nodes import body_of, code_of, parameters_of, semantic_children
 from devlint.source.bare.nodes import is_bare
 
@@ -92,8 +93,10 @@ def _may_override(info: FunctionInfo) -> bool:
         return True
     parents = owner.parents
     if info.name == "__init__":
-        # Classes with a common base share the signature of their constructor.
-        return bool(parents) or (bool(owner.node.bases) and not owner.is_module)
+        # Classes with a common base share the signature of their constructor, be it one of a file that is not indexed
+        # because it has no tensors (fixture `signatures`).
+        unlisted = any(listed_kind(base) is None for base in owner.resolved_bases if isinstance(base, str))
+        return bool(parents) or unlisted or (bool(owner.node.bases) and not owner.is_module)
     library = any(not _is_plain(base) for base in owner.bases)
     public_hook = library and not info.name.startswith("_") and info.name in _HOOKS
     return public_hook or any(parent.method(info.name) is not None for parent in parents)
