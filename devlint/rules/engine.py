@@ -11,6 +11,7 @@ from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, T
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
+from devlint.rules.host_package import works_on_the_host
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
 from devlint.source.part import Part
@@ -47,7 +48,7 @@ def lint_module(
     if not text_may_hold_findings(text):
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
-    drafts = list(_drafts(analyse(tree, path, role, project, file, index), path))
+    drafts = _drafts(analyse(tree, path, role, project, file, index), path, text, project, file)
     return _findings(drafts, text, path, project, index, parts or [Part(tree)])
 
 
@@ -93,18 +94,22 @@ def scopes_with_findings(
 
     If all of these scopes are ``laid_out``, by LibCST in one of the ``parts``, the findings as well.
     """
-    drafts = list(_drafts(analyse(tree, path, role, project, file, index), path))
+    drafts = _drafts(analyse(tree, path, role, project, file, index), path, text, project, file)
     met = {scope for _, draft in drafts for scope in (draft.scope, *(step.scope for step in draft.trace))}
     scopes = frozenset((scope.path, scope.qualname) for scope in met)
     return scopes, _findings(drafts, text, path, project, index, parts) if laid_out(scopes) else None
 
 
-def _drafts(events: Iterable[Event], path: str) -> Iterator[tuple[Rule, Draft]]:
+def _drafts(
+    events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None
+) -> list[tuple[Rule, Draft]]:
     """Every draft of every rule that has a place in the analysed file ``path``, in the order of the events."""
-    for rule, draft in _reported(events):
-        relocated = _relocated(draft, path)
-        if relocated is not None:
-            yield rule, relocated
+    drafts = [
+        (rule, relocated) for rule, draft in _reported(events) if (relocated := _relocated(draft, path)) is not None
+    ]
+    if drafts and works_on_the_host(text, project, file):
+        return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
+    return drafts
 
 
 def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:

@@ -107,11 +107,11 @@ class ProjectFiles(Generic[Index]):
         self._ask(path)
         self._note("probed", os.path.dirname(path), True)
 
-    def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether the file is in a package of which no other file has the word ``name``: it is not exported either."""
+    def mentioned_elsewhere(self, file: Path, name: str) -> bool:
+        """Whether another file of the package has the word or sign ``name``; one that is in no package may be."""
         found = self._mention(file, name)
         self._note("mentions", (str(file), name), found)
-        return not found
+        return bool(found)
 
     def _mention(self, file: Path, name: str) -> str:
         self.ask(file)

@@ -1,4 +1,4 @@
-"""Searches of a package for a word: whether a file other than the one that defines it has it anywhere in its text.
+"""Searches of a package for a word or a sign: whether a file other than the one that asks has it in its text.
 
 A search reads every file of the package. What it ended with is kept, and tells which changes of files it survives.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
+from devlint.source.package_signs import has_sign, is_sign
 from devlint.source.tree import WORKING_TREE, Tree
 
 SEARCHED = (".py", ".pyi")
@@ -54,9 +55,11 @@ def ends_alike(mention: str, file: str, name: str, changed: Collection[str], now
 
 
 def has_word(path: str, name: str, tree: Tree = WORKING_TREE) -> bool:
-    """Whether a file has the word ``name`` anywhere in its text."""
+    """Whether a file has the word ``name``, or the sign (:mod:`devlint.source.package_signs`), anywhere in its text."""
     try:
         data, word = tree.read(path), name.encode()
+        if is_sign(name):
+            return has_sign(data, name)
         # Most files do not have it: to look for the bytes alone is ten times as fast.
         return word in data and re.search(rb"\b" + word + rb"\b", data) is not None
     except FileNotFoundError:

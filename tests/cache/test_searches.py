@@ -10,6 +10,7 @@ import pytest
 
 import devlint.source.word_search
 from devlint.cache.earlier import EarlierResults
+from devlint.finding import Confidence
 from devlint.source.tree import WorkingTree
 from tests.cache.conftest import Project
 from tests.cache.test_comparisons import Repo, _new
@@ -23,6 +24,19 @@ def weigh(x: torch.Tensor):
 
 def run():
     return weigh(torch.zeros(4))
+"""
+
+HOST_NET = """import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.ones(4)
+
+
+def fit(chosen, net, x):
+    chosen.zero_grad()
+    net(x).sum().backward()
 """
 
 
@@ -148,3 +162,14 @@ def test_a_comparison_searches_nothing_where_no_changed_file_has_the_word(
     found = _new(project)
     assert [finding.place.path for finding in found] == ["pkg/apart.py"]
     assert found == _new(project, cached=False)
+
+
+def test_a_package_that_names_a_device_no_longer_works_on_the_host(project: Project) -> None:
+    project.write("alone/__init__.py", "")
+    project.write("alone/net.py", HOST_NET)
+    project.write("alone/plain.py", "some = 1\n")
+    told = [finding for finding in project.agrees(min_confidence="low") if finding.place.path == "alone/net.py"]
+    assert [finding.confidence for finding in told] == [Confidence.LOW]
+    project.write("alone/plain.py", "some = 'cuda'\n")
+    told = [finding for finding in project.agrees(min_confidence="low") if finding.place.path == "alone/net.py"]
+    assert [finding.confidence for finding in told] == [Confidence.HIGH]

@@ -175,7 +175,7 @@ class ModuleAnalysis:
     def _only_used_here(self, name: str) -> bool:
         if self.others is None or self.file is None or name in self.index.indirect:
             return False
-        return self.others.only_used_inside(self.file, name)
+        return not self.others.mentioned_elsewhere(self.file, name)
 
     def _class_scope(self, info: ClassInfo) -> Scope:
         return Scope(self.path, self.role, info.qualname, Setting.MODULE_LEVEL, info.qualname)

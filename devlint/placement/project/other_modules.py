@@ -18,8 +18,8 @@ class OtherModules(Protocol):
     def rests_on(self, file: Path, part: str) -> None:
         """Record that the findings depend on a part of another file (:mod:`devlint.source.dependency_parts`)."""
 
-    def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether no file of the package other than the given one uses the definition, as far as names show."""
+    def mentioned_elsewhere(self, file: Path, name: str) -> bool:
+        """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
 
     def look_up(self, importer: Path, name: str) -> Value | None:
         """The value of a qualified name that ``importer`` imports; None if it is not the project's."""

@@ -71,8 +71,11 @@ class Files(Protocol):
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file, or directory of a package without ``__init__``, of a dotted module name; None if there is none."""
 
-    def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether no other file of the package contains the word ``name``: then the name is not exported either."""
+    def mentioned_elsewhere(self, file: Path, name: str) -> bool:
+        """Whether another file of the package has the word or sign ``name``, or the file is in no package.
+
+        A name that no other file has is not exported either.
+        """
 
     def is_package(self, module: Path) -> bool:
         """Whether a located module is a directory without ``__init__``."""
@@ -138,9 +141,9 @@ class Workspace:
         """The parsed parts of the files that were read, by the path in reports."""
         return {self._files.shown(file): parsed.parts for file, parsed in self._opened.items()}
 
-    def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether no file of the package other than the given one uses the definition, as far as names show."""
-        return self._files.only_used_inside(file, name)
+    def mentioned_elsewhere(self, file: Path, name: str) -> bool:
+        """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
+        return self._files.mentioned_elsewhere(file, name)
 
     @property
     def watched(self) -> bool:
@@ -272,9 +275,9 @@ class WorkspaceView:
         """Record that the findings depend on a part of another file."""
         self._workspace.rests_on(file, part)
 
-    def only_used_inside(self, file: Path, name: str) -> bool:
-        """Whether no file of the package other than the given one uses the definition, as far as names show."""
-        return self._workspace.only_used_inside(file, name)
+    def mentioned_elsewhere(self, file: Path, name: str) -> bool:
+        """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
+        return self._workspace.mentioned_elsewhere(file, name)
 
     def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
         """The module whose declarations have that linkage; None if it was dropped."""

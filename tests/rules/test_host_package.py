@@ -1,0 +1,87 @@
+"""A package that trains its models itself and names no device works on the host: what is said there is a guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import devlint
+from devlint.finding import Confidence, Severity
+
+LAYERS = """\
+import torch
+from torch import nn
+
+
+class Noisy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.scale + torch.randn(8, 3)
+"""
+TRAINING = """\
+import torch
+from pkg.layers import Noisy
+
+
+def fit(x, y, epochs):
+    net = Noisy()
+    chosen = torch.optim.SGD(net.parameters(), 0.1)
+    for _ in range(epochs):
+        chosen.zero_grad()
+        ((net(x) - y) ** 2).mean().backward()
+        chosen.step()
+    return net(x).detach().numpy()
+"""
+
+
+def _confidence(directory: Path, **files: str) -> tuple[Confidence, Severity]:
+    """Of the noise that the layers of a package make."""
+    (directory / "pyproject.toml").write_text("", "utf-8")
+    (directory / "pkg").mkdir()
+    for name, text in {"__init__": "", "layers": LAYERS, **files}.items():
+        (directory / "pkg" / f"{name}.py").write_text(text, "utf-8")
+    found = devlint.lint_paths([directory], isolated=True, cwd=directory, settings={"min-confidence": "low"})
+    (noise,) = (finding for finding in found if finding.code == "DEV101" and finding.place.path == "pkg/layers.py")
+    return noise.confidence, noise.severity
+
+
+def test_what_it_trains_stays_where_it_is_made(tmp_path: Path) -> None:
+    assert _confidence(tmp_path, training=TRAINING) == (Confidence.LOW, Severity.WARNING)
+
+
+def test_a_loop_beside_the_layers_is_one(tmp_path: Path) -> None:
+    loop = TRAINING.replace("import torch\nfrom pkg.layers import Noisy\n", "")
+    assert _confidence(tmp_path, layers=LAYERS + loop) == (Confidence.LOW, Severity.WARNING)
+
+
+def test_where_nothing_is_made_is_no_device_that_is_named(tmp_path: Path) -> None:
+    made = "import torch\n\n\ndef like(x):\n    return torch.zeros(3, device=x.device).to(x.device)\n"
+    assert _confidence(tmp_path, training=TRAINING, made=made) == (Confidence.LOW, Severity.WARNING)
+
+
+def test_layers_are_moved_by_those_who_use_them(tmp_path: Path) -> None:
+    assert _confidence(tmp_path) == (Confidence.HIGH, Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "def fit_there(net, device):\n    return net.to(device)\n",
+        "DEFAULT = 'cuda:0'\n",
+        "def moved(net, use_gpu):\n    return net.cuda() if use_gpu else net\n",
+        "import pytorch_lightning as pl\n\n\nclass Fitted(pl.LightningModule):\n    pass\n",
+        "from torch import device as chosen\n",
+    ],
+)
+def test_a_package_that_names_a_device_anywhere_is_used_there(named: str, tmp_path: Path) -> None:
+    assert _confidence(tmp_path, training=TRAINING, named=named) == (Confidence.HIGH, Severity.ERROR)
+
+
+def test_of_a_script_alone_nothing_is_known(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(LAYERS + TRAINING.replace("from pkg.layers import Noisy\n", ""), "utf-8")
+    assert [finding.code for finding in devlint.lint_paths([script], isolated=True, cwd=tmp_path)] == ["DEV101"]
