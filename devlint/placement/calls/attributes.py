@@ -115,8 +115,13 @@ def static_attribute(owner: Value, name: str) -> Value | None:
         return reference(owner, name)
     if isinstance(owner, ClassValue):
         method = owner.info.method(name)
-        return Function(method, f"{owner.key}.{name}") if method is not None else None
+        return of_class(owner, method) if method is not None else None
     return None
+
+
+def of_class(owner: ClassValue, method: FunctionInfo) -> Function:
+    """A method that is read from its class: a class method has the class for its first argument."""
+    return Function(method, f"{owner.key}.{method.name}", owner if method.is_classmethod else None)
 
 
 _NUMBERS = frozenset({"torch.pi", "torch.inf", "torch.nan", "torch.e", "math.pi", "torch.newaxis"})

@@ -13,7 +13,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
-from devlint.placement.calls.attributes import attribute_of
+from devlint.placement.calls.attributes import attribute_of, of_class
 from devlint.placement.calls.conventional_results import computes, of_callable, of_told_device
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.module_inputs import meet_moved_model
@@ -263,7 +263,7 @@ def _call_method(
     if isinstance(receiver, ClassValue):
         method = receiver.info.method(name)
         if method is not None:
-            return call_function(interp, node, Function(method, f"{receiver.key}.{name}"), site)
+            return call_function(interp, node, of_class(receiver, method), site)
         return NOTHING
     if name == "type" and not site.arguments and isinstance(receiver, (Tensor, Opaque)):
         return DeviceName(receiver.device, is_type=True)

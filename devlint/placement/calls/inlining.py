@@ -17,6 +17,7 @@ from devlint.placement.calls.parameters import bind_parameters, scope_of
 from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
+    ClassValue,
     Container,
     DeviceName,
     Evidence,
@@ -118,7 +119,7 @@ def _settled(inner: Interpreter, value: Value) -> Value:
 
 def _as_self(receiver: Value, usual: Value) -> Value:
     """``self`` with the object's actual class; inside its methods a stored module is seen by its class facts."""
-    if isinstance(receiver, (Self, Opaque)):
+    if isinstance(receiver, (Self, Opaque, ClassValue)):
         return receiver
     if isinstance(receiver, Module) and receiver.info is not None and isinstance(usual, Self):
         return Self(receiver.info, usual.key)

@@ -59,7 +59,7 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
     """The arguments of a call by the symbol keys of their parameters; default values where none is given."""
     substitution: Substitution = {}
     counts = not interp.muted and interp.depth == 0
-    if info.owner is not None and receiver is not None and not info.is_static:
+    if info.owner is not None and receiver is not None and not info.is_static and not info.is_classmethod:
         substitution[module_symbol(info.owner).key] = receiver
         note_receiver(interp, receiver)
     for name, value in arguments_of(info, site, receiver):

@@ -47,18 +47,27 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     info = function.info
     if not info.keeps_signature:
         return NOTHING
-    note_misplaced_device(interp, node, info, site, function.receiver is not None)
-    substitution = bind_arguments(interp, info, site, function.receiver)
+    receiver = _as_bound(function)
+    note_misplaced_device(interp, node, info, site, receiver is not None)
+    substitution = bind_arguments(interp, info, site, receiver)
     summary = interp.program.summary(info)
     if summary is None:
         return NOTHING
     note_call(interp, node, info, site)
-    seen = call_with_values(interp, node, info, site, function.receiver)
+    seen = call_with_values(interp, node, info, site, receiver)
     result = returned(interp, node, info, summary, substitution) if seen is None else handed_back(interp, node, seen)
     _note_moved(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)
     return result
+
+
+def _as_bound(function: Function) -> Value | None:
+    """What the first parameter is: a class method gets the class of the object on which it is called."""
+    receiver = function.receiver
+    if function.info.is_classmethod and isinstance(receiver, (Self, Module, Instance)) and receiver.info is not None:
+        return ClassValue(receiver.info, receiver.info.qualname)
+    return receiver
 
 
 def _note_moved(interp: Interpreter, site: CallSite, result: Value) -> None:

@@ -237,8 +237,10 @@ def _is_number(node: cst.FunctionDef, outlined: Definition) -> bool:
 
 
 def _add_method(owner: ClassInfo, info: FunctionInfo) -> None:
-    """Add a method. A property's setter must not hide its getter."""
-    if any(d.endswith((".setter", ".deleter")) for d in info.decorators):
+    """Add a method. A property's setter does not hide its getter: it goes by the name of its decorator."""
+    accessor = next((d for d in info.decorators if d.endswith((".setter", ".deleter"))), None)
+    if accessor is not None:
+        owner.methods[accessor] = info
         return
     if "overload" in (d.rsplit(".", 1)[-1] for d in info.decorators):
         return
