@@ -17,7 +17,7 @@ from devlint.pipeline.explanation import Explained
 from devlint.pipeline.failures import failed
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.planning import Planner
-from devlint.pipeline.task import FileReport, FileTask
+from devlint.pipeline.task import FileReport, FileTask, Record
 from devlint.pipeline.workers import import_analysis
 from devlint.pipeline.workspaces import forget
 from devlint.server.buffer_tree import BufferTree
@@ -75,8 +75,8 @@ class Linter:
     def __init__(self) -> None:
         self._tree = BufferTree({})
         self._records = Records()
-        self._likely: dict[str, frozenset[str]] = {}
-        """By the path of a document, the scopes in which its last text that could be read had findings."""
+        self._last: dict[str, Record] = {}
+        """By the path of a document, what is known of its last text that could be read."""
 
     def lint(self, buffer: Buffer, texts: Texts) -> Linted:
         try:
@@ -85,12 +85,13 @@ class Linter:
             if is_excluded(buffer.path, configuration):
                 return Linted(buffer)
             planner = Planner(configuration, buffer.root, ignore_noqa=False)
-            likely = self._likely.get(buffer.path, frozenset())
-            task = replace(planner.task(buffer.path, buffer.data), recorded=True, likely=likely)
+            task = replace(planner.task(buffer.path, buffer.data), recorded=True)
+            if (last := self._last.get(buffer.path)) is not None:
+                task = replace(task, likely=last.scopes, leads_back=last.leads_back)
             self._look(texts)
             report = self._report(task)
             if report.record is not None and report.record.refusal is None:
-                self._likely[buffer.path] = report.record.scopes
+                self._last[buffer.path] = report.record
             new = _new_ones(task, report, configuration, planner, buffer.root)
         except Complaint as error:
             return Linted(buffer, complaint=str(error))

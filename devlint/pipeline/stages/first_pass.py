@@ -40,7 +40,9 @@ class FindingScopes:
     module_level: bool
     """Whether a finding has a place outside of the definitions."""
     isolated: bool
-    """Whether files around the linted one import it back: then its workspace can serve no other file."""
+    """Whether the workspace served no other file: it may hold the linted one, which files around it import back."""
+    leads_back: bool
+    """Whether they do."""
     names: frozenset[str]
     """The qualified names of those scopes of the linted file that hold a node of a finding."""
     findings: tuple[Finding, ...] | None
@@ -67,12 +69,14 @@ def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces
     assert parsed.tree is not None
     assert parsed.outline is not None
     bare = BareLazyParser(parsed.text, parsed.tree, parsed.outline, keeps=True)
-    with workspaces.open() as project:
-        found, isolated = _scopes(parsed, bare, task, project, False), project.leads_back
-    if isolated:
-        with workspaces.open(isolated) as project:
-            found = _scopes(parsed, bare, task, project, isolated)
-    return found
+    if not task.leads_back:
+        with workspaces.open() as project:
+            found = _scopes(parsed, bare, task, project, False)
+        if not found.leads_back:
+            return found
+    # Where nothing leads back any more, the file itself is read by none of the others, and nothing else differs.
+    with workspaces.open(isolated=True) as project:
+        return _scopes(parsed, bare, task, project, True)
 
 
 def _scopes(
@@ -99,6 +103,7 @@ def _scopes(
         definitions=frozenset(_definitions(reading.index, names)),
         module_level=any(_is_outside(reading.index, name) for name in names),
         isolated=isolated,
+        leads_back=project.leads_back,
         names=names,
         findings=None if findings is None else tuple(findings),
     )
