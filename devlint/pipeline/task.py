@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
+    from devlint.pipeline.earlier_uses import EarlierUses
     from devlint.source.dependencies import Dependencies, RecordedFile
     from devlint.source.gate import Refusal
     from devlint.source.kept_programs import Shelf
@@ -55,6 +56,8 @@ class FileTask:
     """The qualified names of scopes in which an earlier text of the file had findings: where to look for them first."""
     leads_back: bool = field(default=False, compare=False)
     """Whether files around an earlier text imported it back: then they are read in a workspace of their own at once."""
+    uses: EarlierUses | None = field(default=None, compare=False)
+    """What an earlier text of the file showed of its names, for whoever lints one text after the other."""
     shelf: Shelf | None = None
     """Where the programs of other files are kept beyond this process."""
     known: Mapping[str, RecordedFile] = field(default_factory=dict, compare=False)

@@ -13,6 +13,7 @@ from devlint.finding import Finding, Place
 from devlint.fixes.rounds import Wanted, settle
 from devlint.gate.novelty import Novelty
 from devlint.gate.wanted import Wanted as Known
+from devlint.pipeline.earlier_uses import EarlierUses
 from devlint.pipeline.explanation import Explained
 from devlint.pipeline.failures import failed
 from devlint.pipeline.file_report import analyse_file
@@ -77,6 +78,7 @@ class Linter:
         self._records = Records()
         self._last: dict[str, Record] = {}
         """By the path of a document, what is known of its last text that could be read."""
+        self._uses: dict[str, EarlierUses] = {}
 
     def lint(self, buffer: Buffer, texts: Texts) -> Linted:
         try:
@@ -86,6 +88,7 @@ class Linter:
                 return Linted(buffer)
             planner = Planner(configuration, buffer.root, ignore_noqa=False)
             task = replace(planner.task(buffer.path, buffer.data), recorded=True)
+            task = replace(task, uses=self._uses.setdefault(buffer.path, EarlierUses()))
             if (last := self._last.get(buffer.path)) is not None:
                 task = replace(task, likely=last.scopes, leads_back=last.leads_back)
             self._look(texts)

@@ -128,20 +128,24 @@ def test_whatever_stands_in_a_program_leads_to_no_failure(project: Project, by: 
         assert {finding.code for finding in found} <= {"DEV101"}, changed
 
 
-def link(path: Path) -> None:
-    other = path.with_suffix(".other")
-    path.rename(other)
-    path.symlink_to(other)
+def in_its_place(make: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Makes something else where a file was; that is another one's then."""
+
+    def replace(path: Path) -> None:
+        path.rename(path.with_suffix(".other"))
+        make(path)
+
+    return replace
 
 
 STRANGE: dict[str, Callable[[Path], object]] = {
     "nothing": lambda path: path.write_bytes(b""),
     "half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "a directory": lambda path: (path.unlink(), path.mkdir()),
-    "a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
-    "a link to nothing": lambda path: (path.unlink(), path.symlink_to("nowhere")),
-    "a link to itself": lambda path: (path.unlink(), path.symlink_to(path.name)),
-    "a link": link,
+    "a directory": in_its_place(Path.mkdir),
+    "a pipe": in_its_place(os.mkfifo),
+    "a link to nothing": in_its_place(lambda path: path.symlink_to("nowhere")),
+    "a link to itself": in_its_place(lambda path: path.symlink_to(path.name)),
+    "a link": in_its_place(lambda path: path.symlink_to(path.with_suffix(".other"))),
     "unreadable": lambda path: path.chmod(0),
     "an older form": lambda path: path.write_bytes(sealed(b'{"version": 1, "text": null, "tree": []}')),
     "without a seal": lambda path: path.write_bytes(path.read_bytes().split(b"\n")[0]),

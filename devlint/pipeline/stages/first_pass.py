@@ -85,6 +85,8 @@ def _scopes(
     from devlint.rules.engine import scopes_with_findings
 
     reading = _Reading(parsed, bare, task.likely)
+    if task.uses is not None:
+        task.uses.give(reading.index, parsed.text, reading.with_layout)
     scopes, findings = scopes_with_findings(
         reading.tree,
         parsed.text,
@@ -96,6 +98,8 @@ def _scopes(
         reading.parts,
         lambda scopes: all(path == task.shown_as and reading.has_layout(name) for path, name in scopes),
     )
+    if task.uses is not None:
+        task.uses.take(reading.index, parsed.text, reading.with_layout)
     names = frozenset(name for path, name in scopes if path == task.shown_as)
     return FindingScopes(
         bare=bare,
@@ -118,7 +122,8 @@ class _Reading:
 
         self._bare = bare
         self._parser = LazyParser(parsed.text, parsed.outline)
-        self._with_layout: set[int] = set()
+        self.with_layout: set[int] = set()
+        """The numbers of the definitions that LibCST reads."""
         self._outside = False
         self.tree = bare.skeleton()
         self.index = index_file(self.tree, parsed.outline, self._definition)
@@ -127,7 +132,7 @@ class _Reading:
             if not isinstance(tree, Refusal):
                 self.tree, self._outside = tree, True
                 self.index = index_file(tree, parsed.outline, self._definition)
-        self._with_layout.update(_definitions(self.index, likely))
+        self.with_layout.update(_definitions(self.index, likely))
 
     @property
     def parts(self) -> Sequence[Part]:
@@ -138,14 +143,14 @@ class _Reading:
         """Whether LibCST has read all that belongs to the scope of that name."""
         if _is_outside(self.index, name) and not self._outside:
             return False
-        return self._with_layout.issuperset(_definitions(self.index, {name}))
+        return self.with_layout.issuperset(_definitions(self.index, {name}))
 
     def _definition(self, number: int) -> cst.FunctionDef:
-        if number in self._with_layout:
+        if number in self.with_layout:
             found = self._parser.definition(number)
             if found is not None:
                 return found
-            self._with_layout.discard(number)
+            self.with_layout.discard(number)
         return self._bare.definition(number)
 
 
