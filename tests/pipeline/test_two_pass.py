@@ -226,7 +226,8 @@ def test_a_definition_that_stands_in_the_earlier_text_is_not_gathered_again(monk
     gather = evidence_uses.uses_of
 
     def watched(node: FunctionNode, imports: ImportTable) -> Uses:
-        gathered.append(getattr(node, "name", node).value)
+        assert isinstance(node, cst.FunctionDef)
+        gathered.append(node.name.value)
         return gather(node, imports)
 
     monkeypatch.setattr(evidence_uses, "uses_of", watched)
