@@ -33,6 +33,8 @@ class Entry:
     """The lint result."""
     scopes: tuple[str, ...] = ()
     """The scopes of the file in which it has findings."""
+    leads_back: bool = False
+    """Whether files around it import it back."""
 
     @classmethod
     def of(cls, record: Record, task: FileTask) -> Entry:
@@ -66,6 +68,7 @@ class Entry:
                 record.has_directives,
             ],
             scopes=tuple(sorted(record.scopes)),
+            leads_back=record.leads_back,
         )
 
     @classmethod
@@ -84,6 +87,7 @@ class Entry:
             mentions=tuple((path, word, where) for path, word, where in found["mentions"]),
             outcome=found["outcome"],
             scopes=tuple(map(str, found["scopes"])),
+            leads_back=bool(found["leads_back"]),
         )
 
     def written(self) -> str:
@@ -97,6 +101,7 @@ class Entry:
                 "mentions": self.mentions,
                 "outcome": self.outcome,
                 "scopes": self.scopes,
+                "leads_back": self.leads_back,
             },
             separators=(",", ":"),
         )

@@ -82,16 +82,18 @@ class Session:
     def _prepared(self, task: FileTask) -> FileTask:
         """A task with what the last analysis of its file tells beforehand; none of it decides what is found."""
         name = self._name(task.path)
-        return replace(task, known=self._states(name), likely=self._likely(name), shelf=self._shelf)
+        task = replace(task, known=self._states(name), shelf=self._shelf)
+        entry = self._last_entry(name)
+        return task if entry is None else replace(task, likely=frozenset(entry.scopes), leads_back=entry.leads_back)
 
-    def _likely(self, name: str) -> frozenset[str]:
-        """The scopes in which a file had findings when it was last analysed."""
-        key, result = self._table.entries.get(name) or self._outdated.get(name) or ("", 0)
+    def _last_entry(self, name: str) -> Entry | None:
+        """What is kept of the last analysis of a file."""
+        key, _ = self._table.entries.get(name) or self._outdated.get(name) or ("", 0)
         try:
-            texts = self._packs.get(key) if key and result != 0 else []
-            return frozenset(Entry.read(texts[0]).scopes if texts else ())
+            texts = self._packs.get(key) if key else []
+            return Entry.read(texts[0]) if texts else None
         except BROKEN:
-            return frozenset()
+            return None
 
     def _states(self, name: str) -> dict[str, RecordedFile]:
         """What the last entry of a file depends on, as far as it holds: paths with the parts that were read."""

@@ -17,5 +17,7 @@ class LintResult:
     """Why the text could not be linted; None if it was."""
     scopes: frozenset[str] = field(default=frozenset(), compare=False)
     """The qualified names of the scopes of the file that hold a place of a finding, as far as they are known."""
+    leads_back: bool = field(default=False, compare=False)
+    """Whether files around this one import it back."""
     touches_compared_tree: bool = False
     """Whether the result depends on a path that may differ in the tree that findings are compared with."""

@@ -22,6 +22,7 @@ def record_of(result: LintResult, source: Source, dependencies: Dependencies, re
         character_limit=_character_limit() if dependencies.parsed else 0,
         report=report,
         scopes=result.scopes,
+        leads_back=result.leads_back,
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from devlint.finding import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
+    from devlint.pipeline.earlier_uses import EarlierUses
     from devlint.source.dependencies import Dependencies, RecordedFile
     from devlint.source.gate import Refusal
     from devlint.source.kept_programs import Shelf
@@ -53,6 +54,10 @@ class FileTask:
     """Whether the report is to carry its record, for a cache."""
     likely: frozenset[str] = field(default=frozenset(), compare=False)
     """The qualified names of scopes in which an earlier text of the file had findings: where to look for them first."""
+    leads_back: bool = field(default=False, compare=False)
+    """Whether files around an earlier text imported it back: then they are read in a workspace of their own at once."""
+    uses: EarlierUses | None = field(default=None, compare=False)
+    """What an earlier text of the file showed of its names, for whoever lints one text after the other."""
     shelf: Shelf | None = None
     """Where the programs of other files are kept beyond this process."""
     known: Mapping[str, RecordedFile] = field(default_factory=dict, compare=False)
@@ -107,6 +112,8 @@ class Record:
     """The report under the settings of this run."""
     scopes: frozenset[str] = frozenset()
     """The qualified names of the scopes of the file that hold a place of a finding, as far as they are known."""
+    leads_back: bool = False
+    """Whether files around this one import it back."""
 
     @property
     def is_empty(self) -> bool:

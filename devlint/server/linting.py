@@ -13,11 +13,12 @@ from devlint.finding import Finding, Place
 from devlint.fixes.rounds import Wanted, settle
 from devlint.gate.novelty import Novelty
 from devlint.gate.wanted import Wanted as Known
+from devlint.pipeline.earlier_uses import EarlierUses
 from devlint.pipeline.explanation import Explained
 from devlint.pipeline.failures import failed
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.planning import Planner
-from devlint.pipeline.task import FileReport, FileTask
+from devlint.pipeline.task import FileReport, FileTask, Record
 from devlint.pipeline.workers import import_analysis
 from devlint.pipeline.workspaces import forget
 from devlint.server.buffer_tree import BufferTree
@@ -75,8 +76,9 @@ class Linter:
     def __init__(self) -> None:
         self._tree = BufferTree({})
         self._records = Records()
-        self._likely: dict[str, frozenset[str]] = {}
-        """By the path of a document, the scopes in which its last text that could be read had findings."""
+        self._last: dict[str, Record] = {}
+        """By the path of a document, what is known of its last text that could be read."""
+        self._uses: dict[str, EarlierUses] = {}
 
     def lint(self, buffer: Buffer, texts: Texts) -> Linted:
         try:
@@ -85,12 +87,14 @@ class Linter:
             if is_excluded(buffer.path, configuration):
                 return Linted(buffer)
             planner = Planner(configuration, buffer.root, ignore_noqa=False)
-            likely = self._likely.get(buffer.path, frozenset())
-            task = replace(planner.task(buffer.path, buffer.data), recorded=True, likely=likely)
+            task = replace(planner.task(buffer.path, buffer.data), recorded=True)
+            task = replace(task, uses=self._uses.setdefault(buffer.path, EarlierUses()))
+            if (last := self._last.get(buffer.path)) is not None:
+                task = replace(task, likely=last.scopes, leads_back=last.leads_back)
             self._look(texts)
             report = self._report(task)
             if report.record is not None and report.record.refusal is None:
-                self._likely[buffer.path] = report.record.scopes
+                self._last[buffer.path] = report.record
             new = _new_ones(task, report, configuration, planner, buffer.root)
         except Complaint as error:
             return Linted(buffer, complaint=str(error))

@@ -18,7 +18,8 @@ from devlint.server.worker import TookTooLong, Worker
 T = TypeVar("T")
 
 PAUSE_SECONDS = (0.02, 0.15)
-"""The pause in typing after which a text is linted: a fifth of what the last one took, between these two."""
+"""The pause in typing after which a text is linted that came while an earlier one was: a fifth of what the last one
+took, between these two. Where nothing is being linted there is nothing to wait for: who types faster stops it."""
 
 Publish = Callable[[Linted, Published], None]
 """Takes what was found in a document, with its diagnostics."""
@@ -58,7 +59,7 @@ class Session:
             self._hold(buffer)
             for answer in self._answers:
                 answer.cancel()
-            self._lint(buffer.uri, self._pause(buffer.uri))
+            self._lint(buffer.uri, self._pause(buffer.uri) if buffer.uri in self._tasks else 0)
 
     def _hold(self, buffer: Buffer) -> None:
         self._buffers[buffer.uri] = buffer

@@ -94,6 +94,9 @@ class Worker:
     def _serve(self) -> None:
         try:
             self._prepare()
+            # What is imported stays: the collector need not go through it while somebody waits.
+            gc.collect()
+            gc.freeze()
             while (job := self._jobs.get()[1]) is not None:
                 with self._lock:
                     self._running = job

@@ -72,19 +72,21 @@ def kept_program(found: Any, source: Source) -> KeptProgram | None:
     try:
         if found["digest"] != source.digest.hex():
             return None
-        own: str = source.text if found["text"] is None else found["text"]
-        tree, _ = check_syntax(found["skeleton"])
-        if tree is None:
+        own = source.text if found["text"] is None else _text(found["text"])
+        tree, _ = check_syntax(_text(found["skeleton"]))
+        definitions = [_definition(number, row) for number, row in enumerate(found["definitions"])]
+        begins = [_number(line) for line in found["begins"]]
+        if tree is None or len(begins) != len(definitions):
             return None
         outline = Outline(
-            imports=[Import(*row) for row in found["imports"]],
-            mentions=Counter(found["mentions"]),
-            direct=Counter(found["direct"]),
-            defined=Counter(found["defined"]),
-            rebound=set(found["rebound"]),
-            definitions=[_definition(number, row) for number, row in enumerate(found["definitions"])],
+            imports=[_import(*row) for row in found["imports"]],
+            mentions=_counter(found["mentions"]),
+            direct=_counter(found["direct"]),
+            defined=_counter(found["defined"]),
+            rebound=set(_texts(found["rebound"])),
+            definitions=definitions,
         )
-        return KeptProgram(own, tree, outline, list(found["begins"]))
+        return KeptProgram(own, tree, outline, begins)
     except (TypeError, LookupError, ValueError):
         return None
 
@@ -96,4 +98,39 @@ def _row(one: Definition) -> list[Any]:
 
 def _definition(number: int, row: list[Any]) -> Definition:
     first, body, column, last, own, yields, places = row
-    return Definition(number, first, body, column, last, OwnNames(*map(frozenset, own)), yields, places)
+    if not 0 < _number(first) <= _number(body) <= _number(last) or _number(column) < 0:
+        raise ValueError
+    mentioned, stored, registered = (frozenset(_texts(names)) for names in own)
+    names = OwnNames(mentioned, stored, registered)
+    return Definition(number, first, body, column, last, names, yields is True, places is True)
+
+
+def _import(module: Any, name: Any, alias: Any) -> Import:
+    return Import(None if module is None else _text(module), _text(name), None if alias is None else _text(alias))
+
+
+# What is read is what was written, value by value: a file of JSON may hold anything.
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError
+    return value
+
+
+def _texts(values: Any) -> list[str]:
+    if type(values) is not list:
+        raise TypeError
+    return [_text(value) for value in values]
+
+
+def _counter(values: Any) -> Counter[str]:
+    if type(values) is not dict:
+        raise TypeError
+    return Counter({_text(name): _number(count) for name, count in values.items()})

@@ -141,8 +141,12 @@ class Library(Generic[Index]):
         if kept is None:
             return None
         from devlint.source.bare.lazy_parser import BareLazyParser
+        from devlint.source.bare.nodes import NeedsLayout
 
-        return BareLazyParser(kept.text, kept.tree, kept.outline, begins=kept.begins), kept
+        try:
+            return BareLazyParser(kept.text, kept.tree, kept.outline, begins=kept.begins), kept
+        except NeedsLayout:
+            return None
 
     def _known_as(
         self, file: Path, source: Source, parser: AnyLazyParser | None, program: Program | KeptProgram | None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +14,7 @@ import libcst as cst
 import pytest
 
 from devlint.configuration.codes import all_codes
+from devlint.pipeline.earlier_uses import EarlierUses
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.lint_result import LintResult
 from devlint.pipeline.stages import first_pass as bare_pass
@@ -21,8 +24,13 @@ from devlint.pipeline.stages.parsing import parse
 from devlint.pipeline.stages.second_pass import second_pass
 from devlint.pipeline.task import FileTask, Gate
 from devlint.pipeline.workspaces import Workspaces
+from devlint.placement.declarations import evidence_uses
+from devlint.placement.declarations.evidence_grades import Uses
+from devlint.placement.declarations.imports import ImportTable
+from devlint.placement.syntax.nodes import FunctionNode
 from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.tree import WorkingTree
+from tests.cache.edits import edited
 from tests.fixture_expectations import FIXTURES
 
 CLEAN = """\
@@ -194,3 +202,42 @@ def test_a_right_guess_saves_the_second_pass(tmp_path: Path, monkeypatch: pytest
     found = lint_text(again, replace(task(net), likely=expected.scopes))
     assert found == fresh
     assert [finding.place.line for finding in found.findings] == [8]
+
+
+def test_what_an_earlier_text_showed_makes_no_difference() -> None:
+    """One text after the other with the same memory: the same again, parts of others, and edits of each."""
+    memory, draw, given = EarlierUses(), random.Random(7), 0
+    paths = sorted(FIXTURES.rglob("*.py"))[2::50]
+    for path, other in itertools.pairwise(paths):
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        joined = other.read_text(encoding="utf-8", errors="surrogateescape") + "\n\n" + text
+        texts = [text, text, *([edited(text, draw)] if parse(text, path.name).tree is not None else []), joined, text]
+        for one in texts:
+            expected = lint_text(one, task(path))
+            for likely in (frozenset[str](), expected.scopes):
+                found = lint_text(one, replace(task(path), uses=memory, likely=likely))
+                assert found == expected, (path, one)
+        given += bool(memory._by_text)
+    assert given > len(paths) / 2
+
+
+def test_a_definition_that_stands_in_the_earlier_text_is_not_gathered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    gathered: list[str] = []
+    gather = evidence_uses.uses_of
+
+    def watched(node: FunctionNode, imports: ImportTable) -> Uses:
+        assert isinstance(node, cst.FunctionDef)
+        gathered.append(node.name.value)
+        return gather(node, imports)
+
+    monkeypatch.setattr(evidence_uses, "uses_of", watched)
+    text = "import torch\n\n\ndef one(x):\n    return x + 1\n\n\ndef two(x):\n    return torch.relu(x)\n"
+    asked = replace(task(Path("net.py")), uses=EarlierUses())
+    lint_text(text, asked)
+    assert sorted(gathered) == ["one", "two"]
+    gathered.clear()
+    lint_text("# moved\n" + text.replace("x + 1", "x + 2"), asked)
+    assert gathered == ["one"]
+    gathered.clear()
+    lint_text(text.replace("import torch", "import torch as t"), asked)
+    assert sorted(gathered) == ["one", "two"], "what names stand for is another"

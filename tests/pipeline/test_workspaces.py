@@ -121,8 +121,9 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def report(root: Path, name: str, tree: Tree) -> FileReport:
-    task = FileTask(str(root / name), name, name, name, Gate(frozenset(all_codes())), cwd=str(root), recorded=True)
+def report(root: Path, name: str, tree: Tree, leads_back: bool = False) -> FileReport:
+    gate = Gate(frozenset(all_codes()))
+    task = FileTask(str(root / name), name, name, name, gate, cwd=str(root), recorded=True, leads_back=leads_back)
     return analyse_file(task, tree)
 
 
@@ -215,3 +216,25 @@ def test_threads_do_not_share_what_they_know(project: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(run, [NAMES[i:] + NAMES[:i] for i in range(len(NAMES))]))
+
+
+@pytest.mark.parametrize("leads_back", [False, True])
+def test_whether_files_led_back_before_makes_no_difference(project: Path, leads_back: bool) -> None:
+    led = set()
+    for name in NAMES:
+        expected = report(project, name, WorkingTree())
+        guessed = report(project, name, WorkingTree(), leads_back)
+        assert guessed.findings == expected.findings, name
+        assert guessed.record is not None
+        assert expected.record is not None
+        assert guessed.record.leads_back is expected.record.leads_back, name
+        led.update([name] if guessed.record.leads_back else [])
+    assert led == {"round.py"}
+
+
+def test_of_a_file_that_led_back_one_analysis_is_saved(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = walked(project, monkeypatch)
+    report(project, "round.py", WorkingTree())
+    assert counted.pop("round.py:f") == 3, "as if alone, alone, and with the layout of what was found"
+    report(project, "round.py", WorkingTree(), leads_back=True)
+    assert counted["round.py:f"] == 2

@@ -40,7 +40,9 @@ class FindingScopes:
     module_level: bool
     """Whether a finding has a place outside of the definitions."""
     isolated: bool
-    """Whether files around the linted one import it back: then its workspace can serve no other file."""
+    """Whether the workspace served no other file: it may hold the linted one, which files around it import back."""
+    leads_back: bool
+    """Whether they do."""
     names: frozenset[str]
     """The qualified names of those scopes of the linted file that hold a node of a finding."""
     findings: tuple[Finding, ...] | None
@@ -67,12 +69,14 @@ def _scopes_in_bare_trees(parsed: Parsed, task: FileTask, workspaces: Workspaces
     assert parsed.tree is not None
     assert parsed.outline is not None
     bare = BareLazyParser(parsed.text, parsed.tree, parsed.outline, keeps=True)
-    with workspaces.open() as project:
-        found, isolated = _scopes(parsed, bare, task, project, False), project.leads_back
-    if isolated:
-        with workspaces.open(isolated) as project:
-            found = _scopes(parsed, bare, task, project, isolated)
-    return found
+    if not task.leads_back:
+        with workspaces.open() as project:
+            found = _scopes(parsed, bare, task, project, False)
+        if not found.leads_back:
+            return found
+    # Where nothing leads back any more, the file itself is read by none of the others, and nothing else differs.
+    with workspaces.open(isolated=True) as project:
+        return _scopes(parsed, bare, task, project, True)
 
 
 def _scopes(
@@ -81,6 +85,8 @@ def _scopes(
     from devlint.rules.engine import scopes_with_findings
 
     reading = _Reading(parsed, bare, task.likely)
+    if task.uses is not None:
+        task.uses.give(reading.index, parsed.text, reading.with_layout)
     scopes, findings = scopes_with_findings(
         reading.tree,
         parsed.text,
@@ -92,6 +98,8 @@ def _scopes(
         reading.parts,
         lambda scopes: all(path == task.shown_as and reading.has_layout(name) for path, name in scopes),
     )
+    if task.uses is not None:
+        task.uses.take(reading.index, parsed.text, reading.with_layout)
     names = frozenset(name for path, name in scopes if path == task.shown_as)
     return FindingScopes(
         bare=bare,
@@ -99,6 +107,7 @@ def _scopes(
         definitions=frozenset(_definitions(reading.index, names)),
         module_level=any(_is_outside(reading.index, name) for name in names),
         isolated=isolated,
+        leads_back=project.leads_back,
         names=names,
         findings=None if findings is None else tuple(findings),
     )
@@ -113,7 +122,8 @@ class _Reading:
 
         self._bare = bare
         self._parser = LazyParser(parsed.text, parsed.outline)
-        self._with_layout: set[int] = set()
+        self.with_layout: set[int] = set()
+        """The numbers of the definitions that LibCST reads."""
         self._outside = False
         self.tree = bare.skeleton()
         self.index = index_file(self.tree, parsed.outline, self._definition)
@@ -122,7 +132,7 @@ class _Reading:
             if not isinstance(tree, Refusal):
                 self.tree, self._outside = tree, True
                 self.index = index_file(tree, parsed.outline, self._definition)
-        self._with_layout.update(_definitions(self.index, likely))
+        self.with_layout.update(_definitions(self.index, likely))
 
     @property
     def parts(self) -> Sequence[Part]:
@@ -133,14 +143,14 @@ class _Reading:
         """Whether LibCST has read all that belongs to the scope of that name."""
         if _is_outside(self.index, name) and not self._outside:
             return False
-        return self._with_layout.issuperset(_definitions(self.index, {name}))
+        return self.with_layout.issuperset(_definitions(self.index, {name}))
 
     def _definition(self, number: int) -> cst.FunctionDef:
-        if number in self._with_layout:
+        if number in self.with_layout:
             found = self._parser.definition(number)
             if found is not None:
                 return found
-            self._with_layout.discard(number)
+            self.with_layout.discard(number)
         return self._bare.definition(number)
 
 

@@ -35,7 +35,7 @@ def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, wo
         from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
 
         if not scopes.files:
-            return LintResult(touches_compared_tree=workspaces.touches_compared_tree)
+            return _result((), scopes, workspaces)
         if scopes.findings is not None:
             return _result(scopes.findings, scopes, workspaces)
         parser = LazyParser(parsed.text, parsed.outline)
@@ -59,8 +59,10 @@ def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, wo
 
 
 def _result(found: tuple[Finding, ...], scopes: FindingScopes | None, workspaces: Workspaces) -> LintResult:
-    names = scopes.names if scopes is not None else frozenset[str]()
-    return LintResult(found, touches_compared_tree=workspaces.touches_compared_tree, scopes=names)
+    touches = workspaces.touches_compared_tree
+    if scopes is None:
+        return LintResult(found, touches_compared_tree=touches)
+    return LintResult(found, scopes=scopes.names, leads_back=scopes.leads_back, touches_compared_tree=touches)
 
 
 def _findings(

@@ -97,6 +97,8 @@ class Workspace:
         self._opened: dict[Path, ParsedFile] = {}
         self._modules: dict[Linkage, ModuleAnalysis] = {}
         self._entered: Path | None = None
+        self.led_back = False
+        """Whether an import led back to the analysed file."""
         self.size = 0
         """Number of characters in the files opened."""
 
@@ -160,7 +162,9 @@ class Workspace:
             return None
         self.rests_on(file, SIGNS)
         if file in self._analyses:
-            if file != self._entered:
+            if file == self._entered:
+                self.led_back = True
+            else:
                 self._files.remind(file)
             return self._analyses[file]
         parsed = self._files.parsed(file)
@@ -252,7 +256,7 @@ class WorkspaceView:
     @property
     def leads_back(self) -> bool:
         """Whether other files import this one: then they need a workspace of their own (``alone``)."""
-        return not self._alone and self._workspace.memo.depends_on(PARSED, str(self._file))
+        return self._workspace.led_back or self._workspace.memo.depends_on(PARSED, str(self._file))
 
     def enter(self, analysis: ModuleAnalysis) -> None:
         """Set the analysis of the file, so that imports that lead back to it find it."""

@@ -39,6 +39,8 @@ class BareLazyParser:
         if begins is None:
             begins = [found.first for found in outline.definitions]
         self._skeleton = module(tree.body, {line: number for number, line in enumerate(begins)}, met)
+        if len(met) < len(set(begins)):
+            raise NeedsLayout("a definition that does not begin where it is said to")
         self._met = met if keeps else {}
         self._made: dict[int, cst.FunctionDef] | None = {} if keeps else None
         self.parsed: list[Part] = []
@@ -60,7 +62,7 @@ class BareLazyParser:
         found = self._definitions[number]
         text, _ = self._lines.statement(found.first, found.last)
         tree, _ = check_syntax(text)
-        statement = tree.body[0] if tree is not None else None
+        statement = tree.body[0] if tree is not None and tree.body else None
         if isinstance(statement, ast.If):
             statement = statement.body[0]
         if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
