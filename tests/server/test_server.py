@@ -82,7 +82,8 @@ def test_of_many_edits_at_once_the_last_is_published(editor: Editor, project: Pa
     file = project / "net.py"
     editor.open(file, RIGHT)
     editor.change(file, *(f"{RIGHT}# {'typing'[:end]}\n" for end in range(6)), SHIFT)
-    assert [params.version for params in editor.published(file)] == [1, 8]
+    # The first one is linted at once; it is done before it is stopped, or it is not.
+    assert [params.version for params in editor.published(file)] in ([1, 8], [1, 2, 8])
 
 
 def test_a_text_broken_in_mid_typing_has_its_syntax_error_until_it_is_whole(editor: Editor, project: Path) -> None:
