@@ -5,6 +5,7 @@ Imports nothing of devlint and never torch; the generator in `devlint.semantics.
 """
 
 from devlint.semantics.device_name import DeviceNameCheck, Mangled, NamedDevice, Refused, parse_device
+from devlint.semantics.dtype_name import dtype_class
 from devlint.semantics.errors import ErrorKind, classify
 from devlint.semantics.meeting import meet
 from devlint.semantics.operand import Clash, Meets, Operand, Relate, Relation, Unclear, Verdict
@@ -59,6 +60,7 @@ __all__ = [
     "Verdict",
     "aten",
     "classify",
+    "dtype_class",
     "function",
     "is_device_probe",
     "is_tensor_attribute",

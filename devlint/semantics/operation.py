@@ -81,6 +81,7 @@ class Result(Enum):
     """The device of the argument named `other` (`type_as`)."""
     HOST = "host"
     """A plain Python value (`item`, `tolist`, `size`, `equal`)."""
+    DTYPE = "dtype"
     NUMPY = "numpy"
     """An array in host memory."""
     NOTHING = "nothing"

@@ -35,6 +35,7 @@ from devlint.placement.domain.abstract_values import (
     Self,
     Tensor,
     Truth,
+    UnknownValue,
     Value,
 )
 from devlint.placement.domain.class_facts import names_registered
@@ -75,6 +76,8 @@ def attribute(interp: Interpreter, node: cst.Attribute) -> Value:
 
 def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribute) -> Value:
     """The value of ``owner.name``."""
+    if name == "dtype" and isinstance(owner, (Tensor, Opaque, Module, Host, UnknownValue)):
+        return Host(is_dtype=True)
     match owner:
         case Reference():
             return reference(owner, name)
@@ -200,7 +203,7 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
         return _state_of_library(interp, owner.device, name, node)
     if name == "device":
         return DeviceName(owner.device, node, code_of(node))
-    if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim", "dtype"):
+    if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim"):
         return Host()
     if owner.info is None:
         return NOTHING

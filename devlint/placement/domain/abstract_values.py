@@ -130,10 +130,11 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A Python object on the host that is not a tensor: a size, a number, a path. ``numpy``: an ndarray."""
+    """A Python object on the host that is not a tensor: a size, a number, a dtype, a path. ``numpy``: an ndarray."""
 
     numpy: bool = False
     number: bool = False
+    is_dtype: bool = False
     provenance: Provenance | None = field(default=None, compare=False)
     copied_at: int | None = None
     """Of an array that shares the memory of a tensor: as of the tensor."""

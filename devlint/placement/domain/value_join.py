@@ -91,12 +91,21 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return _join_sequences(guard, a, b)
     if _placed(a) or _placed(b):
         return _join_placed(guard, a, b)
+    if is_dtype(a) and is_dtype(b):
+        return Host(is_dtype=True)
     if isinstance(a, (Host, Constant)) and isinstance(b, (Host, Constant)) and NONE not in (a, b):
         return _join_plain(a, b)
     if _is_called(a) and _is_called(b):
         callees = tuple(dict.fromkeys((*_callees(a), *_callees(b))))
         return OneOf(callees) if len(callees) <= _MOST_CALLEES else NOTHING
     return NOTHING
+
+
+def is_dtype(value: Value) -> bool:
+    """A dtype: ``torch.half``, or what an attribute or a function gives that is one."""
+    if isinstance(value, Host):
+        return value.is_dtype
+    return isinstance(value, Reference) and semantics.dtype_class(value.name) is not None
 
 
 def _join_details(guard: Guard | None, a: Instance, b: Instance) -> tuple[tuple[str, Value], ...]:
@@ -122,7 +131,8 @@ def _callees(value: Value) -> tuple[Value, ...]:
 def _join_plain(a: Host | Constant, b: Host | Constant) -> Host:
     """Two plain values on the host: a number if both are, an array if both are."""
     arrays = [value for value in (a, b) if isinstance(value, Host) and value.numpy]
-    return Host(numpy=len(arrays) == 2, number=_is_number(a) and _is_number(b))
+    dtypes = [value for value in (a, b) if isinstance(value, Host) and value.is_dtype]
+    return Host(numpy=len(arrays) == 2, number=_is_number(a) and _is_number(b), is_dtype=len(dtypes) == 2)
 
 
 def _is_number(value: Host | Constant) -> bool:

@@ -88,6 +88,8 @@ def _kind(value: Value) -> tuple[str, str]:
         case Constant():
             return "constant", f"the constant {value.value!r}"
         case Host():
+            if value.is_dtype:
+                return "host", "a dtype"
             return ("array", "an array on the host") if value.numpy else ("host", "a value on the host, no tensor")
         case Container():
             return "container", _items(value)

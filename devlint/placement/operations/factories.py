@@ -28,7 +28,7 @@ from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import code_of, parameters_of
-from devlint.semantics import Dim, DType, Elements, Factory, Shape
+from devlint.semantics import Dim, DType, Elements, Factory, Shape, dtype_class
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -254,15 +254,11 @@ def _elements(factory: Factory, call: CallSite) -> Elements:
     return Elements.UNKNOWN
 
 
-_DTYPES = {"bool": DType.BOOL, "uint8": DType.INT, "int8": DType.INT, "int16": DType.INT, "int32": DType.INT,
-           "int64": DType.INT, "long": DType.INT, "int": DType.INT, "short": DType.INT}  # fmt: skip
-
-
 def _dtype(factory: Factory, call: CallSite) -> DType:
     named = call.keyword("dtype")
     if named is not None:
         name = getattr(named.value, "name", "")
         if isinstance(name, str) and name.startswith("torch."):
-            return _DTYPES.get(name.removeprefix("torch."), DType.OTHER)
+            return dtype_class(name) or DType.OTHER
         return DType.UNKNOWN
     return factory.dtype

@@ -51,6 +51,8 @@ def result_of(
             for b in operands[:1] if operation.synchronises else ():
                 host_read(interp, node, operation.name, b.value, expression=b.node)
             return Host(number=True)
+        case Result.DTYPE:
+            return Host(is_dtype=True)
         case Result.NOTHING:
             return NOTHING
         case _:

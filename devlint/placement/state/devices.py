@@ -142,6 +142,8 @@ def is_dtype(value: Value, node: cst.BaseExpression) -> bool:
     """Whether an argument of ``.to`` is a dtype rather than a device."""
     if isinstance(value, Reference):
         return value.name.startswith("torch.")
+    if isinstance(value, Host) and value.is_dtype:
+        return True
     text = code_of(node)
     return isinstance(value, (UnknownValue, Opaque, Host)) and "type" in text.rsplit(".", 1)[-1].lower()
 

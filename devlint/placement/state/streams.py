@@ -25,7 +25,7 @@ def reads_data(operation: Operation) -> bool:
     """
     if operation.name == "Tensor.record_stream":
         return False
-    return operation.result is not Result.HOST or operation.synchronises
+    return operation.result not in (Result.HOST, Result.DTYPE) or operation.synchronises
 
 
 def note_use(interp: Interpreter, node: cst.CSTNode, value: Value, expression: cst.CSTNode) -> None:
