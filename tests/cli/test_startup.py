@@ -44,7 +44,7 @@ WARM = CHECK | {
     "devlint.cache.table", "devlint.cache.verbatim", "devlint.cache.verification", "devlint.cache.version",
     "devlint.pipeline.deep_stack", "devlint.pipeline.path_symbols", "devlint.pipeline.stages",
     "devlint.pipeline.stages.display_paths", "devlint.source.decoding", "devlint.source.dependencies",
-    "devlint.source.word_search",
+    "devlint.source.package_signs", "devlint.source.word_search",
 }  # fmt: skip
 
 WITHOUT_TORCH = CHECK | {
