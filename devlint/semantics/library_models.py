@@ -62,11 +62,17 @@ def kind(name: str) -> str | None:
 
 @cache
 def listed_kind(name: str) -> str | None:
-    """The kind of a class that derives from this one of a library; None where no table of a library lists it."""
+    """The kind of a class that derives from this one of a library; None where no table of a library lists it.
+
+    A package all of whose calls work on the host, or on no tensors at all, defines no Modules.
+    """
     found = row(name)
-    if found is None or found.kind is None:
-        found = package(name)
-    return found.kind if found is not None else None
+    if found is not None and found.kind is not None:
+        return found.kind
+    whole = package(name)
+    if whole is None or whole.kind is not None or whole.effect is None:
+        return whole.kind if whole is not None else None
+    return "plain" if whole.effect.name in ("host", "plain") else None
 
 
 @cache
@@ -75,6 +81,12 @@ def kind_by_name(name: str) -> str | None:
     last = name.rsplit(".", 1)[-1]
     known = anywhere()
     return known.kinds.get(last) or next((k for ending, k in known.kind_endings if last.endswith(ending)), None)
+
+
+@cache
+def is_iterated(name: str) -> bool:
+    """Whether a class of the project that is called so is what its name says only if it has an iterator."""
+    return name.rsplit(".", 1)[-1].endswith(anywhere().iterated_endings)
 
 
 @cache

@@ -163,6 +163,8 @@ class Anywhere:
     """Last part of a base class's name to its kind."""
     kind_endings: tuple[tuple[str, str], ...]
     """Endings of such names, in the order in which they are tried."""
+    iterated_endings: tuple[str, ...]
+    """Those of which a class of the project's own is of the kind only if it is iterated: a sampler of data."""
     overloading: frozenset[str]
     """Packages with classes whose operators take tensors and give what is none."""
     contexts: frozenset[str]

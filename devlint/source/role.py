@@ -8,6 +8,13 @@ from pathlib import PurePath
 
 _MAIN_GUARD = re.compile(r"""^if\s*\(?\s*(?:__name__\s*==\s*(['"])__main__\1|(['"])__main__\2\s*==\s*__name__)""", re.M)
 
+_RELATIVE_IMPORT = re.compile(r"^from\s+\.", re.M)
+_COMMAND_LINE = re.compile(
+    r"ArgumentParser|sys\.argv|^def main\("
+    r"|^(?:import|from)\s+(?:absl|argparse|click|fire|hydra|jsonargparse|typer|tyro)\b",
+    re.M,
+)
+
 _TEST_DIRECTORIES = frozenset({"test", "tests", "testing"})
 _BENCHMARK_DIRECTORIES = frozenset({"bench", "benches", "benchmark", "benchmarks"})
 _SCRIPT_DIRECTORIES = frozenset({"bin", "demo", "demos", "example", "examples", "script", "scripts", "tools"})
@@ -44,9 +51,18 @@ def role_of(path: PurePath, text: str) -> Role:
         return Role.TEST
     if directories & _BENCHMARK_DIRECTORIES or _BENCHMARK_FILE.match(stem):
         return Role.BENCHMARK
-    if directories & _SCRIPT_DIRECTORIES or _SCRIPT_FILE.match(stem) or has_main_guard(text):
+    if directories & _SCRIPT_DIRECTORIES or _SCRIPT_FILE.match(stem) or is_run_by_itself(text):
         return Role.SCRIPT
     return Role.LIBRARY
+
+
+def is_run_by_itself(text: str) -> bool:
+    """Whether it asks for its name, and not only to try out what a package is made of.
+
+    A file with relative imports does not run by its path: without a command line of its own it is there to be imported.
+    """
+    tried_out = _RELATIVE_IMPORT.search(text) is not None and _COMMAND_LINE.search(text) is None
+    return has_main_guard(text) and not tried_out
 
 
 def has_main_guard(text: str) -> bool:

@@ -27,6 +27,9 @@ for fixture in fixtures_of("rules", "seeds", "idioms", "found", "lookalikes"):
     parts = fixture.relative_to(FIXTURES).parts
     FOLDERS[parts[1] if parts[0] == "rules" else parts[0]].append(fixture)
 
+REVEALED = {("replaced_buffers.py", "DEV101", "Packed.pack")}
+"""What could not be reached before: the line that failed on an accelerator stood in front of it."""
+
 
 def fixed(path: Path) -> FixedText:
     family = path.relative_to(FIXTURES).parts[0]
@@ -58,6 +61,7 @@ def test_fixed_programs(folder: str) -> None:
             (finding.code, finding.scope, finding.message)
             for finding in done.after
             if (finding.code, finding.scope) in done.new
+            and (path.name, finding.code, finding.scope) not in REVEALED
             and finding.severity > Severity.NOTE
             and finding.confidence > Confidence.LOW
         ]

@@ -52,6 +52,16 @@ NOT_CONFIRMED: dict[Site, str] = {
         ("rules/DEV101/made_in_the_size_of_an_argument.py", scope, "DEV101"): "as with the dtype of an argument"
         for scope in ("zeros_for", "range_of", "grid_of", "Codebook.one_hot")
     },
+    **{
+        (
+            "rules/DEV101/written_by_masks.py",
+            scope,
+            "DEV101",
+        ): "a mask of another device writes: what is handed back is stray"
+        for scope in ("log_prob", "smoothed", "index_to_mask", "Sampler.chances")
+    },
+    ("rules/DEV101/samplers.py", "GreedySampler.log_prob", "DEV101"): "as what a mask writes",
+    ("rules/DEV101/a_script.py", "handed_to_importers", "DEV101"): "nothing fails there: what it hands back is stray",
     ("rules/DEV205/there_and_back.py", "another_kind", "DEV205"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV302/named.py", "another_accelerator", "DEV302"): "only CUDA is simulated, and it says xpu",
     ("rules/DEV101/read_by_numpy.py", "ranked", "DEV101"): "np.argsort refuses it elsewhere: low confidence",

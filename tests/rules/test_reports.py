@@ -123,7 +123,13 @@ def test_random_creation_is_not_moved_safely() -> None:
 )
 def test_named_index_is_surest_in_a_library(path: str, confidence: Confidence) -> None:
     source = "import torch\n\ndef load(net: torch.nn.Module) -> torch.nn.Module:\n    return net.to('cuda:1')\n"
-    assert only("DEV301", source, path).confidence is confidence
+    assert only("DEV301", source + "\nprint(load)\n", path).confidence is confidence
+
+
+def test_what_a_script_never_names_is_as_what_a_library_defines() -> None:
+    source = "import torch\n\ndef load(net: torch.nn.Module) -> torch.nn.Module:\n    return net.to('cuda:1')\n"
+    assert only("DEV301", source, "scripts/train.py").confidence is Confidence.HIGH
+    assert only("DEV301", source, "tests/test_model.py").confidence is Confidence.LOW
 
 
 def test_messages_are_the_same_in_every_run() -> None:
@@ -163,3 +169,33 @@ class Model(nn.Module):
     {function}
 """
     assert only("DEV101", source).severity is severity
+
+
+FORECASTER = """
+    import torch
+    from torch import nn
+
+    class Forecaster(nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.layer = nn.Linear(width, width)
+            self.register_buffer("scale", torch.ones(width))
+
+        def forward(self, past: torch.Tensor) -> torch.Tensor:
+            step = self.layer(past).cpu()
+            return torch.cat([{}, step])
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        ("past", Severity.WARNING),
+        ("past[:, :-1]", Severity.WARNING),
+        ("self.layer(past)", Severity.ERROR),
+        ("self.scale[None]", Severity.ERROR),
+    ],
+)
+def test_what_is_brought_to_the_cpu_beside_an_input_may_be_meant(other: str, severity: Severity) -> None:
+    """A forecaster may be fed from the CPU; what its layers compute and its buffers are where it was moved."""
+    assert only("DEV401", FORECASTER.format(other)).severity is severity

@@ -9,6 +9,7 @@ import pytest
 from devlint.source.role import Role, role_of
 
 GUARD = "import torch\n\nif __name__ == '__main__':\n    main()\n"
+TRIED_OUT = "from .layers import Block\n\nif __name__ == '__main__':\n    print(Block(3))\n"
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,12 @@ GUARD = "import torch\n\nif __name__ == '__main__':\n    main()\n"
         ("train.py", "if '__main__' == __name__:\n    pass\n", Role.SCRIPT),
         ("train.py", "def f():\n    if __name__ == '__main__':\n        pass\n", Role.LIBRARY),
         ("examples/train.py", "", Role.SCRIPT),
+        ("pkg/net.py", TRIED_OUT, Role.LIBRARY),
+        ("pkg/net.py", TRIED_OUT.replace("from .", "from pkg."), Role.SCRIPT),
+        ("pkg/net.py", "def main():\n    pass\n\n" + TRIED_OUT, Role.SCRIPT),
+        ("pkg/net.py", "import argparse\n" + TRIED_OUT, Role.SCRIPT),
+        ("pkg/net.py", "from sys import argv\nimport fire\n" + TRIED_OUT, Role.SCRIPT),
+        ("scripts/net.py", TRIED_OUT, Role.SCRIPT),
         ("setup.py", "", Role.SCRIPT),
         ("tests/test_net.py", GUARD, Role.TEST),
         ("pkg/tests/data.py", "", Role.TEST),

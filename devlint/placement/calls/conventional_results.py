@@ -23,26 +23,32 @@ from devlint.placement.domain.abstract_values import (
     DeviceName,
     Evidence,
     Host,
+    Instance,
     Opaque,
     Self,
     Tensor,
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, SameAs
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Device, SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.operations.operands import device_of_value, provenance_of
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, dotted
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def of_overrides(interp: Interpreter, node: cst.Call, receiver: Self, method: FunctionInfo) -> Value:
-    """What the overrides of an abstract method of a Module give: it sits with the module's parameters."""
+def of_overrides(interp: Interpreter, node: cst.Call, receiver: Self, method: FunctionInfo, site: CallSite) -> Value:
+    """What the overrides of an abstract method of a Module give: it sits with the module's parameters.
+
+    Given what is on the CPU, or an object that the code at hand has made of it, the module is there as well.
+    """
     if not receiver.info.is_module or interp.scope.setting in (Setting.CONSTRUCTION, Setting.HOST):
+        return NOTHING
+    if any(_is_made_in_sight(argument.value) for argument in site.arguments):
         return NOTHING
     returns = method.header.returns if isinstance(method.header, cst.FunctionDef) else None
     stated = annotated(code_of(returns.annotation), interp.index.imports) if returns is not None else None
@@ -54,6 +60,11 @@ def of_overrides(interp: Interpreter, node: cst.Call, receiver: Self, method: Fu
     if stated is Role.TENSOR:
         return Tensor(result.device, evidence=Evidence.LIKELY, provenance=result.provenance)
     return result
+
+
+def _is_made_in_sight(value: Value) -> bool:
+    made = isinstance(value, Instance) and value.node is not None
+    return made or (isinstance(value, (Tensor, Opaque)) and value.device == CPU)
 
 
 def of_inherited_forward(interp: Interpreter, node: cst.Call, receiver: Self) -> Value:
@@ -93,8 +104,11 @@ def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 def of_told_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     """``prepare(batch, self.device)``: what a function of unknown body is told one device for is brought there.
 
-    So far as there is something to bring: a tensor, or what may hold some, is handed over beside the device.
+    So far as there is something to bring: a tensor, or what may hold some, is handed over beside the device. A class,
+    by its name, makes an object of them.
     """
+    if (dotted(node.func) or "").rpartition(".")[2][:1].isupper():
+        return NOTHING
     named = [a.value.device for a in site.arguments if isinstance(a.value, DeviceName)]
     brought = [a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque, Container)) and not a.star]
     if len(named) != 1 or not brought or named[0] == UNKNOWN:

@@ -11,6 +11,7 @@ import libcst as cst
 
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.library_call import LibraryCall
+from devlint.placement.calls.records import BUILT_OF
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -22,7 +23,8 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, leaves
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import code_of, parameters_of
 
 
@@ -47,8 +49,13 @@ def batches(call: LibraryCall) -> Value:
 
 
 def _item_moves(call: LibraryCall, data_set: Value) -> bool:
-    """Whether a class of the project hands out what its ``__getitem__`` brought to a device."""
-    info = data_set.info if isinstance(data_set, Instance) else None
+    """Whether a data set of the project hands out what it was brought, or what its ``__getitem__`` brings over."""
+    if not isinstance(data_set, Instance):
+        return False
+    built_of = dict(data_set.details).get(BUILT_OF)
+    if isinstance(built_of, Container) and any(map(_was_moved, built_of.innermost)):
+        return True
+    info = data_set.info
     method = info.method("__getitem__") or info.method("__iter__") if info is not None else None
     return method is not None and _result_moves(call, method)
 
@@ -62,12 +69,22 @@ def _collation_moves(call: LibraryCall, collate: Argument) -> bool:
 
 
 def _result_moves(call: LibraryCall, function: FunctionInfo) -> bool:
-    """Whether it gives what lies neither on the CPU nor where its arguments are."""
+    """Whether it gives what lies neither on the CPU nor where its arguments, or those of its object, are."""
     given = call.interp.program.summary(function)
     parts: Sequence[Value | None] = [given, *given.items, given.rest] if isinstance(given, Container) else [given]
-    own = {parameter.name.value for parameter in parameters_of(function.node)}
+    constructor = function.owner.method("__init__") if function.owner is not None else None
+    handed = (function,) if constructor is None else (function, constructor)
+    own = {parameter.name.value for one in handed for parameter in parameters_of(one.node)}
     places = [leaf for part in parts if part is not None for leaf in _elsewhere(part)]
     return any(not isinstance(leaf, SameAs) or leaf.symbol.name not in own for leaf in places)
+
+
+def _was_moved(value: Value) -> bool:
+    """Whether it was brought to a device on purpose; where a caller's tensor is, is the caller's affair."""
+    if any(isinstance(leaf, Known) for leaf in _elsewhere(value)):
+        return True
+    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) and value.device != CPU else None
+    return provenance is not None and provenance.find(StepKind.MOVED) is not None
 
 
 def _lies_elsewhere(value: Value) -> bool:

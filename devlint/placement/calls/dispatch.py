@@ -219,7 +219,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Self():
             return call_self(interp, node, callee, "forward", site)
         case Instance():
-            return library_dispatch.call_method(interp, node, callee, callee.type_name, "__call__", site) or NOTHING
+            return methods.of_instance(interp, node, _after_a_call(interp, callee, node.func), "__call__", site)
         case Opaque():
             meet_moved_model(interp, node, callee, site)
             meet_unmoved_batch(interp, node, callee, site)
@@ -254,6 +254,16 @@ def _is_named_as_loss(function: cst.BaseExpression) -> bool:
     return name.startswith(("criterion", "loss")) or name.endswith(("criterion", "loss", "loss_fn", "loss_func"))
 
 
+def _after_a_call(interp: Interpreter, receiver: Instance, node: cst.BaseExpression) -> Instance:
+    """A method of an object of the project may change what it holds."""
+    if receiver.info is None or not receiver.details:
+        return receiver
+    changed = replace(receiver, details=())
+    if (path := path_of(node)) is not None:
+        interp.state.store(path, changed)
+    return changed
+
+
 def _call_method(
     interp: Interpreter, node: cst.Call, receiver: Value, function: cst.Attribute, site: CallSite
 ) -> Value:
@@ -267,11 +277,8 @@ def _call_method(
         return NOTHING
     if name == "type" and not site.arguments and isinstance(receiver, (Tensor, Opaque)):
         return DeviceName(receiver.device, is_type=True)
-    if isinstance(receiver, Instance) and receiver.info is not None and receiver.details:
-        # Its own method may change what it holds.
-        receiver = replace(receiver, details=())
-        if (path := path_of(function.value)) is not None:
-            interp.state.store(path, receiver)
+    if isinstance(receiver, Instance):
+        receiver = _after_a_call(interp, receiver, function.value)
     if name in transfers.METHODS and _can_transfer(receiver, name):
         return transfers.transfer(interp, node, receiver, function.value, name, site)
     match receiver:

@@ -133,7 +133,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         return Container((), None, tensor)
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
         return receiver
-    return Opaque(receiver.device, receiver.provenance)
+    given = of_callable(interp, node, site) if name == "forward" else NOTHING
+    return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
 
 
 _STATE = {

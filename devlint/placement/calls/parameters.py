@@ -19,7 +19,7 @@ from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.left_out_devices import left_out_devices
 from devlint.placement.declarations.mapping_devices import devices_that_only_map
-from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of
+from devlint.placement.declarations.parameter_evidence import Held, module_class, name_uses, roles_of, states_parameter
 from devlint.placement.declarations.parameter_evidence import Role as Holds
 from devlint.placement.declarations.template_methods import is_step_of_forward
 from devlint.placement.domain.abstract_values import (
@@ -29,6 +29,7 @@ from devlint.placement.domain.abstract_values import (
     DeviceName,
     Evidence,
     Host,
+    Kind,
     Module,
     Opaque,
     Self,
@@ -184,7 +185,7 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
     for ignored in ignored_device_parameters(info, interp.index):
         name = ignored.parameter.name.value
         interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten, ignored.kept_absent))
-    for maps in devices_that_only_map(info):
+    for maps in devices_that_only_map(info, interp.index.imports):
         name = maps.parameter.name.value
         interp.emit(ParameterOnlyMaps(maps.loaded, interp.scope, name, maps.module, maps.parameter))
     for left_out in left_out_devices(info, interp.index):
@@ -199,7 +200,11 @@ def _value(
     dim = Dim.NONZERO if symbol.name in interp.uses.with_dimensions else Dim.UNKNOWN
     match held.role:
         case Holds.TENSOR:
-            return Tensor(device, dim, provenance=interp.step(StepKind.GIVEN, parameter, device, symbol.name))
+            annotation_text = code_of(parameter.annotation.annotation) if parameter.annotation is not None else ""
+            kind = Kind.PARAMETER if states_parameter(annotation_text) else Kind.PLAIN
+            return Tensor(
+                device, dim, kind=kind, provenance=interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+            )
         case Holds.LIKELY_TENSOR | Holds.PLACED if with_module is None or held.role is Holds.LIKELY_TENSOR:
             note = CONVENTIONS.get(held.convention, "")
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)

@@ -1,4 +1,4 @@
-"""Objects of classes that declare their fields, dataclasses and named tuples: they hold what they are built of."""
+"""Objects that hold what they are built of: those of classes that declare their fields, and data sets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from devlint.placement.declarations.class_body import annotated_fields
 from devlint.placement.declarations.definitions import ClassInfo
-from devlint.placement.domain.abstract_values import NOTHING, Container, Instance, Value
+from devlint.placement.domain.abstract_values import NOTHING, Container, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.syntax.nodes import decorator_names
 
@@ -14,10 +14,18 @@ _DECLARING = frozenset({"dataclass", "define", "frozen", "attrs", "s"})
 """Last parts of the decorators of dataclasses and of attrs that make a constructor of the fields."""
 
 
+BUILT_OF = "built of"
+"""What a data set is built of, beside the names of its fields."""
+
+
 def held_by(info: ClassInfo, site: CallSite) -> tuple[tuple[str, Value], ...]:
-    """What the fields of a new object hold, by name; empty for classes that build themselves in another way."""
+    """What the fields of a new object hold, by name; empty for classes that build themselves in another way.
+
+    Of a data set that builds itself only its tensors are known, and not in which field each is.
+    """
     if not (is_named_tuple(info) or _is_dataclass(info)):
-        return ()
+        parts = tuple(a.value for a in site.arguments if isinstance(a.value, (Tensor, Opaque, Container)))
+        return ((BUILT_OF, Container(parts)),) if parts and info.defines("__getitem__", "__iter__") else ()
     held: list[tuple[str, Value]] = []
     for position, name in enumerate(_fields(info)):
         given = site.argument(name, position)

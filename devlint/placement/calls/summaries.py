@@ -263,7 +263,7 @@ def _choice(
         is_tensor = _is_tensor(substitution.get(guard.subject.key, NOTHING))
         if is_tensor is not None:
             return first if is_tensor is (guard.kind is GuardKind.IS_TENSOR) else second
-    renamed = replace(guard, key=f"{guard.key}#{id(call)}")
+    renamed = guard if guard.lasting else replace(guard, key=f"{guard.key}#{id(call)}")
     return choose(renamed, first, second)
 
 

@@ -21,7 +21,9 @@ from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     ClassValue,
+    Constant,
     Function,
+    Host,
     Instance,
     Kind,
     Module,
@@ -88,7 +90,7 @@ def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
     if method is None or method.is_property:
         return NOTHING
     if is_abstract(method):
-        return of_overrides(interp, node, receiver, method)
+        return of_overrides(interp, node, receiver, method, site)
     bound = None if method.is_static else receiver
     return call_function(interp, node, Function(method, method.qualname, bound), site)
 
@@ -144,7 +146,8 @@ def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:
     if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts) or _derives_state(info):
         return True
     filled_elsewhere = any(base in CONTAINERS for one in info.order for base in one.resolved_bases)
-    unknown = not info.complete or filled_elsewhere or any(fact.kind == "other" for fact in facts)
+    unseen = (fact.value for fact in facts if fact.kind == "other")
+    unknown = not info.complete or filled_elsewhere or not all(isinstance(value, (Constant, Host)) for value in unseen)
     return None if unknown or None in [k for f, k in zip(facts, kept, strict=True) if f.kind == "module"] else False
 
 

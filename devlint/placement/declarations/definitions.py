@@ -307,7 +307,8 @@ def _kinds_of_unlisted(info: ClassInfo) -> Iterator[ClassKind]:
     """The kinds of the bases that no table of a library lists."""
     for base, resolved in zip(info.bases, info.resolved_bases, strict=True):
         if isinstance(resolved, ClassInfo):
-            yield kind_of_own_base(base if isinstance(base, str) else base.name, resolved.kind)
+            iterates = any("__iter__" in one.methods for one in (info, *resolved.order))
+            yield kind_of_own_base(base if isinstance(base, str) else base.name, resolved.kind, iterates)
         elif listed_kind(resolved) is None and (kind := kind_of_base(resolved)) is not None:
             yield ClassKind(kind)
 

@@ -40,6 +40,8 @@ class FileIndex:
     """Module-level definitions by name; the last of several."""
     bound: frozenset[str] = frozenset()
     """Names that module-level statements bind, except definitions and imports."""
+    once: frozenset[str] = frozenset()
+    """Names that occur once: a definition with such a name is used nowhere in its file."""
     class_names: tuple[str, ...] = ()
     """Names of module-level definitions and imports that are written as those of classes are."""
     defined: Counter[str] = field(default_factory=Counter)
@@ -140,6 +142,7 @@ def _empty_index(
     indirect = frozenset(name for name, count in mentions.items() if count > direct[name])
     index = FileIndex(ImportTable(names), {}, {}, frozenset(mentions), indirect, frozenset(rebound), tuple(stars))
     index.defined = defined
+    index.once = frozenset(name for name, count in mentions.items() if count == 1)
     return index
 
 

@@ -45,12 +45,15 @@ def listed_kind(name: str) -> str | None:
     return library_models.listed_kind(name)
 
 
-def kind_of_own_base(name: str, kind: ClassKind) -> ClassKind:
+def kind_of_own_base(name: str, kind: ClassKind, iterates: bool) -> ClassKind:
     """The kind of a base class that the project defines: by what it derives from, before what it is called.
 
-    A plain class that is called after those that work on the host does so, as a rule.
+    A plain class that is called after those that work on the host does so, as a rule. A sampler that nobody can iterate
+    is none of data: it draws actions, or images from noise.
     """
     named = library_models.kind_by_name(name)
+    if library_models.is_iterated(name) and not iterates:
+        return kind
     if named is not None and (kind is ClassKind.UNKNOWN or (kind is ClassKind.PLAIN and named == ClassKind.HOST.value)):
         return ClassKind(named)
     return kind

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.ignored_parameters import keeps_contract, mentions, names_device
-from devlint.placement.syntax.nodes import descend, parameters_of
+from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
+from devlint.placement.syntax.nodes import descend, dotted, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
+    from devlint.placement.declarations.imports import ImportTable
 
 _MOVES = frozenset({"to", "cuda", "to_empty"})
 
@@ -26,8 +28,11 @@ class Mapping:
     module: str
 
 
-def devices_that_only_map(info: FunctionInfo) -> Iterator[Mapping]:
-    """``net = Net(); net.load_state_dict(torch.load(path, map_location=device)); return net``."""
+def devices_that_only_map(info: FunctionInfo, imports: ImportTable) -> Iterator[Mapping]:
+    """``net = Net(); net.load_state_dict(torch.load(path, map_location=device)); return net``.
+
+    An optimizer is left out: what it loads goes where its parameters are.
+    """
     node = info.node
     if not isinstance(node, cst.FunctionDef) or not keeps_contract(info):
         return
@@ -35,7 +40,7 @@ def devices_that_only_map(info: FunctionInfo) -> Iterator[Mapping]:
     if not asked:
         return
     parts = list(descend(node.body))
-    loads = list(_loads(parts))
+    loads = list(_loads(parts, imports))
     for parameter in asked if loads else ():
         if _only_maps(parts, parameter.name.value):
             yield from (Mapping(parameter, call, module) for call, module in loads)
@@ -56,9 +61,9 @@ def _only_maps(parts: list[cst.CSTNode], name: str) -> bool:
     return bool(mapped) and all(id(part) in mapped for part in named)
 
 
-def _loads(parts: list[cst.CSTNode]) -> Iterator[tuple[cst.Call, str]]:
+def _loads(parts: list[cst.CSTNode], imports: ImportTable) -> Iterator[tuple[cst.Call, str]]:
     """The calls of ``load_state_dict`` on what is made and given back here, and goes nowhere in between."""
-    made = {name for part in parts for name in _made_by_call(part)}
+    made = {name for part in parts for name in _made_by_call(part, imports)}
     returned = (part.value for part in parts if isinstance(part, cst.Return))
     given_back = {value.value for value in returned if isinstance(value, cst.Name)}
     calls = [(part, part.func) for part in parts if isinstance(part, cst.Call) and isinstance(part.func, cst.Attribute)]
@@ -70,7 +75,9 @@ def _loads(parts: list[cst.CSTNode]) -> Iterator[tuple[cst.Call, str]]:
                 yield call, name
 
 
-def _made_by_call(part: cst.CSTNode) -> Iterator[str]:
+def _made_by_call(part: cst.CSTNode, imports: ImportTable) -> Iterator[str]:
     if isinstance(part, cst.Assign) and isinstance(part.value, cst.Call):
+        if kind_of_base(imports.qualified(dotted(part.value.func))) == ClassKind.OPTIMIZER.value:
+            return
         targets = (target.target for target in part.targets)
         yield from (target.value for target in targets if isinstance(target, cst.Name))

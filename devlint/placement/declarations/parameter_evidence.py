@@ -282,6 +282,12 @@ def annotated(text: str, imports: ImportTable) -> Role | None:
     return Role.MODULE if module_class(text, imports) else _role_of_type(imports.spelled_out(text))
 
 
+def states_parameter(text: str) -> bool:
+    """Whether an annotation says ``nn.Parameter``, and no other tensors: a Module registers what it is given."""
+    words = frozenset(re.findall(r"\w+", text))
+    return "Parameter" in words and words <= {"torch", "nn", "parameter", "Parameter", "Optional", "Union", "None"}
+
+
 @lru_cache(4096)
 def _role_of_type(text: str) -> Role | None:
     """What the words of an annotation say, whatever the file imports."""

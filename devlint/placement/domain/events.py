@@ -288,6 +288,16 @@ class Stored(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class WrittenByIndex(Event):
+    """``x[mask] = v``: a tensor says which items of another tensor are assigned."""
+
+    owner: Tensor | Opaque
+    index: Tensor | Opaque
+    callers_on_cpu: bool = False
+    """All call sites are known, and each gives a CPU tensor for the index."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Loaded(Event):
     """An attribute of ``self`` was read."""
 
@@ -388,6 +398,8 @@ class HostRead(Event):
     """The conditions under which the event happens."""
     callers_on_cpu: bool = False
     """All calls in this file, on whatever way, give a CPU tensor for what is read."""
+    callers_on_model: bool = False
+    """Some call in this file gives a tensor that is where a module of its own is, or on an accelerator."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

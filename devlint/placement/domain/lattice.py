@@ -86,6 +86,8 @@ class Guard:
     text: str = field(default="", compare=False)
     kind: GuardKind = field(default=GuardKind.PLAIN, compare=False)
     subject: Symbol | None = field(default=None, compare=False)
+    lasting: bool = field(default=False, compare=False)
+    """Whether it has one outcome in all methods of an object: a switch that the constructor is told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from devlint.placement.calls.attributes import of_self
+from devlint.placement.calls.own_attributes import of_self
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_state import AbstractState, join
 from devlint.placement.domain.abstract_values import NONE, Self, Tensor

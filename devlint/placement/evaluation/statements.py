@@ -93,6 +93,9 @@ def assert_statement(interp: Interpreter, node: cst.Assert) -> None:
     if condition.known is None:
         # The code after it runs only if the condition holds.
         branch(interp, condition, lambda: None, interp.leave)
+    elif not condition.known:
+        # ``assert False, "not written yet"``: what stands below it is never run.
+        interp.leave()
 
 
 def del_statement(interp: Interpreter, node: cst.Del) -> None:

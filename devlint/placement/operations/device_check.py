@@ -44,6 +44,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.operations import generators
 from devlint.placement.operations.contracts import on_the_host_by_contract
+from devlint.placement.operations.excluded_cases import is_no_case
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state.host_reads import host_read
 from devlint.placement.state.streams import note_use, reads_data
@@ -195,7 +196,7 @@ def _judge(
                 device = assume(device, guard, holds)
             devices.append(device)
         found = _meet(interp, operation, operands, devices)
-        no_case = _is_no_case(guards, outcome) or _mixes_types(guards, outcome)
+        no_case = is_no_case((*interp.arms, *interp.state.left), guards, outcome)
         if found is not None and (no_case or _decided_on_purpose(operands, devices)):
             found = None
         clashes.append(found)
@@ -213,25 +214,6 @@ def _judge(
 
 def _on_accelerators(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
     return all(holds for guard, holds in zip(guards, outcome, strict=True) if guard.kind is GuardKind.ON_ACCELERATOR)
-
-
-def _is_no_case(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
-    """Whether a value is none of those that it is compared with: ``if``/``elif`` over the modes that there are."""
-    cases: dict[str, list[bool]] = {}
-    for guard, holds in zip(guards, outcome, strict=True):
-        subject, equals, _ = guard.text.partition(" == ")
-        if equals:
-            cases.setdefault(subject, []).append(holds)
-    return any(len(held) > 1 and not any(held) for held in cases.values())
-
-
-def _mixes_types(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
-    """Whether one argument is a tensor and another is none: what takes both kinds is handed numbers or tensors alone.
-
-    ``if not is_tensor(x): x = tensor(x)``, and the same of ``top`` (fixture `numbers_or_tensors`).
-    """
-    tested = [holds for guard, holds in zip(guards, outcome, strict=True) if guard.kind is GuardKind.IS_TENSOR]
-    return len(set(tested)) > 1
 
 
 def _judge_iterations(

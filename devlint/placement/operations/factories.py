@@ -121,6 +121,9 @@ def _default(
             return _follow(receiver)
         case "input":
             return _follow(_data(call))
+        case "data" if factory.with_tensors is not None:
+            given = _first_tensor(factory, call)
+            return (interp.state.default_device, None) if given is None else _from_data(interp, factory, given)
         case "data":
             return _from_data(interp, factory, _data(call))
         case _:
@@ -133,6 +136,24 @@ def _data(call: CallSite) -> Value | None:
         if found is not None:
             return found.value
     return call.positional[0].value if call.positional else None
+
+
+def _first_tensor(factory: Factory, call: CallSite) -> Value | None:
+    """The first argument that is no number, where numbers or tensors may stand (``torch.normal(0.0, std=std)``).
+
+    None if all are numbers; a size is given with numbers only.
+    """
+    assert factory.with_tensors is not None
+    if "size" in factory.parameters and call.argument("size", factory.parameters.index("size")) is not None:
+        return None
+    arguments = (
+        call.argument(parameter.name, position)
+        for position, parameter in enumerate(factory.with_tensors.parameters)
+        if parameter.kind == "tensor" and not parameter.keyword_only
+    )
+    given = [argument.value for argument in arguments if argument is not None]
+    no_numbers = [value for value in given if not isinstance(value, (Constant, Host))]
+    return next((value for value in no_numbers if isinstance(value, Tensor)), no_numbers[0] if no_numbers else None)
 
 
 def _follow(value: Value | None) -> tuple[Device, Provenance | None]:

@@ -16,7 +16,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.events import IndexedFromHost, MismatchOperand
+from devlint.placement.domain.events import IndexedFromHost, MismatchOperand, WrittenByIndex
 from devlint.placement.domain.lattice import CPU, UNKNOWN, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.syntax.nodes import code_of
@@ -171,6 +171,9 @@ def write_item(
     indices, advanced = _indices(interp, target)
     if not advanced:
         return
+    for index in indices:
+        if isinstance(index.value, (Tensor, Opaque)):
+            interp.emit(WrittenByIndex(target, interp.scope, owner, index.value))
     operation = semantics.operator("[]=")
     if dim_of(value) is Dim.NONZERO:
         # Several values go to several places; a single value in a one-element row is assigned as a number.

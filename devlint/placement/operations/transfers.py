@@ -119,10 +119,20 @@ def _target_of_type(interp: Interpreter, receiver: Value, call: CallSite) -> Tar
         return Target(resolve_device(interp, argument.value, argument.node, Sink.TRANSFER, call), True, argument)
     if isinstance(argument.value, (Constant, Reference)):
         spelled = argument.value.name if isinstance(argument.value, Reference) else str(argument.value.value)
-        return Target(Known("cuda"), True) if "cuda" in spelled else Target(_own(receiver), False)
+        device = _device_of_type(spelled)
+        stays = device is None or device == CPU == _own(receiver)
+        return Target(_own(receiver), False) if stays or device is None else Target(device, True)
     if is_dtype(argument.value, argument.node):
         return Target(_own(receiver), False)
     return Target(UNKNOWN, None, argument)
+
+
+def _device_of_type(name: str) -> Device | None:
+    """Where the tensors of a type are: ``torch.FloatTensor`` on the CPU; None for a dtype, ``torch.float``."""
+    parts = name.split(".")
+    if "cuda" in parts:
+        return Known("cuda")
+    return CPU if parts[0] == "torch" and len(parts) == 2 and parts[1].endswith("Tensor") else None
 
 
 def _target_of_to(interp: Interpreter, receiver: Value, call: CallSite) -> Target:

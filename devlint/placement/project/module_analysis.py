@@ -208,7 +208,7 @@ class ModuleAnalysis:
         return self.memo.query(_evaluation_key(info), partial(self._evaluate, info), None, True, not info.closure)
 
     def _evaluate(self, info: FunctionInfo) -> Interpreter:
-        interp = Interpreter(self, self._handlers, scope_of(info, self.path, self.role), info)
+        interp = Interpreter(self, self._handlers, scope_of(info, self.path, self._role_of(info)), info)
         interp.state.default_device = self._default_device
         bind_parameters(interp, info)
         if not self._queried:
@@ -217,6 +217,11 @@ class ModuleAnalysis:
         if self._queried:
             interp.keep_results()
         return interp
+
+    def _role_of(self, info: FunctionInfo) -> Role:
+        """What a script never names is not run by it: whoever imports it calls it, as what a library defines."""
+        is_named = info.qualname.partition(".")[0] not in self.index.once
+        return self.role if is_named or self.role is not Role.SCRIPT else Role.LIBRARY
 
     def holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
         """The module that declares a definition; None for a definition known only inside its own evaluation."""

@@ -10,6 +10,7 @@ from devlint.placement.domain.abstract_values import (
     Container,
     Evidence,
     Host,
+    Instance,
     Module,
     Opaque,
     Tensor,
@@ -17,7 +18,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.device_names import name_of_constant
-from devlint.placement.domain.events import DeviceMismatch, Event, HostRead, Moved, Returned, Stored
+from devlint.placement.domain.events import DeviceMismatch, Event, HostRead, Moved, Returned, Stored, WrittenByIndex
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -66,9 +67,14 @@ class ArgumentLog:
         if isinstance(event, Returned):
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):
-            return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event, scope) else event
+            on_cpu = isinstance(event.owner, Tensor) and self._is_filled_on_cpu(event.value, scope)
+            return replace(event, callers_on_cpu=True) if on_cpu else event
+        if isinstance(event, WrittenByIndex):
+            return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event.index, scope) else event
         if isinstance(event, HostRead) and event.wants_cpu:
-            return replace(event, callers_on_cpu=True) if self._is_read_on_cpu(event.value, scope) else event
+            if self._is_read_on_cpu(event.value, scope):
+                return replace(event, callers_on_cpu=True)
+            return replace(event, callers_on_model=self._some_call_on_the_way(event.value, _is_of_a_model))
         if not isinstance(event, DeviceMismatch):
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
@@ -136,17 +142,23 @@ class ArgumentLog:
             return True
         return self._each_call(event.value, _stays_on_cpu)
 
-    def _is_filled_on_cpu(self, event: Stored, scope: Scope) -> bool:
-        """Whether all calls are in sight, and each gives a CPU tensor for what a tensor is filled with."""
-        if not isinstance(event.owner, Tensor) or not self._each_call(event.value, _stays_on_cpu):
+    def _is_filled_on_cpu(self, value: Value, scope: Scope) -> bool:
+        """Whether all calls are in sight, and each gives a CPU tensor for what a tensor is filled with, or by."""
+        if not self._each_call(value, _stays_on_cpu):
             return False
         name = scope.qualname.rsplit(".", 1)[-1]
         return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
 
     def _is_read_on_cpu(self, value: Value, scope: Scope) -> bool:
-        """Whether callers are in sight, and what they give comes from the CPU, however often it is handed on."""
+        """Whether callers are in sight, and what they give comes from the CPU, however often it is handed on.
+
+        Objects that they have made themselves hold what is theirs, and nothing that comes with a model.
+        """
         name = scope.qualname.rsplit(".", 1)[-1]
-        return self._hands_on(value, self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name))
+        direct = self._is_direct(scope.qualname, scope.is_nested)
+        if direct and self._each_call(value, _is_own_object):
+            return True
+        return self._hands_on(value, direct or self._only_used_here(name))
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""
@@ -225,6 +237,18 @@ class ArgumentLog:
         """Whether some call site in the file passes such an argument for a parameter that this value follows."""
         return any(gives(given) for symbol in _symbols(value) for given in self._arguments.get(symbol.key, []))
 
+    def _some_call_on_the_way(self, value: Value, gives: Callable[[Value], bool]) -> bool:
+        """The same of the callers of callers who hand on an argument of theirs."""
+        waiting, seen = _symbols(value), set[str]()
+        while waiting:
+            symbol = waiting.pop()
+            seen.add(symbol.key)
+            for given in self._arguments.get(symbol.key, []):
+                if gives(given):
+                    return True
+                waiting += [one for one in _symbols(given) if _is_handed_on(given) and one.key not in seen]
+        return False
+
 
 MOVED = "moved"
 """The key under which is noted what is transferred."""
@@ -294,6 +318,17 @@ def _is_placed(value: Value) -> bool:
     anchors = {leaf.symbol.anchor if isinstance(leaf, SameAs) else None for leaf in leaves(_device_of(value))}
     movable = anchors <= {Anchor.PARAMETER, Anchor.MODULE}
     return isinstance(value, Tensor) and (movable or is_accelerator(value.device))
+
+
+def _is_own_object(value: Value) -> bool:
+    return isinstance(value, Instance) and value.node is not None
+
+
+def _is_of_a_model(value: Value) -> bool:
+    """The argument is a tensor where a module works."""
+    places = leaves(_device_of(value))
+    moves = all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.MODULE for one in places)
+    return isinstance(value, Tensor) and (moves or is_accelerator(value.device))
 
 
 def _device_of(value: Value) -> Device:

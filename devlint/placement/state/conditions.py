@@ -26,6 +26,7 @@ from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
 from devlint.placement.state import type_tests
 from devlint.placement.state.cpu_outcomes import names_accelerator_flag, of_comparison, of_number
+from devlint.placement.state.switches import switch_of
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.placement.syntax.nodes import code_of, descend, path_of
 
@@ -156,7 +157,7 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
     text = f"{code_of(node)} is None"
     guard = Guard(key or _versioned(interp, node, text), text, GuardKind.IS_NONE, subject)
     # ``if out is not None: out = (out, info)``: where it is not bound anew it is None.
-    absent = isinstance(node, cst.Name) and isinstance(value, (Tensor, Opaque))
+    absent = isinstance(value, (Tensor, Opaque)) and path_of(node) in interp.state.values
     return Condition(guard=guard, narrowings=(Narrowing(code_of(node), NONE, True),) if absent else ())
 
 
@@ -174,9 +175,10 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
     cpu_when = False if subject is not None or names_accelerator_flag(node) else of_number(node)
     told = node.value if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda" else None
     narrowings = _on_the_cpu(interp, told, False)
-    return Condition(
-        guard=Guard(_versioned(interp, node, text), text, kind, subject), cpu_when=cpu_when, narrowings=narrowings
-    )
+    switch = switch_of(interp, node)
+    key = _versioned(interp, node, text) if switch is None else f"{switch}@"
+    guard = Guard(key, text, kind, subject, lasting=switch is not None)
+    return Condition(guard=guard, cpu_when=cpu_when, narrowings=narrowings)
 
 
 def _asked(left: cst.BaseExpression) -> cst.BaseExpression | None:

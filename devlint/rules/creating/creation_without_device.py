@@ -122,10 +122,10 @@ from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs,
 from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
-from devlint.rules.creating import replaced_buffers
 from devlint.rules.creating.empty_results import fails_by_shape
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.inputs_for_models import InputsForModels
+from devlint.rules.creating.replaced_buffers import ReplacedBuffers
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -143,6 +143,7 @@ if TYPE_CHECKING:
         ParameterIgnored,
         Returned,
         Stored,
+        WrittenByIndex,
     )
 
 
@@ -156,6 +157,7 @@ class CreationWithoutDevice(Rule):
         self._definitions = Definitions()
         self._handed_out = HandedOut(self._definitions)
         self._for_models = InputsForModels(self._definitions)
+        self._replaced = ReplacedBuffers()
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
         self._nested: list[tuple[str, Draft]] = []
@@ -192,7 +194,11 @@ class CreationWithoutDevice(Rule):
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._handed_out.stored(event)
-        yield from replaced_buffers.drafts(event)
+        yield from self._replaced.stored(event)
+
+    def written_by_index(self, event: WrittenByIndex) -> Iterable[Draft]:
+        self._handed_out.written_by_index(event)
+        return ()
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in event.left_behind:
@@ -242,6 +248,7 @@ class CreationWithoutDevice(Rule):
             # What a module computes that an object moves says nothing of the host: there it fails as well.
             self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value, by_name=False))
         self._handed_out.host_read(event)
+        self._replaced.host_read(event)
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:

@@ -27,7 +27,7 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Returned, Stored
+    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Returned, Stored, WrittenByIndex
 
 
 @dataclass(slots=True)
@@ -55,6 +55,8 @@ class HandedOut:
     """Definitions that take what the caller placed to the CPU, for numpy."""
     _filled: dict[int, str] = field(default_factory=dict)
     """Creations on the CPU that are filled with what is computed of an argument, by node, and the argument's name."""
+    _chosen: dict[int, str] = field(default_factory=dict)
+    """Creations on the CPU of which an index that follows an argument says the items to write, and its name."""
     _drafts: list[tuple[Scope, Draft]] = field(default_factory=list)
     _of_arrays: set[int] = field(default_factory=set)
     """Creations from an array, by node."""
@@ -98,13 +100,23 @@ class HandedOut:
         if step is None or step.scope != event.scope:
             return
         self._written.add(id(step.node))
-        if not isinstance(value, Tensor):
-            return
-        device = value.device
-        name = device.symbol.name if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER else ""
         computed = not isinstance(event.value_node, (cst.Name, cst.Subscript, cst.Attribute))
-        if name in self._given.get(event.scope.qualname, ()) and computed and not event.callers_on_cpu:
+        name = self._followed(value, event.scope)
+        if name and computed and not event.callers_on_cpu:
             self._filled[id(step.node)] = name
+
+    def written_by_index(self, event: WrittenByIndex) -> None:
+        """``weights[labels == 0] = 2``: the mask is copied to the CPU; the caller has nothing else there."""
+        step = bare_creation(event.owner) if event.owner.device == CPU else None
+        name = self._followed(event.index, event.scope)
+        if step is not None and step.scope == event.scope and name and not event.callers_on_cpu:
+            self._chosen[id(step.node)] = name
+
+    def _followed(self, value: Value, scope: Scope) -> str:
+        """The argument that a tensor is beside, where the caller says the place of that; else nothing."""
+        device = value.device if isinstance(value, Tensor) else None
+        name = device.symbol.name if isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER else ""
+        return name if name in self._given.get(scope.qualname, ()) else ""
 
     def host_read(self, event: HostRead) -> None:
         if event.wants_cpu and _came_home(event.value):
@@ -122,9 +134,10 @@ class HandedOut:
                 self._follows.add(scope.qualname)
             if step is None or not isinstance(value, Tensor) or value.device != CPU:
                 continue
-            filled = [s for s in (step, *other_creations(value)) if id(s.node) in self._filled]
-            if filled and scope.qualname not in self._inputs_to_cpu:
-                self._drafts += ((scope, self._filled_one_by_one(s, event)) for s in filled)
+            written = {**self._chosen, **self._filled}
+            filled = [s for s in (step, *other_creations(value)) if id(s.node) in written]
+            if filled and scope.qualname not in self._inputs_to_cpu and not event.settled_by_callers:
+                self._drafts += ((scope, self._filled_of_argument(s, event)) for s in filled)
                 continue
             if _may_be_scalar(value, step):
                 continue
@@ -156,16 +169,21 @@ class HandedOut:
             )  # fmt: skip
             self._drafts.append((scope, draft))
 
-    def _filled_one_by_one(self, step: Step, event: Returned) -> Draft:
-        name = self._filled[id(step.node)]
+    def _filled_of_argument(self, step: Step, event: Returned) -> Draft:
+        name = self._filled.get(id(step.node))
+        how = (
+            f"filled with what is computed of `{name}`"
+            if name
+            else f"written where `{self._chosen[id(step.node)]}` says"
+        )
+        cost = "each item is a transfer" if name else "the index is brought over"
         method = event.scope.qualname.rsplit(".", 1)[-1]
         return Draft(
             node=step.node,
             scope=step.scope,
             severity=Severity.WARNING,
-            message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and filled with what is computed of "
-            f"`{name}`, and `{method}` hands the result back; on an accelerator each item is a transfer and the caller "
-            "gets a CPU tensor",
+            message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and {how}, "
+            f"and `{method}` hands the result back; on an accelerator {cost} and the caller gets a CPU tensor",
             confidence=Confidence.LOW if step.scope.role is not Role.LIBRARY else Confidence.MEDIUM,
             trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                    DraftStep(event.node, event.scope, "returned here")),

@@ -1,8 +1,12 @@
-"""Buffers that a working module replaces by what it makes on the CPU: after that, a part of it is there."""
+"""Buffers that a working module replaces by what it makes on the CPU: after that, a part of it is there.
+
+A method that hands tensors to numpy as they are can only run where the module is on the CPU: it packs weights, say.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
@@ -15,12 +19,28 @@ from devlint.placement.domain.scope import Setting
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Stored
+    from devlint.placement.domain.events import HostRead, Stored
     from devlint.placement.domain.provenance import Step
 
 
-def drafts(event: Stored) -> Iterator[Draft]:
-    """The draft of DEV101 about what is stored under the name of a buffer, if there is one."""
+@dataclass(slots=True)
+class ReplacedBuffers:
+    """The buffers that one file's methods replace."""
+
+    _on_host: set[str] = field(default_factory=set)
+    """Methods that read a tensor by numpy which nothing brought to the CPU."""
+
+    def host_read(self, event: HostRead) -> None:
+        if event.wants_cpu and event.value.device != CPU:
+            self._on_host.add(event.scope.qualname)
+
+    def stored(self, event: Stored) -> Iterator[Draft]:
+        """The draft of DEV101 about what is stored under the name of a buffer, if there is one."""
+        if event.scope.qualname not in self._on_host:
+            yield from _drafts(event)
+
+
+def _drafts(event: Stored) -> Iterator[Draft]:
     step = _over_a_buffer(event)
     confidence = _confidence(event) if step is not None else None
     if step is None or confidence is None:

@@ -205,7 +205,7 @@ class NumpyOnAccelerator(Rule):
     def finish(self) -> Iterable[Draft]:
         for event, draft in self._from_callers():
             # That code which never places anything is used on an accelerator is a guess.
-            told = self._speaks_of_devices or is_state_of_a_model(event)
+            told = self._speaks_of_devices or is_state_of_a_model(event) or event.callers_on_model
             yield draft if told else replace(draft, confidence=Confidence.LOW)
 
     def _from_callers(self) -> Iterator[tuple[HostRead, Draft]]:
@@ -235,6 +235,9 @@ class NumpyOnAccelerator(Rule):
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)
+            if event.callers_on_model and is_tensor(event) and sibling is None:
+                yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where a module that calls this is")
+                continue
             if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the module's inputs are")
                 continue

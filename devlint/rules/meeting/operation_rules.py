@@ -17,7 +17,7 @@ from devlint.drafts.wording import (
     operand_and_placement,
 )
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.lattice import Anchor, Device, Known, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
@@ -75,11 +75,27 @@ def confidence(event: DeviceMismatch) -> Confidence:
     if event.scope.setting is Setting.HOST:
         return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
-        return Confidence.HIGH
+        return Confidence.MEDIUM if _brought_beside_an_input(event) else Confidence.HIGH
     if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event) or _of_one_object(event)):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _brought_beside_an_input(event: DeviceMismatch) -> bool:
+    """Whether one side was brought to the CPU here, on purpose, and the other is what `forward` was given.
+
+    A forecaster may keep what it is given on the CPU; what a layer computed would not be there.
+    """
+    for mine, theirs in ((event.offending, event.other), (event.other, event.offending)):
+        moved, given = provenance_of(mine.value), provenance_of(theirs.value)
+        if moved is None or given is None or device_of(mine.value) != CPU:
+            continue
+        brought = moved.find(StepKind.MOVED)
+        here = brought is not None and brought.scope == event.scope
+        if here and given.first.kind is StepKind.GIVEN and given.find(StepKind.COMPUTED, StepKind.MOVED) is None:
+            return True
+    return False
 
 
 def _of_one_source(event: DeviceMismatch) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ from devlint.drafts.trace import draft_step, provenance_of, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import COLLATED, CONVENTIONS
-from devlint.placement.domain.lattice import CPU, batch_of
+from devlint.placement.domain.events import Fate
+from devlint.placement.domain.lattice import CPU, batch_of, describe
 from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
@@ -27,8 +28,8 @@ _PREPARES = ("prepare", "setup_dataloaders", "to_device", "move_data")
 class BatchesForModels:
     """The calls of models that came in with what a loader handed out, in one file."""
 
-    _drafts: list[tuple[str, Draft]] = field(default_factory=list)
-    """With the last part of the model's name."""
+    _drafts: list[tuple[str, str, Draft]] = field(default_factory=list)
+    """With the last part of the model's name, and the key of the batch."""
     _moved: set[str] = field(default_factory=set)
     """The last parts of the names of whatever the file moves."""
     _prepares: bool = False
@@ -66,16 +67,44 @@ class BatchesForModels:
             trace=(*steps, DraftStep(event.node, scope, "they meet here")),
             repair=Repair(Applicability.SUGGESTION, f"bring it over: `.to(next({name}.parameters()).device)`"),
         )
-        self._drafts.append((name.rpartition(".")[2], draft))
+        self._drafts.append((name.rpartition(".")[2], batch.key, draft))
 
-    def finish(self) -> Iterator[Draft]:
+    def finish(self, siblings: Mapping[str, Moved], told: Container[str]) -> Iterator[Draft]:
+        """``siblings``: by the batch's key, an item of it that was moved; ``told``: the keys of those told already."""
         seen: set[tuple[str, str]] = set()
-        for model, draft in self._drafts:
+        for model, batch, draft in self._drafts:
             key = (draft.scope.qualname, code_of(draft.node))
-            if not self._prepares and model not in self._moved and key not in seen:
-                seen.add(key)
-                placed = _outermost(draft.scope) in self._places
-                yield draft if placed else replace(draft, confidence=Confidence.LOW)
+            sibling = siblings.get(batch)
+            beside = sibling is not None and _shows_where_the_model_is(sibling, draft)
+            if self._prepares or key in seen or batch in told or (model in self._moved and not beside):
+                continue
+            seen.add(key)
+            if sibling is not None and beside:
+                yield _left_behind(draft, sibling)
+            elif _outermost(draft.scope) in self._places and not _is_handed_own_loader(draft.scope):
+                yield draft
+            else:
+                yield replace(draft, confidence=Confidence.LOW)
+
+
+def _shows_where_the_model_is(sibling: Moved, draft: Draft) -> bool:
+    """An item was brought to an accelerator and kept, and is no part of what is handed in as a whole."""
+    handed = code_of(draft.node)
+    is_part = sibling.receiver_text.startswith((f"{handed}.", f"{handed}["))
+    return sibling.target != CPU and sibling.fate == Fate.USED and not is_part
+
+
+def _left_behind(draft: Draft, sibling: Moved) -> Draft:
+    """What came with it was brought over: whoever wrote that knows where the model is."""
+    words = f"`{sibling.receiver_text}` of the same batch is moved here"
+    step = DraftStep(sibling.node, sibling.scope, words, describe(sibling.target))
+    message = draft.message.replace(" is not moved, but", f" is not moved as `{sibling.receiver_text}` was, but")
+    return replace(draft, message=message, trace=(*draft.trace[:-1], step, draft.trace[-1]))
+
+
+def _is_handed_own_loader(scope: Scope) -> bool:
+    """A private method gets the loader that its class keeps: whether that brings its batches over is written there."""
+    return scope.class_name is not None and scope.qualname.rpartition(".")[2].startswith("_")
 
 
 def _outermost(scope: Scope) -> str:

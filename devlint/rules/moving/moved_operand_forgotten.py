@@ -189,7 +189,7 @@ class MovedOperandForgotten(Rule):
             return
 
     def finish(self) -> Iterable[Draft]:
-        return self._for_models.finish()
+        return self._for_models.finish(self._moves, {batch for batch, _ in self._reported})
 
     def _batch(self, device: Device | None) -> Symbol | None:
         """The batch, or the object, that a value came with and has not left."""

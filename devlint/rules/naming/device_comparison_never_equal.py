@@ -3,7 +3,8 @@
 ## What it does
 
 Finds comparisons of a tensor's own `.device` with a string (`x.device == "cuda"`), with a device that has no index
-(`x.device == torch.device("cuda")`), and by identity (`x.device is torch.device("cpu")`).
+(`x.device == torch.device("cuda")`), and by identity (`x.device is torch.device("cpu")`). Also any device, or name of
+one, that is compared with several names at once by `==`: `device == ["cuda", "gpu"]`.
 
 ## Why is this bad
 
@@ -89,6 +90,9 @@ class DeviceComparisonNeverEqual(Rule):
         if event.operator in ("==", "!=", "is", "is not"):
             sides.append((event.right, event.right_node, event.left, event.left_node))
         for own, own_node, other, other_node in sides:
+            if _is_one_against_several(event.operator, own, other, other_node):
+                yield _never_one_of(event, own_node, other_node)
+                return
             # What an object keeps under `.device` may be a string (fixture `stored_device`).
             if not isinstance(own, DeviceName) or own.is_type or not (own.of_tensor or own.by_convention):
                 continue
@@ -106,6 +110,30 @@ class DeviceComparisonNeverEqual(Rule):
                 repair=_repair(event, own_node, other),
             )
             return
+
+
+def _is_one_against_several(operator: str, own: Value, other: Value, other_node: cst.BaseExpression) -> bool:
+    """``device == ["cuda", "gpu"]``: a device or its name beside a list of names that is written right here."""
+    import libcst as cst
+
+    names = (
+        other.items if isinstance(other, Container) and isinstance(other_node, (cst.List, cst.Tuple, cst.Set)) else ()
+    )
+    one = isinstance(own, DeviceName) and not own.is_type
+    return one and operator in ("==", "!=") and bool(names) and all(_is_string(name) for name in names)
+
+
+def _never_one_of(event: Compared, own: cst.BaseExpression, several: cst.BaseExpression) -> Draft:
+    operator = "in" if event.operator == "==" else "not in"
+    written = f"{code_of(own)} {operator} {code_of(several)}"
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        message=f"{quoted(event.node, 'the comparison')} is always {_outcome(event.operator)}: one device never equals "
+        "several names",
+        confidence=Confidence.HIGH,
+        repair=Repair(Applicability.UNSAFE, f"`{written}`", _written_instead(event, written)),
+    )
 
 
 def _why_never(operator: str, other: Value, node: cst.BaseExpression) -> str | None:

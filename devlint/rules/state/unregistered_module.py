@@ -51,6 +51,7 @@ class Tower(nn.Module):
 ## When it is right
 
 - The same modules also go through `add_module`, `nn.ModuleList(self.floors)` or `nn.Sequential(*floors)`.
+- A method brings the modules over before it uses them (`self.floors[0].to(x.device)`).
 - The modules hold neither parameters nor buffers.
 - What is kept are the parameters of a module that is registered itself: a move changes them in place. The buffers of a
   module are registered there.
@@ -91,7 +92,7 @@ from devlint.rules.state.unregistered_tensor import stored_step
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.class_facts import AttributeFact
-    from devlint.placement.domain.events import Called, ClassCompleted, DeviceMismatch, Event, Stored
+    from devlint.placement.domain.events import Called, ClassCompleted, DeviceMismatch, Event, Moved, Stored
 
 CONSTRUCTOR = "__init__"
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
@@ -125,6 +126,8 @@ class UnregisteredModule(Rule):
         """By the creation of a module: the parts of `self` that a method of theirs was called with it."""
         self._moved: set[tuple[str, str]] = set()
         """Attributes whose items the class itself puts back after a move."""
+        self._brought: set[tuple[str | None, int]] = set()
+        """By class and creation: modules that a method other than the constructor moves."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`self.tables[name] = nn.Embedding(...)`, wherever that stands."""
@@ -147,6 +150,14 @@ class UnregisteredModule(Rule):
                 self._handed_on.setdefault(_creation(argument.value), set()).add(attribute)
             if method == "append" and event.call.positional:
                 self._fill(event, attribute, event.call.positional[0].value)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        """`self.nets[0].to(x.device)`: a Module moves in place, and every container that names it names it still."""
+        provenance = event.receiver.provenance if isinstance(event.receiver, Module) else None
+        # What is built and moved in one place stays where it was put.
+        if provenance is not None and provenance.first.scope != event.scope:
+            self._brought.add((event.scope.class_name, _creation(event.receiver)))
         return ()
 
     def _fill(self, event: Event, attribute: str, value: Value) -> None:
@@ -176,6 +187,8 @@ class UnregisteredModule(Rule):
             modules = [value for value in (*fact.value.innermost, put) if isinstance(value, Module)]
             if modules and all(self._handed_on.get(_creation(one), set()) - {fact.name} for one in modules):
                 # A graph, say, that registers what it is given.
+                continue
+            if any((facts.info.qualname, _creation(one)) in self._brought for one in modules):
                 continue
             kept = _kept(fact.value)
             likely = _likely_kept(fact.value)

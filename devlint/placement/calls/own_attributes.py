@@ -1,0 +1,160 @@
+"""Attributes of ``self``: what the class facts say of them, as a method reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import libcst as cst
+
+from devlint.placement.calls.summaries import substitute
+from devlint.placement.declarations.class_body import set_value
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS
+from devlint.placement.declarations.known_classes import ClassKind
+from devlint.placement.declarations.own_transfers import moves_itself
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    ClassValue,
+    Constant,
+    Container,
+    DeviceName,
+    Function,
+    Host,
+    Kind,
+    Module,
+    Opaque,
+    Reference,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.class_facts import names_registered
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known, SameAs, assume
+from devlint.placement.domain.provenance import Provenance, Step, StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.state.held_modules import where_methods_put_it
+from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated, is_stored_by_others
+from devlint.semantics import Dim
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.class_facts import AttributeFact
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
+    """``self.name``, by the class facts."""
+    info = owner.info
+    if name == "training":
+        return Host()
+    method = info.method(name)
+    if method is not None:
+        if method.is_property:
+            return _property_value(interp, owner, method)
+        return Function(method, f"{interp.scope.path}:{method.qualname}", owner)
+    fact = interp.program.facts(info).attributes.get(name) if not interp.program.in_progress(info) else None
+    if fact is not None:
+        return _seen_from_method(interp, owner, fact)
+    if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
+        return _stored_later(interp, info, name) or NOTHING
+    if name == "device" and info.is_module:
+        return DeviceName(SameAs(module_symbol(info)), None, "self.device")
+    return _of_class_body(interp, info, name)
+
+
+def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
+    """``self.net_class`` and ``self.table``, which a class body sets to another class, or to what a call gives."""
+    for one in info.order:
+        value = set_value(one.node, name)
+        program = interp.program.holder(one) or interp.program
+        if isinstance(value, cst.Name):
+            found = program.global_value(value.value)
+            return found if isinstance(found, (ClassValue, Reference)) else NOTHING
+        if isinstance(value, cst.Call):
+            return program.global_value(f"{one.qualname}.{name}")
+    return NOTHING
+
+
+def _property_value(interp: Interpreter, owner: Self, method: FunctionInfo) -> Value:
+    """The value of a property for this object."""
+    summary = interp.program.summary(method)
+    if summary is None or method.owner is None:
+        return NOTHING
+    return substitute(summary, {module_symbol(method.owner).key: owner}, interp, None)
+
+
+def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> Value:
+    """An attribute as a method reads it: parameters, buffers and submodules are on the module's device."""
+    value = fact.value
+    if interp.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
+        return replace(value, device=UNKNOWN)
+    info = owner.info
+    if isinstance(value, Module):
+        return _following(value, info, fact) if info.is_module else where_methods_put_it(info, fact.name, value)
+    if isinstance(value, Container) and isinstance(value.rest, Tensor) and value.rest.kind is Kind.BUFFER:
+        # A metric's list state, which its `_apply` moves.
+        return value
+    if isinstance(value, Container) and info.is_module:
+        # Only the class itself can move the items of a container, together or one by one.
+        if names_registered(value, interp.program.facts(info)):
+            return NOTHING
+        stored_anew = fact.stores > 1 and not is_only_updated(info, fact.name)
+        return NOTHING if stored_anew or moves_itself(info, fact.name) else value
+    if isinstance(value, Tensor):
+        if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
+            return _following(value, info, fact)
+        return _plain_tensor(interp, info, value, fact)
+    if isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name):
+        # `self.device = None` until some `setup` stores another.
+        return NOTHING
+    return value
+
+
+T = TypeVar("T", Tensor, Module)
+
+
+def _following(value: T, info: ClassInfo, fact: AttributeFact) -> T:
+    """A registered value, which moves with the module unless it was put on an accelerator of its own."""
+    if isinstance(value.device, Known) and value.device != CPU:
+        return value
+    device = SameAs(module_symbol(info))
+    note = value.provenance.step.note if isinstance(value, Module) and value.provenance is not None else ""
+    # What is called, and nothing more is known of, may be a function as well.
+    note = note if note == CONVENTIONS[CALLED_BY_MODULE] else ""
+    step = Step(StepKind.REGISTERED, fact.node, fact.scope, device, f"self.{fact.name}", note=note)
+    return replace(value, device=device, provenance=Provenance(step))
+
+
+def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | None:
+    """An attribute that only other methods than the constructor store, where each of them puts it on the CPU."""
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER) or moves_itself(info, name):
+        return None
+    return first_on_cpu(interp, info, name)
+
+
+def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: AttributeFact) -> Value:
+    """A plain tensor on self stays where it was put, unless the class moves it itself."""
+    if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
+        # A base that is not known may move it, and leaves it a tensor.
+        return replace(value, device=UNKNOWN) if fact.stores == 1 else NOTHING
+    if fact.stores > 1 and not (is_bare_on_cpu(value) and is_only_updated(info, fact.name)):
+        later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
+        if not isinstance(later, Tensor) or moves_itself(info, fact.name):
+            return NOTHING
+        # Kept as a buffer it would still be overwritten: what is to mend is how it is made.
+        return replace(later, dim=later.dim if later.dim is value.dim else Dim.UNKNOWN)
+    return replace(value, device=UNKNOWN) if moves_itself(info, fact.name) else value
+
+
+def as_decided(interp: Interpreter, value: Value) -> Value:
+    """An attribute that a switch of the constructor placed, under the outcome that this point of the method rests on.
+
+    ``if self.on_gpu: return x.cuda() + self.table`` (fixture `switches`).
+    """
+    if not isinstance(value, (Tensor, Opaque, Module, DeviceName)) or not isinstance(value.device, Choice):
+        return value
+    device: Device = value.device
+    for decided in (*interp.arms, *interp.state.left):
+        device = assume(device, decided.guard, decided.holds)
+    return replace(value, device=device)
