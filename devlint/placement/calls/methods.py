@@ -203,6 +203,9 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
         return Container((), None, Tensor(device, kind=_STATE[name], provenance=provenance))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
         interp.take_fate(node)
+        placed = name in ("to", "cpu") and receiver.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION
+        if placed and isinstance(node.func, cst.Attribute):
+            return transfers.bring_self(interp, node, receiver, node.func.value, name, site)
         return receiver
     if name == "forward" and receiver.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION:
         return of_inherited_forward(interp, node, receiver)

@@ -84,6 +84,17 @@ def transfer(
     return result
 
 
+def bring_self(
+    interp: Interpreter, node: cst.Call, receiver: Self, receiver_node: cst.BaseExpression, method: str, call: CallSite
+) -> Value:
+    """``self.cpu()`` in a method of a Module: what follows finds the module on the host. Other places leave it as it is."""
+    if _target(interp, method, receiver, call).device != CPU:
+        return receiver
+    brought = Module(CPU, info=receiver.info, provenance=interp.step(StepKind.MOVED, node, CPU, f".{method}()"))
+    _store_back(interp, receiver_node, brought)
+    return brought
+
+
 def _target(interp: Interpreter, method: str, receiver: Value, call: CallSite) -> Target:
     if method == "cpu":
         return Target(CPU, True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     Constant,
     DeviceName,
@@ -144,6 +145,9 @@ def is_dtype(value: Value, node: cst.BaseExpression) -> bool:
         return value.name.startswith("torch.")
     if isinstance(value, Host) and value.is_dtype:
         return True
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        # Arrays of other libraries take such names, torch refuses them: a device is never meant.
+        return semantics.dtype_class(f"torch.{value.value}") is not None
     text = code_of(node)
     return isinstance(value, (UnknownValue, Opaque, Host)) and "type" in text.rsplit(".", 1)[-1].lower()
 
