@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from devlint.placement.calls.own_attributes import of_self
 from devlint.placement.declarations.own_transfers import moves_itself
@@ -62,7 +63,7 @@ def _arm(
     interp.env.on_accelerator = interp.env.on_accelerator or (decides and not on_cpu)
     interp.env.dead = interp.env.dead or unreachable
     exits = interp.exits.count()
-    with interp.under(guard, holds):
+    with interp.under(guard, holds), interp.trial() if unreachable and condition.settled else nullcontext():
         run()
     if unreachable:
         interp.exits.keep(exits)

@@ -131,7 +131,9 @@ def _target_of_type(interp: Interpreter, receiver: Value, call: CallSite) -> Tar
     if isinstance(argument.value, (Constant, Reference)):
         spelled = argument.value.name if isinstance(argument.value, Reference) else str(argument.value.value)
         device = _device_of_type(spelled)
-        stays = device is None or device == CPU == _own(receiver)
+        # A type of the receiver's kind of device leaves its index (torch/csrc/autograd/generated: `THPVariable_type`).
+        both = device is not None and is_accelerator(device) and is_accelerator(_own(receiver))
+        stays = device is None or device == CPU == _own(receiver) or both
         return Target(_own(receiver), False) if stays or device is None else Target(device, True)
     if is_dtype(argument.value, argument.node):
         return Target(_own(receiver), False)

@@ -17,6 +17,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Module,
     Opaque,
     Tensor,
     Truth,
@@ -46,6 +47,8 @@ class Condition:
     negated: bool = False
     cpu_when: bool | None = None
     narrowings: tuple[Narrowing, ...] = ()
+    settled: bool = False
+    """``known`` rests on a name that the definition itself bound to a literal: the other arm never runs anywhere."""
 
     def flipped(self) -> Condition:
         return Condition(
@@ -54,6 +57,7 @@ class Condition:
             not self.negated,
             None if self.cpu_when is None else not self.cpu_when,
             tuple(replace(narrowing, when=not narrowing.when) for narrowing in self.narrowings),
+            self.settled,
         )
 
     def narrow(self, state: AbstractState, outcome: bool) -> None:
@@ -87,7 +91,7 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
         return _guarded(interp, node, about_device=value.about_device)
     if isinstance(value, Constant):
-        return Condition(bool(value.value))
+        return Condition(bool(value.value), settled=_is_bound_here(interp, node))
     return _of_argument(_guarded(interp, node), node, value)
 
 
@@ -144,12 +148,13 @@ def _is_none(node: cst.BaseExpression) -> bool:
 
 def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> Condition:
     if isinstance(value, Constant) and not _set_by_somebody_later(node, value):
-        return Condition(value.value is None)
+        return Condition(value.value is None, settled=_is_bound_here(interp, node))
     if isinstance(value, Container):
         return Condition(known=False)
     subject = None
     device: Device | None = getattr(value, "device", None)
-    if isinstance(device, SameAs) and isinstance(value, (Tensor, Opaque, DeviceName)):
+    of_argument = isinstance(value, Module) and isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+    if isinstance(device, SameAs) and (of_argument or isinstance(value, (Tensor, Opaque, DeviceName))):
         subject = device.symbol
     key = f"{subject.key} is None" if subject is not None and subject.anchor is Anchor.PARAMETER else None
     if key is not None and not isinstance(node, cst.Name):
@@ -159,6 +164,11 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
     # ``if out is not None: out = (out, info)``: where it is not bound anew it is None.
     absent = isinstance(value, (Tensor, Opaque)) and path_of(node) in interp.state.values
     return Condition(guard=guard, narrowings=(Narrowing(code_of(node), NONE, True),) if absent else ())
+
+
+def _is_bound_here(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """A local name of a function. A constant of a script or a module is there to be changed."""
+    return isinstance(node, cst.Name) and bool(interp.scope.qualname) and node.value in interp.state.values
 
 
 def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:

@@ -152,7 +152,7 @@ class DefaultDeviceSideEffect(Rule):
             return None
         at_import = call.scope.setting is Setting.MODULE_LEVEL and not call.scope.qualname
         when = "on import" if at_import else f"in `{call.scope.qualname}`"
-        clear = at_import or not (self._is_set_up(call.scope, code_of(given.node)) or _is_asked_for(call))
+        clear = not (self._is_set_up(call.scope, code_of(given.node)) or _is_asked_for(call))
         sure = clear and not (call.name.endswith("tensor_type") and not _is_accelerators_type(given.value))
         return Draft(
             node=call.node,

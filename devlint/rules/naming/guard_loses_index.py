@@ -42,6 +42,7 @@ def windowed(x: torch.Tensor) -> torch.Tensor:
 - The current device is set from the tensor: `with torch.cuda.device(x.device):`.
 - The question is not about a tensor: `if torch.cuda.is_available():`, `if use_cuda:`.
 - The guard is followed by something that only has to be on any accelerator.
+- The tensor that was tested gets a type: `if x.is_cuda: x = x.type(torch.cuda.FloatTensor)` leaves it on its GPU.
 - In tests and benchmarks the confidence is low.
 
 ## Fix safety
@@ -178,6 +179,9 @@ class GuardLosesIndex(LosesTheDevice):
             test = self._flags.get((scope.qualname, guard), guard)
             subject = _subject(test, decided.holds)
             if subject is not None and self._is_device_test(scope, test, guard):
+                if move is not None and move.method == "type" and f"{code_of(move.receiver_node)}.device" == subject:
+                    # What is on an accelerator keeps its index with a type of that kind.
+                    return
                 repair = self._repair(node, scope, subject, test, move)
                 self._report_later(_draft(node, scope, subject, guard, target, repair))
                 return
