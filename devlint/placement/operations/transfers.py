@@ -87,7 +87,7 @@ def transfer(
 def bring_self(
     interp: Interpreter, node: cst.Call, receiver: Self, receiver_node: cst.BaseExpression, method: str, call: CallSite
 ) -> Value:
-    """``self.cpu()`` in a method of a Module: what follows finds the module on the host. Other places leave it as it is."""
+    """``self.cpu()`` in a method of a Module: what follows finds it on the host. Other moves change nothing."""
     if _target(interp, method, receiver, call).device != CPU:
         return receiver
     brought = Module(CPU, info=receiver.info, provenance=interp.step(StepKind.MOVED, node, CPU, f".{method}()"))

@@ -46,7 +46,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
   the function says that it returns an array: the confidence is low.
 - The authors published the file: the function downloads it, or asks for it by the name of a model. What they saved
   there, everybody loads. The confidence is low, and so it is where the file is of the same run: the function is called
-  `reload`, or the path's default is what the same file of code saves.
+  `reload`, it has trained a model before (`trainer.fit(...)`), or the path's default is what the same file of code
+  saves.
 - Another arm of the function loads the same file with `map_location`: this one is for machines that have what the file
   was saved from. The confidence is low.
 
@@ -93,6 +94,7 @@ from devlint.rules.state.origins_of_files import (
     may_be_written,
     paths_in,
     sources_of,
+    trains,
 )
 from devlint.semantics import Factory
 from devlint.semantics import function as known_function
@@ -123,6 +125,8 @@ class LoadWithoutMapLocation(Rule):
         """Of this, what went to functions that write checkpoints by their names: directories among them."""
         self._plain: dict[str, bool] = {}
         """Classes that save: whether all they save is plain values, or lies on the CPU, as far as the source shows."""
+        self._trained: set[str] = set()
+        """Definitions that have called what trains: a file that they read afterwards is of their own run."""
         self._found: list[tuple[Called, Draft]] = []
 
         self._parametrised: set[str] = set()
@@ -182,6 +186,8 @@ class LoadWithoutMapLocation(Rule):
                 plain = saved is not None and (_holds_no_tensor(saved.value) or is_brought_to_the_cpu(saved.node))
                 self._plain[event.scope.class_name] = plain and self._plain.get(event.scope.class_name, True)
             return ()
+        if trains(event):
+            self._trained.add(event.scope.qualname)
         self._written.setdefault(event.scope.qualname, set()).update(may_be_written(event))
         if _sounds_like_state(event.name.rsplit(".", 1)[-1]):
             self._checkpointed.setdefault(event.scope.qualname, set()).update(may_be_written(event))
@@ -198,7 +204,7 @@ class LoadWithoutMapLocation(Rule):
             scope=event.scope,
             message=f"{what}{how} puts every tensor back on the device it was saved from; "
             "it fails where that device does not exist",
-            confidence=_confidence(event),
+            confidence=Confidence.LOW if event.scope.qualname in self._trained else _confidence(event),
             repair=self._repair(event),
         )
         self._found.append((event, draft))

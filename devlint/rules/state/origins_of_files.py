@@ -148,3 +148,18 @@ def may_be_written(event: Called) -> Iterator[str]:
     writes, given = _WRITES.search(event.name.rsplit(".", 1)[-1]), tuple(event.call.arguments)
     if writes is not None and (writes[2] != "create" or len(given) > 1):
         yield from (code_of(argument.node) for argument in (given[:1] if writes[2] == "create" else given))
+
+
+_TRAINS = re.compile("(^|_)(train|fit|finetune|retrain)(_|$)")
+_OWN_RUNS = frozenset({"self.run", "trainer.run", "self.trainer.run"})
+
+
+def trains(event: Called) -> bool:
+    """A call that trains by its name; `net.train()` only sets a mode, unless a trainer does it."""
+    from devlint.placement.syntax.nodes import code_of
+
+    whole = code_of(event.call.node.func)
+    owner, _, name = whole.rpartition(".")
+    if name == "train" and owner and "trainer" not in owner.lower():
+        return False
+    return whole in _OWN_RUNS or _TRAINS.search(name) is not None
