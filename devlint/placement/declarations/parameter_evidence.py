@@ -288,11 +288,26 @@ def states_parameter(text: str) -> bool:
     return "Parameter" in words and words <= {"torch", "nn", "parameter", "Parameter", "Optional", "Union", "None"}
 
 
+_HEAD = re.compile(r"(?:\w+\.)*(\w+)\s*\[")
+_HOLDER = re.compile(
+    r"""
+    Optional|Union|Annotated|Final|ClassVar|InitVar|Required|NotRequired|Callable
+    |\w*(?i:list|tuple|set|dict|deque|mapping|sequence|iterable|iterator|generator|collection)
+    |(?:Float|Int|UInt|Complex|Bool|Num|Real|Inexact|Integer|Shaped|Key)\d*
+    """,
+    re.VERBOSE,
+)
+"""Generic types that are what they hold, or hold it: those of the standard library, and jaxtyping's arrays."""
+
+
 @lru_cache(4096)
 def _role_of_type(text: str) -> Role | None:
     """What the words of an annotation say, whatever the file imports."""
     if _BY_NAME.fullmatch(text):
         return Role.TENSORS_BY_NAME
+    if (head := _HEAD.match(text)) is not None and _HOLDER.fullmatch(head[1]) is None:
+        # `Spec[Tensor]`: an object of another class, whatever that is of.
+        return None
     words = frozenset(re.findall(r"\w+", text))
     if words & {"device", "Device", "DeviceLikeType"}:
         return Role.DEVICE
@@ -315,7 +330,7 @@ def _role_of_type(text: str) -> Role | None:
 
 _BESIDE_TENSORS = frozenset("ndarray NDArray ArrayLike NdarrayOrTensor float int str Image list List".split())
 """Types that a union names beside a tensor, and lists."""
-_SEQUENCES = frozenset("list List tuple Tuple Sequence Iterable Dict dict Mapping".split())
+_SEQUENCES = frozenset("list List tuple Tuple Sequence Iterable Iterator Generator Collection deque Dict dict Mapping".split())
 
 
 def module_class(text: str, imports: ImportTable) -> str:
