@@ -330,7 +330,9 @@ def _role_of_type(text: str) -> Role | None:
 
 _BESIDE_TENSORS = frozenset("ndarray NDArray ArrayLike NdarrayOrTensor float int str Image list List".split())
 """Types that a union names beside a tensor, and lists."""
-_SEQUENCES = frozenset("list List tuple Tuple Sequence Iterable Iterator Generator Collection deque Dict dict Mapping".split())
+_SEQUENCES = frozenset(
+    "list List tuple Tuple Sequence Iterable Iterator Generator Collection deque Dict dict Mapping".split()
+)
 
 
 def module_class(text: str, imports: ImportTable) -> str:
