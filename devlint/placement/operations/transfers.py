@@ -228,7 +228,9 @@ def _moved_tensor(
     target: Target,
 ) -> Tensor:
     if method == "pin_memory":
-        return replace(receiver, pinned=True)
+        # Only what is on the CPU can be pinned, so the caller's tensor was there, with whatever it meets; no stream
+        # has computed it.
+        return replace(receiver, pinned=True, device=CPU if receiver.device == CPU else UNKNOWN, stream=None)
     if target.moves is False:
         kind = Kind.PLAIN if receiver.kind is Kind.BUFFER else receiver.kind
         return replace(receiver, kind=kind)
