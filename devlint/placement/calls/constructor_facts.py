@@ -38,6 +38,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             elif (
                 isinstance(value, Tensor)
                 and final != value
+                and not _is_registered_in_one_arm(value, final)
                 and _is_stored_once(constructor, builders, name, value)
                 and not is_buffer(constructor, info, name)
             ):
@@ -93,6 +94,11 @@ def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], n
     if None in written or [is_made_of(one, name) for one in written].count(False) != 1:
         return False
     return len(written) == 1 or last.device == CPU
+
+
+def _is_registered_in_one_arm(last: Tensor, final: Value) -> bool:
+    """``self.w = torch.ones(3); if learned: self.w = nn.Parameter(self.w)``: in the other arm it is a plain tensor."""
+    return is_registered(last) and isinstance(final, Tensor) and not is_registered(final)
 
 
 def _self_name(interp: Interpreter) -> str:
