@@ -11,7 +11,8 @@ of where it is, but the same constructor registers another tensor as a buffer: i
 What the constructor makes on the module's own device stays behind too: a module is built on the CPU, unless its
 constructor is told a device or moves something. A tensor that the constructor puts on the accelerator of the machine
 stays there: beside what moves with the module it is a warning, unless the class goes to that accelerator as a whole, or
-brings there what it is given.
+brings there what it is given. So is what a method called `fit` computes of its data and other methods read: it stays
+where the data was.
 
 ## Why is this bad
 
@@ -88,6 +89,7 @@ from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs,
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
+from devlint.rules.state.fitted_state import FittedState
 from devlint.rules.state.kept_on_chosen import KeptOnChosen
 from devlint.semantics import Dim
 from devlint.source.role import Role
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
         Called,
         ClassCompleted,
         DeviceMismatch,
+        Loaded,
         Moved,
         PlainAttributeUsed,
         Returned,
@@ -126,12 +129,14 @@ class UnregisteredTensor(Rule):
         self._handed_in: list[tuple[str, Draft]] = []
         """By class: the findings about them."""
         self._on_chosen = KeptOnChosen()
+        self._fitted = FittedState()
         self._built_beside: set[str] = set()
         """Classes that the file builds itself, of what is where the caller works."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         import libcst as cst
 
+        self._fitted.stored(event)
         if isinstance(event.value, Tensor):
             self._tensors.add(id(event.node))
             if isinstance(event.value_node, cst.Name):
@@ -183,6 +188,11 @@ class UnregisteredTensor(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._on_chosen.moved(event)
+        self._fitted.moved(event)
+        return ()
+
+    def loaded(self, event: Loaded) -> Iterable[Draft]:
+        self._fitted.loaded(event)
         return ()
 
     def finish(self) -> Iterable[Draft]:
@@ -250,6 +260,7 @@ class UnregisteredTensor(Rule):
         """Beside a buffer of the same constructor, which says that tensors of this class move with the module."""
         facts = event.facts
         self._on_chosen.class_completed(event)
+        yield from self._fitted.of_class(event)
         if not facts.info.is_module:
             return
         buffers = {fact.scope: fact for fact in facts.attributes.values() if fact.kind == "buffer"}
