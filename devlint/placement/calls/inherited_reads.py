@@ -46,6 +46,5 @@ def inherited_readers(program: Program, info: ClassInfo) -> Iterator[FunctionInf
 def _stored_on_cpu(fact: AttributeFact) -> Iterator[Step]:
     value = fact.value
     for one in value.innermost if isinstance(value, Container) else (value,):
-        plain = isinstance(one, Tensor) and one.kind in (Kind.PLAIN, Kind.UNWRAPPED) and may_be_cpu(one.device)
-        if plain and one.provenance is not None:
-            yield one.provenance.step
+        if isinstance(one, Tensor) and one.kind in (Kind.PLAIN, Kind.UNWRAPPED) and may_be_cpu(one.device):
+            yield from () if one.provenance is None else (one.provenance.step,)
