@@ -13,6 +13,7 @@ from devlint.placement.domain.abstract_values import Container, Kind, Module, Se
 from devlint.placement.domain.class_facts import AttributeFact
 from devlint.placement.domain.lattice import may_be_cpu
 from devlint.placement.domain.provenance import Step
+from devlint.source.dependency_parts import body_part
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -38,6 +39,9 @@ def inherited_readers(program: Program, info: ClassInfo) -> Iterator[FunctionInf
         return
     for base in info.order[1:]:
         for method in base.methods.values():
+            if method.linkage is not None:
+                # A body that reads nothing of the class today may do so tomorrow.
+                method.linkage.depends_on(body_part(method.qualname))
             unchanged = info.method(method.name) is method and not names.isdisjoint(method.own.mentioned)
             if unchanged and any(read_of_derived(program, method, Self(info, ""))):
                 yield method
