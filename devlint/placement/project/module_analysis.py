@@ -140,8 +140,7 @@ class ModuleAnalysis:
             checkpoint()
             yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
-            for method, event in mismatches_of_inherited(self, info, self._handlers):
-                yield from self._judged(event, event.scope, _symbol_keys(method))
+            yield from self._of_inherited(info)
         for info in self.index.classes.values():
             yield ClassCompleted(
                 info.node, self._class_scope(info), completed(self.facts(info), loaded.get(info.qualname, {}))
@@ -152,17 +151,23 @@ class ModuleAnalysis:
         if interp is None:
             return
         parameters = _symbol_keys(function)
+        judged: Event | None
         for event in interp.events:
             if isinstance(event, Loaded) and (around := self._method_around(event.scope, function)) is not None:
                 class_name, method = around
                 loaded.setdefault(class_name, {}).setdefault(event.attribute, set()).add(method)
-            yield from self._judged(event, interp.scope, parameters)
+            judged = event
+            if self.argument_log is not None:
+                judged = self.argument_log.judged(event, interp.scope, parameters)
+            if judged is not None:
+                yield judged
 
-    def _judged(self, event: Event, scope: Scope, parameters: dict[str, str]) -> Iterator[Event]:
-        """An event of a definition as its call sites in this file leave it."""
-        judged = event if self.argument_log is None else self.argument_log.judged(event, scope, parameters)
-        if judged is not None:
-            yield judged
+    def _of_inherited(self, info: ClassInfo) -> Iterator[Event]:
+        for method, event in mismatches_of_inherited(self, info, self._handlers):
+            log = self.argument_log
+            judged = event if log is None else log.judged(event, event.scope, _symbol_keys(method))
+            if judged is not None:
+                yield judged
 
     @cached_property
     def _classes(self) -> frozenset[str]:

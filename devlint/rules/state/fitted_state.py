@@ -55,14 +55,18 @@ class FittedState:
             self._fitted.setdefault((owner, event.attribute), event)
 
     def moved(self, event: Moved) -> None:
-        owner, attribute = event.scope.class_name, _ATTRIBUTE.match(event.receiver_text)
-        if owner is not None and attribute is not None and event.moves:
+        owner = event.scope.class_name
+        attribute = _ATTRIBUTE.match(event.receiver_text) if owner is not None and event.moves else None
+        if owner is not None and attribute is not None:
             self._moved.add((owner, attribute[1]))
 
     def loaded(self, event: Loaded) -> None:
-        owner = event.scope.class_name
-        if owner is not None and event.scope.setting is not Setting.CONSTRUCTION and not _fits(event.scope.qualname):
-            self._read.setdefault((owner, event.attribute), event)
+        scope = event.scope
+        if scope.class_name is None or scope.setting is Setting.CONSTRUCTION:
+            return
+        key = scope.class_name, event.attribute
+        if key not in self._read and not _fits(scope.qualname):
+            self._read[key] = event
 
     def of_class(self, event: ClassCompleted) -> Iterable[Draft]:
         """One finding for all that a class is fitted to: it is brought along in one way."""
