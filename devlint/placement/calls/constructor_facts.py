@@ -10,7 +10,7 @@ from devlint.placement.declarations.constructor_parts import registered_attribut
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.self_attributes import is_made_of
 from devlint.placement.domain.abstract_state import AbstractState, join
-from devlint.placement.domain.abstract_values import Kind, Module, Self, Tensor, UnknownValue, Value
+from devlint.placement.domain.abstract_values import NONE, Kind, Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.domain.lattice import CPU, SameAs, may_be_cpu
 from devlint.placement.domain.symbols import module_symbol
@@ -38,6 +38,7 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
             elif (
                 isinstance(value, Tensor)
                 and final != value
+                and not _is_registered_in_one_arm(value, final)
                 and _is_stored_once(constructor, builders, name, value)
                 and not is_buffer(constructor, info, name)
             ):
@@ -95,6 +96,11 @@ def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], n
     return len(written) == 1 or last.device == CPU
 
 
+def _is_registered_in_one_arm(last: Tensor, final: Value) -> bool:
+    """``self.w = torch.ones(3); if learned: self.w = nn.Parameter(self.w)``: in the other arm it is a plain tensor."""
+    return is_registered(last) and isinstance(final, Tensor) and not is_registered(final)
+
+
 def _self_name(interp: Interpreter) -> str:
     assert interp.info is not None
     parameters = parameters_of(interp.info.header)
@@ -116,7 +122,7 @@ def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, no
 def _is_left_behind(before: Tensor, after: Value) -> bool:
     """Whether what one arm stores is the one to repair, whatever the other arm stores further down."""
     made = before.device == CPU and getattr(after, "device", CPU) != CPU
-    return not is_registered(before) and (is_registered(after) or made)
+    return not is_registered(before) and (is_registered(after) or made or after == NONE)
 
 
 def is_buffer(interp: Interpreter, info: ClassInfo, name: str) -> bool:

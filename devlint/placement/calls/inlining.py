@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
 from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.definitions import FunctionInfo
@@ -54,6 +55,7 @@ def call_with_values(
     """
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
+    handed += read_of_derived(interp.program, info, receiver)
     if not handed or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
@@ -63,7 +65,7 @@ def call_with_values(
     inner = _evaluate(interp, program, info, definition, site, receiver, modules)
     doubtful = is_put_by_methods(receiver)
     for event in inner.events:
-        if isinstance(event, DeviceMismatch) and _is_about(event, handed, inner.places):
+        if isinstance(event, DeviceMismatch) and is_about(event, handed, inner.places):
             interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
     return _settled(inner, inner.result())
 
@@ -162,7 +164,7 @@ def _creation(provenance: Provenance | None) -> Step | None:
     return None
 
 
-def _is_about(event: DeviceMismatch, handed: list[Step], places: Mapping[str, Device]) -> bool:
+def is_about(event: DeviceMismatch, handed: list[Step], places: Mapping[str, Device]) -> bool:
     """Whether an operand of the mismatch is, or was computed from, one of the passed tensors.
 
     Not where the other one is on the CPU: then what was passed is elsewhere in the arm that fails, and what stays

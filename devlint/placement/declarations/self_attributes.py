@@ -37,7 +37,13 @@ def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression
     return found
 
 
-_STAYS = frozenset({"detach", "detach_", "clone", "contiguous", "float", "half", "double"})
+_STAYS = frozenset(
+    {
+        "detach", "detach_", "clone", "contiguous", "float", "half", "double", "long", "int", "bool", "view", "reshape",
+        "flatten", "unsqueeze", "squeeze", "permute", "transpose", "t", "expand", "repeat", "requires_grad_",
+    }
+)  # fmt: skip
+"""Methods of a tensor whose result is where the tensor is, whatever they are given."""
 _MOVES = frozenset({"to", "move", "moved", "cuda", "cpu", "gpu", "device", "place", "put", "send"})
 
 
@@ -49,6 +55,8 @@ def updates(node: cst.BaseExpression | None, name: str) -> bool:
     """
     if isinstance(node, cst.BinaryOperation):
         return updates(node.left, name) or updates(node.right, name)
+    if isinstance(node, cst.Subscript):
+        return updates(node.value, name)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         called = node.func.attr.value
         if called in _STAYS:

@@ -47,7 +47,7 @@ from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, is_part_of_rows, path_of
-from devlint.semantics import Relation
+from devlint.semantics import Dim, DType, Relation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -194,8 +194,10 @@ def _moved(
             return receiver
         if target.device == CPU and is_accelerator(receiver.device) and is_asynchronous(call):
             # A module is never copied with ``non_blocking`` and read on the host, so the receiver is a tensor.
-            tensor = Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
-            return _moved_tensor(interp, node, tensor, receiver_node, method, call, target)
+            return _moved_tensor(interp, node, _as_tensor(receiver), receiver_node, method, call, target)
+        if method == "type":
+            # Only tensors have types of tensors.
+            return _moved_tensor(interp, node, _as_tensor(receiver), receiver_node, method, call, target)
         provenance = interp.step(StepKind.MOVED, node, target.device, f".{method}()", receiver.provenance)
         stream, epoch = interp.state.streams.current, interp.state.streams.epoch
         sure = target.moves is True and method != "pin_memory"
@@ -242,12 +244,15 @@ def _moved_tensor(
     if target.device == CPU and non_blocking is None and receiver.device != CPU:
         # A blocking copy ends after every copy that was queued before it.
         interp.state.streams = interp.state.streams.copies_arrived()
+    # `(x != 0).type(torch.FloatTensor)`: numbers are compared where they are used, and masks have dimensions.
+    masks = method == "type" and receiver.dim is Dim.UNKNOWN and receiver.dtype is DType.BOOL
     way, leader = receiver.provenance, _leader(target)
     if leader is not None and (receiver.device == CPU or leader.step.kind is StepKind.STORED):
         step_kind, way = StepKind.COMPUTED, leader
     return replace(
         receiver,
         device=target.device,
+        dim=Dim.NONZERO if masks else receiver.dim,
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
         provenance=interp.step(step_kind, node, target.device, f".{method}()", way),
         pinned=False,
@@ -255,6 +260,10 @@ def _moved_tensor(
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
     )
+
+
+def _as_tensor(receiver: Opaque) -> Tensor:
+    return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
 
 
 def _leader(target: Target) -> Provenance | None:

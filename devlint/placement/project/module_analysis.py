@@ -12,6 +12,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from devlint.placement.calls.constructor_facts import add_own_facts, completed
+from devlint.placement.calls.inherited_methods import mismatches_of_inherited
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -139,6 +140,8 @@ class ModuleAnalysis:
             checkpoint()
             yield from self._events_of(function, loaded)
         for info in self.index.classes.values():
+            yield from self._of_inherited(info)
+        for info in self.index.classes.values():
             yield ClassCompleted(
                 info.node, self._class_scope(info), completed(self.facts(info), loaded.get(info.qualname, {}))
             )
@@ -147,7 +150,7 @@ class ModuleAnalysis:
         interp = self._evaluated(function)
         if interp is None:
             return
-        parameters = {p.name.value: symbol_key(function, p.name.value) for p in parameters_of(function.header)}
+        parameters = _symbol_keys(function)
         judged: Event | None
         for event in interp.events:
             if isinstance(event, Loaded) and (around := self._method_around(event.scope, function)) is not None:
@@ -156,6 +159,13 @@ class ModuleAnalysis:
             judged = event
             if self.argument_log is not None:
                 judged = self.argument_log.judged(event, interp.scope, parameters)
+            if judged is not None:
+                yield judged
+
+    def _of_inherited(self, info: ClassInfo) -> Iterator[Event]:
+        for method, event in mismatches_of_inherited(self, info, self._handlers):
+            log = self.argument_log
+            judged = event if log is None else log.judged(event, event.scope, _symbol_keys(method))
             if judged is not None:
                 yield judged
 
@@ -399,3 +409,7 @@ class ModuleAnalysis:
 def _evaluation_key(info: FunctionInfo) -> tuple[str, int]:
     """The memo key for the evaluation of a definition."""
     return "walk", info.key
+
+
+def _symbol_keys(function: FunctionInfo) -> dict[str, str]:
+    return {p.name.value: symbol_key(function, p.name.value) for p in parameters_of(function.header)}

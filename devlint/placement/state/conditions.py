@@ -21,6 +21,7 @@ from devlint.placement.domain.abstract_values import (
     Opaque,
     Tensor,
     Truth,
+    UnknownValue,
     Value,
 )
 from devlint.placement.domain.events import Tested
@@ -119,6 +120,7 @@ def _connective(interp: Interpreter, node: cst.BooleanOperation) -> Condition:
     about = any(c.guard is not None and c.guard.kind is GuardKind.ON_ACCELERATOR for c in (left, right))
     # Where "and" holds, both operands hold; where "or" fails, both fail.
     narrowings = tuple(n for c in (left, right) for n in c.narrowings if n.when is is_and)
+    narrowings += () if is_and else type_tests.of_either(left.narrowings, right.narrowings)
     # It is enough that one operand of an "and" holds only on the CPU, or that one operand of an "or" fails only there.
     sides = [c.cpu_when for c in (left, right) if c.cpu_when is is_and]
     guarded = _guarded(interp, node, about_device=about)
@@ -162,7 +164,7 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
     text = f"{code_of(node)} is None"
     guard = Guard(key or _versioned(interp, node, text), text, GuardKind.IS_NONE, subject)
     # ``if out is not None: out = (out, info)``: where it is not bound anew it is None.
-    absent = isinstance(value, (Tensor, Opaque)) and path_of(node) in interp.state.values
+    absent = isinstance(value, (Tensor, Opaque, UnknownValue)) and path_of(node) in interp.state.values
     return Condition(guard=guard, narrowings=(Narrowing(code_of(node), NONE, True),) if absent else ())
 
 

@@ -6,6 +6,7 @@ goes through the list. Whatever an argument is, its tensors are where the caller
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from devlint import semantics
 from devlint.placement.domain.abstract_state import Narrowing
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    Constant,
     Container,
     Evidence,
     Host,
@@ -32,6 +34,9 @@ _OF_TENSORS = ("Tensor", "Parameter")
 """How the names of tensors' classes end: each is a subclass of ``torch.Tensor``."""
 _SEQUENCES = frozenset({"list", "tuple", "collections.abc.Sequence", "typing.Sequence", "typing.List", "typing.Tuple"})
 _NO_TENSORS = frozenset({"numpy.ndarray", "str", "int", "float", "list", "tuple", "dict"})
+_NUMBERS = frozenset({"int", "float", "bool", "complex", "numbers.Number", "numbers.Integral", "numbers.Real"})
+_PLAIN = _NUMBERS | {"str", "bytes", "numpy.ndarray", "numpy.bool_", "numpy.number", "numpy.generic", "pathlib.Path"}
+"""Classes of values that hold no tensor."""
 _TESTED = (Anchor.PARAMETER, Anchor.BATCH)
 
 
@@ -67,13 +72,16 @@ def narrowings(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
         return ()
     value = interp.evaluate_quietly(node.args[0].value)
     one = _one(value)
-    if one is None:
-        return ()
     if name == "torch.is_tensor":
         classes = {"torch.Tensor"}
     elif len(node.args) == 2:
         classes = _classes(interp, node.args[1].value)
     else:
+        return ()
+    if classes <= _PLAIN and (one is not None or value == NOTHING):
+        host = Host(numpy=classes == {"numpy.ndarray"}, number=classes <= _NUMBERS)
+        return (Narrowing(path, host, True),)
+    if one is None:
         return ()
     tensors = {c for c in classes if c.endswith(_OF_TENSORS)}
     if tensors:
@@ -87,6 +95,13 @@ def narrowings(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
     if "numpy.ndarray" in classes:
         return (Narrowing(path, Host(numpy=True), True),)
     return (Narrowing(path, Opaque(one.device, one.provenance), True),)
+
+
+def of_either(first: Sequence[Narrowing], second: Sequence[Narrowing]) -> tuple[Narrowing, ...]:
+    """``x is None or isinstance(x, str)``: what holds no tensor in either case holds none."""
+    plain = {one.path for one in first if one.when and isinstance(one.value, (Host, Constant))}
+    both = (one for one in second if one.when and one.path in plain and isinstance(one.value, (Host, Constant)))
+    return tuple(Narrowing(one.path, Host(), True) for one in both)
 
 
 def guard_of_type(interp: Interpreter, node: cst.Call, guard: Guard | None) -> Guard | None:

@@ -10,6 +10,7 @@ from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
     code_with,
     describe_operand,
+    describe_placement,
     device_expression_of,
     device_of,
     failing_code,
@@ -17,7 +18,7 @@ from devlint.drafts.wording import (
     operand_and_placement,
 )
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
@@ -30,15 +31,23 @@ def clash_draft(event: DeviceMismatch, consequence: str | None = None) -> Draft:
     """The clash at its offending operand, where a `.to(...)` would go."""
     offending, other = event.offending, event.other
     apart = failure_condition(device_of(other.value)) or failure_condition(device_of(offending.value))
+    sides = f"{operand_and_placement(offending)} but {operand_and_placement(other)}"
+    if describe_placement(offending) == describe_placement(other):
+        # One of them by a condition alone: `model` is on cuda if args.cuda else cpu.
+        sides, apart = f"{_with_conditions(offending)} but {_with_conditions(other)}", " where the two differ"
     return Draft(
         node=offending.node,
         scope=event.scope,
-        message=f"{operand_and_placement(offending)} but {operand_and_placement(other)}; "
-        + (consequence or f"{failing_code(event)} fails{apart}"),
+        message=f"{sides}; " + (consequence or f"{failing_code(event)} fails{apart}"),
         confidence=confidence(event),
         trace=trace_of(event),
         repair=bring_over(offending, other, _is_written_to(event)),
     )
+
+
+def _with_conditions(operand: MismatchOperand) -> str:
+    device = device_of(operand.value)
+    return f"{describe_operand(operand)} is on {describe(device)}" if device else operand_and_placement(operand)
 
 
 def bring_over(offending: MismatchOperand, other: MismatchOperand, is_written_to: bool = False) -> Repair:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
@@ -83,11 +83,26 @@ def switches(definitions: Iterable[Definition]) -> Mapping[str, frozenset[str]]:
     return found
 
 
-def draft_of(definitions: Definitions, definition: Definition, place: Place) -> Draft | None:
+def used_by_classes(definitions: Iterable[Definition]) -> Mapping[str, tuple[Candidate, ...]]:
+    """By class: the devices of the object itself, as `self.device`, to which one of its methods moves something."""
+    found: dict[str, tuple[Candidate, ...]] = {}
+    for one in definitions:
+        owner = one.begun.scope.class_name if one.begun is not None else None
+        own = tuple(replace(c, node=None) for c in one.in_use if c.name.startswith("self."))
+        if owner is not None and own and one.begun is not None and one.begun.scope.setting is not Setting.CONSTRUCTION:
+            found[owner] = (*found.get(owner, ()), *own)
+    return found
+
+
+def draft_of(
+    definitions: Definitions, definition: Definition, place: Place, of_class: Iterable[Candidate] = ()
+) -> Draft | None:
+    """``of_class``: devices of the object to which other methods move something."""
+    shared = () if place.of_module or place.in_place or place.scope.setting is Setting.CONSTRUCTION else of_class
     candidates = [
         candidate
         for candidate in (
-            *(definition.in_use if place.written_here else ()),
+            *((*definition.in_use, *shared) if place.written_here else ()),
             *candidates_of(definition.begun, definition.moved),
         )
         if candidate.name not in place.absent

@@ -73,7 +73,8 @@ def in_use(event: Moved | Created) -> Candidate | None:
     spelled = code_of(named.node)
     if not isinstance(device, SameAs) or not spelled.endswith("device") or isinstance(named.value, (Tensor, Opaque)):
         return None
-    if isinstance(named.value, DeviceName) and named.value.of_tensor:
+    kept = isinstance(named.node.value, cst.Name) and named.node.value.value == "self"
+    if isinstance(named.value, DeviceName) and named.value.of_tensor and not kept:
         return None
     return Candidate(spelled, spelled, is_device=True, node=event.node, in_use=True)
 

@@ -4,11 +4,12 @@
 
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
-not move themselves, and in functions that move something else to the device of an object, as `self.device`. In a
-method of a Module it finds tensors made there that `.cuda()` moves because the machine has an accelerator, whatever
-device the module is on. So it does where inputs go to the machine's accelerator for a model that a caller handed in,
-and that the file never moves. And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves
-something there, and in another public method asks nobody.
+not move themselves, and in functions that move something else to the device of an object, as `self.device`. Of tensors
+it does so where another method of the class brings something to `self.device`. In a method of a Module it finds
+tensors made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on. So it
+does where inputs go to the machine's accelerator for a model that a caller handed in, and that the file never moves.
+And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves something there, and in another
+public method asks nobody.
 
 ## Why is this bad
 
@@ -59,7 +60,7 @@ Run on the CPU, and on `cuda:1` with `cuda:0` current.
 
 ## Known problems
 
-What a class keeps on `self` is a candidate only where the function uses it, or where the class is a Module.
+What a class keeps on `self` is a candidate only where a method of the class uses it, or where the class is a Module.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
-from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches
+from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.device_candidates import in_use
@@ -241,11 +242,13 @@ class HardcodedAccelerator(Rule):
     def finish(self) -> Iterable[Draft]:
         told = set()
         chosen = switches(self._definitions.values())
+        shared = used_by_classes(self._definitions.values())
         for definition in self._definitions.values():
             for place in definition.places:
                 place.weak |= not place.conditions.isdisjoint(chosen.get(place.scope.class_name or "", ()))
                 if id(place.node) not in self._elsewhere and not _is_contract(place.scope):
-                    draft = draft_of(self._begun, definition, place) or self._asked_elsewhere.draft_of(place)
+                    of_class = shared.get(place.scope.class_name or "", ())
+                    draft = draft_of(self._begun, definition, place, of_class) or self._asked_elsewhere.draft_of(place)
                     if draft is not None:
                         told.add(id(draft.node))
                         yield draft

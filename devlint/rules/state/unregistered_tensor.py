@@ -3,12 +3,16 @@
 ## What it does
 
 Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
-buffers and then meet, in `forward` or what it calls, values that move with the module. Where the tensor is only
-returned from `forward`, the finding is a warning. So it is where the constructor was handed what it computes the tensor
-of, with low confidence where it keeps the argument as it is: it stays with whoever handed it in. And so it is where
-nothing is known of what the tensor meets, or of where it is, but the same constructor registers another tensor as a
-buffer: it says that tensors of the class move. What the constructor makes on the module's own device stays behind too:
-a module is built on the CPU, unless its constructor is told a device or moves something.
+buffers and then meet, in `forward` or what it calls, values that move with the module; methods that a class inherits
+are read with what the class itself keeps. Where the tensor is only returned from `forward`, the finding is a warning.
+So it is where the constructor was handed what it computes the tensor of, with low confidence where it keeps the
+argument as it is: it stays with whoever handed it in. And so it is where nothing is known of what the tensor meets, or
+of where it is, but the same constructor registers another tensor as a buffer: it says that tensors of the class move.
+What the constructor makes on the module's own device stays behind too: a module is built on the CPU, unless its
+constructor is told a device or moves something. A tensor that the constructor puts on the accelerator of the machine
+stays there: beside what moves with the module it is a warning, unless the class goes to that accelerator as a whole, or
+brings there what it is given. So is what a method called `fit` computes of its data and other methods read: it stays
+where the data was.
 
 ## Why is this bad
 
@@ -85,6 +89,8 @@ from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs,
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
+from devlint.rules.state.fitted_state import FittedState
+from devlint.rules.state.kept_on_chosen import KeptOnChosen
 from devlint.semantics import Dim
 from devlint.source.role import Role
 
@@ -93,6 +99,8 @@ if TYPE_CHECKING:
         Called,
         ClassCompleted,
         DeviceMismatch,
+        Loaded,
+        Moved,
         PlainAttributeUsed,
         Returned,
         Stored,
@@ -120,12 +128,15 @@ class UnregisteredTensor(Rule):
         """Stores of tensors that were handed in, which are reported."""
         self._handed_in: list[tuple[str, Draft]] = []
         """By class: the findings about them."""
+        self._on_chosen = KeptOnChosen()
+        self._fitted = FittedState()
         self._built_beside: set[str] = set()
         """Classes that the file builds itself, of what is where the caller works."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         import libcst as cst
 
+        self._fitted.stored(event)
         if isinstance(event.value, Tensor):
             self._tensors.add(id(event.node))
             if isinstance(event.value_node, cst.Name):
@@ -151,6 +162,7 @@ class UnregisteredTensor(Rule):
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         """A tensor that was handed to the constructor and is kept plain: it stays with whoever handed it in."""
+        self._on_chosen.undecided_mismatch(event)
         if event.scope.setting is not Setting.FORWARD or event.scope.role is Role.TEST:
             return ()
         for mine in event.operands:
@@ -174,7 +186,27 @@ class UnregisteredTensor(Rule):
             self._handed_in.append((step.scope.class_name or "", draft))
         return ()
 
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._on_chosen.moved(event)
+        self._fitted.moved(event)
+        return ()
+
+    def loaded(self, event: Loaded) -> Iterable[Draft]:
+        self._fitted.loaded(event)
+        return ()
+
     def finish(self) -> Iterable[Draft]:
+        for step, other, event in self._on_chosen.finish():
+            yield Draft(
+                node=step.node,
+                scope=step.scope,
+                severity=Severity.WARNING,
+                message=f"`{_attribute(step)}` is a plain attribute, so it stays on the accelerator that the "
+                f"constructor chose, but {operand_and_placement(other)}",
+                confidence=Confidence.MEDIUM,
+                trace=(draft_step(step), DraftStep(event.node, event.scope, "they meet here")),
+                repair=self._buffer(step),
+            )
         for owner, draft in self._handed_in:
             if owner not in self._built_beside:
                 yield draft
@@ -208,6 +240,7 @@ class UnregisteredTensor(Rule):
     def called(self, event: Called) -> Iterable[Draft]:
         """What is handed to a function of the project or of another library is computed with there. What builds an
         object, as in `Weighted(mask * w)(x)`, has the tensor where it works (fixture `handed_in`)."""
+        self._on_chosen.called(event)
         built = event.result.info if isinstance(event.result, Module) else None
         if built is not None and event.name.split(".")[-1][:1].isupper():
             values = (argument.value for argument in event.call.arguments)
@@ -226,6 +259,8 @@ class UnregisteredTensor(Rule):
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         """Beside a buffer of the same constructor, which says that tensors of this class move with the module."""
         facts = event.facts
+        self._on_chosen.class_completed(event)
+        yield from self._fitted.of_class(event)
         if not facts.info.is_module:
             return
         buffers = {fact.scope: fact for fact in facts.attributes.values() if fact.kind == "buffer"}

@@ -1,0 +1,54 @@
+"""Inherited methods that read what the derived class alone keeps: ``self.mask``, of which the base knows nothing.
+
+The walk of the base's own method finds no such attribute. It is evaluated again with the derived class for ``self``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.domain.abstract_values import Container, Kind, Module, Self, Tensor, Value
+from devlint.placement.domain.class_facts import AttributeFact
+from devlint.placement.domain.lattice import may_be_cpu
+from devlint.placement.domain.provenance import Step
+from devlint.source.dependency_parts import body_part
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.program import Program
+
+
+def read_of_derived(program: Program, method: FunctionInfo, receiver: Value | None) -> Iterator[Step]:
+    """The stores of plain CPU tensors that the method reads of a class derived from the one that defines it."""
+    info = receiver.info if isinstance(receiver, (Self, Module)) else None
+    owner = method.owner
+    if info is None or owner is None or info is owner or program.in_progress(info):
+        return
+    mentioned, known = method.own.mentioned, {one.qualname for one in owner.order}
+    for name, fact in program.facts(info).attributes.items():
+        if name in mentioned and fact.scope.class_name not in known:
+            yield from _stored_on_cpu(fact)
+
+
+def inherited_readers(program: Program, info: ClassInfo) -> Iterator[FunctionInfo]:
+    """The methods that a class inherits unchanged and that read a plain CPU tensor which it stores itself."""
+    own = [name for name, fact in program.facts(info).attributes.items() if fact.scope.class_name == info.qualname]
+    names = {name for name in own if any(_stored_on_cpu(program.facts(info).attributes[name]))}
+    if not names:
+        return
+    for base in info.order[1:]:
+        for method in base.methods.values():
+            if method.linkage is not None:
+                # A body that reads nothing of the class today may do so tomorrow.
+                method.linkage.depends_on(body_part(method.qualname))
+            unchanged = info.method(method.name) is method and not names.isdisjoint(method.own.mentioned)
+            if unchanged and any(read_of_derived(program, method, Self(info, ""))):
+                yield method
+
+
+def _stored_on_cpu(fact: AttributeFact) -> Iterator[Step]:
+    value = fact.value
+    for one in value.innermost if isinstance(value, Container) else (value,):
+        if isinstance(one, Tensor) and one.kind in (Kind.PLAIN, Kind.UNWRAPPED) and may_be_cpu(one.device):
+            yield from () if one.provenance is None else (one.provenance.step,)
