@@ -38,8 +38,8 @@ from devlint.placement.domain.lattice import (
     Unknown,
     batch_of,
     is_accelerator,
-    is_device_by_name,
     is_given,
+    is_set_as_device,
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -265,7 +265,7 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (was_moved(value) or value.tensorlike)):
         return False
     assert isinstance(value, (Tensor, Opaque))
-    moved = is_accelerator(value.device) or was_moved(value) or is_device_by_name(value.device)
+    moved = was_moved(value) or is_set_as_device(value.device)
     if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):

@@ -14,6 +14,7 @@ from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import (
+    NONE,
     NOTHING,
     ClassValue,
     Constant,
@@ -34,7 +35,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.held_modules import where_methods_put_it
+from devlint.placement.state.held_modules import placed_by_another, where_methods_put_it
 from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated, is_stored_by_others
 from devlint.semantics import Dim
 
@@ -57,7 +58,7 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     if fact is not None:
         return _seen_from_method(interp, owner, fact)
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
-        return _stored_later(interp, info, name) or NOTHING
+        return _stored_later(interp, info, name) or placed_by_another(interp, info, name) or NOTHING
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return _of_class_body(interp, info, name)
@@ -107,7 +108,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return _plain_tensor(interp, info, value, fact)
     if isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name):
         # `self.device = None` until some `setup` stores another.
-        return NOTHING
+        return (placed_by_another(interp, info, fact.name) if value == NONE else None) or NOTHING
     return value
 
 

@@ -9,6 +9,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import handed_on, library_objects
+from devlint.placement.calls.kept_between_calls import bind_kept
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -149,6 +150,7 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         first = parameters.pop(0).name.value
         key = f"{interp.scope.path}:{info.owner.qualname}"
         interp.state.values[first] = ClassValue(info.owner, key) if info.is_classmethod else Self(info.owner, key)
+        bind_kept(interp, info, first)
     roles = handed_on.roles(interp.program, info)
     interp.uses = name_uses(uses_in(info, interp.index.imports))
     with_module = module_symbol(info.owner) if interp.scope.setting is Setting.FORWARD else None

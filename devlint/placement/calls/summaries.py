@@ -152,6 +152,8 @@ def _renamed(provenance: Provenance, substitution: Substitution, interp: Interpr
 def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:
     """The result of a call as the caller sees it: its provenance gets the step of the call."""
     if isinstance(value, (Tensor, Opaque, Module)) and value.provenance is not None:
+        if value.provenance.step.node is node:
+            return value  # the call itself counts as what made it
         provenance = interp.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.provenance)
         return replace(value, provenance=provenance)
     return value

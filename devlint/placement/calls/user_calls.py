@@ -9,7 +9,9 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls.conventional_results import of_overrides
+from devlint.placement.calls.generators_of_items import handed_through
 from devlint.placement.calls.inlining import call_with_values
+from devlint.placement.calls.left_to_default import left_to_default
 from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
@@ -56,8 +58,15 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if summary is None:
         return NOTHING
     note_call(interp, node, info, site)
+    passed_on = handed_through(info, summary, substitution)
+    if passed_on is not None:
+        return passed_on
     seen = call_with_values(interp, node, info, site, receiver)
-    result = returned(interp, node, info, summary, substitution) if seen is None else handed_back(interp, node, seen)
+    made_by_call = left_to_default(interp, node, info, site, summary, bound=receiver is not None)
+    if seen is None or made_by_call is not summary:
+        result = returned(interp, node, info, made_by_call, substitution)
+    else:
+        result = handed_back(interp, node, seen)
     _note_moved(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)

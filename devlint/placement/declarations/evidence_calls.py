@@ -7,6 +7,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
+from devlint.placement.declarations.evidence_computed import note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
 from devlint.placement.declarations.imports import ImportTable
@@ -61,6 +62,7 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
             # Beyond the first, many tensor parameters take numbers as well.
             for one in names_of(argument.value):
                 found.note(one, rows.TENSOR)
+            note_computed(argument.value, found)
 
 
 def _sized(call: cst.Call, found: Found) -> None:

@@ -23,6 +23,7 @@ CALLABLE_RESULT = "callable-result"
 TOLD_A_DEVICE = "told-a-device"
 HAS_A_SHAPE = "has-a-shape"
 COMPUTES = "computes"
+COMPUTED_OF = "computed-of"
 HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
@@ -45,6 +46,7 @@ CONVENTIONS = MappingProxyType(
         MODULE_RESULT: "taken for a tensor beside the module's parameters: a method of the module gives it",
         HAS_A_SHAPE: "taken for a tensor: it has a shape, and the file imports no library of arrays",
         COMPUTES: "taken for a tensor: its methods are a tensor's",
+        COMPUTED_OF: "taken for a tensor: what is computed of it is used as only tensors can be",
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import libcst as cst
 
 from devlint.placement.declarations import evidence_rows as rows
@@ -36,6 +38,11 @@ class Found:
         self.iterated: list[tuple[str, str]] = []
         """Pairs of names: one of an item, and that of what is iterated."""
 
+        self._derived: list[tuple[str, str]] = []
+        """Pairs of names: one that is bound to what is computed of the other alone, and the other."""
+        self._times: Counter[str] = Counter()
+        """How often each name is bound."""
+
     def note(self, name: str, sign: Sign) -> None:
         self._signs.setdefault(name, set()).add(sign)
         if sign.shows in _OTHERWISE and name not in self.bound:
@@ -45,6 +52,12 @@ class Found:
         """Names that a statement binds, noted before what it reads."""
         self.bound.update(self._binding)
         self._binding = names
+        self._times.update(names)
+
+    def note_derived(self, name: str, source: str, value: cst.BaseExpression) -> None:
+        """``big = x.sum(axis=1) >= 1``; an alias of a name says nothing."""
+        if source and not isinstance(value, cst.Name):
+            self._derived.append((name, source))
 
     def note_parameter(self, name: str, sign: Sign) -> None:
         """Note what is told of parameters alone."""
@@ -64,6 +77,10 @@ class Found:
             signs = self._signs.get(item, set())
             if rows.TENSOR in signs and rows.MOVED not in signs:
                 self.note(whole, rows.ITEMS)
+        for name, source in reversed(self._derived):
+            once = self._times[name] == 1 and source not in self.bound & self.parameters
+            if once and not _AS_TENSOR.isdisjoint(self._signs.get(name, ())):
+                self.note(source, rows.COMPUTED_OF)
         for name in self.functions:
             if rows.MOVED in self._signs.get(name, ()):
                 # What can be moved and called is a Module.
@@ -86,6 +103,7 @@ class Found:
         )
 
 
+_AS_TENSOR = frozenset({rows.TENSOR, rows.COMPUTED_OF})
 _OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS})
 
 

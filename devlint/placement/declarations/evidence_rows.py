@@ -94,9 +94,14 @@ def of_attribute(name: str) -> Sign | None:
     return sign
 
 
+_FORMER = frozenset({"lu", "eig", "symeig", "lstsq"})
+"""Methods of a tensor that the tables have no row for: all but the first raise since torch 1.13 (torch/_tensor.py)."""
+
+
 @cache
 def _has_a_tensor(name: str) -> bool:
-    return semantics.method(name) is not None or semantics.is_tensor_attribute(name) is not None
+    known = semantics.method(name) is not None or semantics.is_tensor_attribute(name) is not None
+    return known or name in _FORMER
 
 
 KEYWORDS = MappingProxyType({"dim": TENSOR, "keepdim": TENSOR})
@@ -110,6 +115,18 @@ REDUCTIONS = frozenset(
     sum mean max min any all std var argmax argmin norm cumsum prod sort argsort squeeze median amax amin flatten
     """.split()
 )
+
+COMPUTED_OF = by_convention(conventions.COMPUTED_OF)
+
+MOVING_OR_CAST = frozenset({"float", "half", "double", "cpu", "cuda"})
+"""Methods of tensors and Modules alone: what they are called by is a tensor if it is computed."""
+
+COMPUTED_FROM = REDUCTIONS | frozenset(
+    """
+    abs round clip square reshape transpose swapaxes view permute dot repeat diagonal cumsum
+    """.split()
+)
+"""Methods of a tensor that what is none may have as well, but then gives none: ``x.sum(axis=1).float()`` shows x."""
 
 PASSING = frozenset({"cpu", "cuda", "to", "float", "double", "half", "clone", "detach"})
 """Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x."""

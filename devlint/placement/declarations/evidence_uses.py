@@ -12,6 +12,7 @@ from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_calls import arguments
+from devlint.placement.declarations.evidence_computed import computed_from, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
 from devlint.placement.declarations.imports import ImportTable
@@ -66,6 +67,8 @@ def _call(node: cst.Call, found: Found) -> None:
         sign = _sign_of_method(node, node.func)
         if sign is not None:
             found.note(_called_by(node.func.value), sign)
+        if type(node.func.value) is cst.Call and (sign is rows.TENSOR or node.func.attr.value in rows.MOVING_OR_CAST):
+            note_computed(node.func.value, found)
         elif type(node.func.value) is cst.Name and node.func.value.value == found.first and node.args:
             found.called.add(node.func.attr.value)
     elif type(node.func) is cst.Name:
@@ -108,6 +111,8 @@ def _assigned(node: cst.Assign, found: Found) -> None:
             if class_name and class_name.rpartition(".")[2][:1].isupper():
                 found.made.append((attribute.attr.value, class_name))
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
+    if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
+        found.note_derived(node.targets[0].target.value, computed_from(node.value), node.value)
     value, name = node.value, ""
     if type(value) is cst.Name and len(names_of(node.targets[0].target)) > 1:
         found.note_parameter(value.value, rows.UNPACKED)
@@ -149,10 +154,11 @@ def _compared(node: cst.Comparison, found: Found) -> None:
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
     if name := _indexed_by(node.iter):
-        found.note_parameter(name, rows.SEVERAL)
+        found.note(name, rows.SEVERAL)
+    if type(node.iter) is cst.Name:
+        found.note(node.iter.value, rows.SEVERAL)
     if type(node.iter) is cst.Name and node.iter.value in found.parameters:
         found.note(node.iter.value, rows.DOUBTFUL)
-        found.note(node.iter.value, rows.SEVERAL)
         if type(node.target) is cst.Name:
             found.iterated.append((node.target.value, node.iter.value))
 
@@ -264,7 +270,7 @@ def _doubts(call: cst.Call, function: str, found: Found) -> None:
         for name in names_of(argument.value):
             found.note_parameter(name, rows.DOUBTFUL)
             if goes_through:
-                found.note_parameter(name, rows.SEVERAL)
+                found.note(name, rows.SEVERAL)
     if function == "isinstance" and len(call.args) == 2 and type(call.args[0].value) is cst.Name:
         asked = call.args[1].value
         for one in [element.value for element in asked.elements] if isinstance(asked, cst.Tuple) else [asked]:

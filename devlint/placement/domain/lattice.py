@@ -269,6 +269,15 @@ def is_device_by_name(device: Device) -> bool:
     return symbol.anchor is Anchor.EXPRESSION or (symbol.anchor is Anchor.PARAMETER and symbol.name.endswith("device"))
 
 
+def is_set_as_device(device: Device) -> bool:
+    """Whether the program says by name where it is, in every arm, and not on the CPU alone.
+
+    ``device or torch.device("cuda")``, ``torch.device("cuda" if use_cuda else "cpu")``.
+    """
+    named = [leaf for leaf in leaves(device) if leaf != CPU]
+    return bool(named) and all(is_accelerator(leaf) or is_device_by_name(leaf) for leaf in named)
+
+
 def describe(device: Device) -> str:
     """The description of a device in reports."""
     match device:

@@ -215,7 +215,8 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
         case Shape.NONZERO:
             return Dim.NONZERO
         case Shape.SAME:
-            return dim_of(operands[0].value)
+            given = operation.name.removeprefix("Tensor.").removeprefix("torch.") in _ALONG_A_DIMENSION
+            return Dim.NONZERO if given else dim_of(operands[0].value)
         case Shape.REDUCTION:
             given = call is not None and (
                 any(a.keyword in operation.reduced_by for a in call.arguments) or _positional_dim(operation, call)
@@ -230,6 +231,10 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
             return Dim.ZERO if dims == {Dim.ZERO} else Dim.UNKNOWN
         case _:
             return _dim_by_size(operation, call)
+
+
+_ALONG_A_DIMENSION = frozenset({"topk", "sort", "argsort", "cumsum", "cumprod", "gather", "flip", "roll"})
+"""Operations along a dimension: torch takes a tensor without one as well, but nobody sorts a number."""
 
 
 def _needs_two_dimensions(call: CallSite) -> bool:

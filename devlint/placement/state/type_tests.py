@@ -24,7 +24,7 @@ from devlint.placement.domain.abstract_values import (
     Tensor,
     Value,
 )
-from devlint.placement.domain.lattice import Anchor, Guard, GuardKind, SameAs
+from devlint.placement.domain.lattice import CPU, Anchor, Guard, GuardKind, Known, SameAs
 from devlint.placement.syntax.nodes import dotted, path_of, string_value
 
 if TYPE_CHECKING:
@@ -138,11 +138,11 @@ def _several(value: Value, one: Tensor) -> Container:
 
 
 def _another(interp: Interpreter, path: str, value: Value) -> Value:
-    """The value where it is no tensor: several, if it is an argument that the body goes through."""
+    """The value where it is no tensor: several, if the body goes through it."""
     if isinstance(value, Container):
         return value
     device = getattr(value, "device", None) if path in interp.uses.several else None
-    if isinstance(device, SameAs) and device.symbol.anchor in _TESTED and isinstance(value, (Tensor, Opaque)):
+    if isinstance(device, (SameAs, Known)) and device != CPU and isinstance(value, (Tensor, Opaque)):
         return Container((), None, Opaque(device, value.provenance), "list")
     return NOTHING
 

@@ -57,7 +57,10 @@ class HandedOut:
     """Creations on the CPU that are filled with what is computed of an argument, by node, and the argument's name."""
     _chosen: dict[int, str] = field(default_factory=dict)
     """Creations on the CPU of which an index that follows an argument says the items to write, and its name."""
-    _drafts: list[tuple[Scope, Draft]] = field(default_factory=list)
+    _drafts: list[tuple[Scope, int, Draft]] = field(default_factory=list)
+    """Each with its place in what is returned."""
+    _beside: set[tuple[str, int]] = field(default_factory=set)
+    """Definitions, each with a place in what it returns where some return has a tensor that is where an argument is."""
     _of_arrays: set[int] = field(default_factory=set)
     """Creations from an array, by node."""
     _built: set[str] = field(default_factory=set)
@@ -128,16 +131,17 @@ class HandedOut:
             return
         in_place_of_forward = scope.setting is Setting.FORWARD or scope.qualname in self._instead
         method = scope.qualname.rsplit(".", 1)[-1]
-        for value in event.value.items if isinstance(event.value, Container) else (event.value,):
+        for place, value in enumerate(event.value.items if isinstance(event.value, Container) else (event.value,)):
             step = bare_creation(value)
             if movable(value):
                 self._follows.add(scope.qualname)
+                self._beside.add((scope.qualname, place))
             if step is None or not isinstance(value, Tensor) or value.device != CPU:
                 continue
             written = {**self._chosen, **self._filled}
             filled = [s for s in (step, *other_creations(value)) if id(s.node) in written]
             if filled and scope.qualname not in self._inputs_to_cpu and not event.settled_by_callers:
-                self._drafts += ((scope, self._filled_of_argument(s, event)) for s in filled)
+                self._drafts += ((scope, place, self._filled_of_argument(s, event)) for s in filled)
                 continue
             if _may_be_scalar(value, step):
                 continue
@@ -167,7 +171,7 @@ class HandedOut:
                        DraftStep(event.node, scope, "returned here")),
                 repair=self._repair(step),
             )  # fmt: skip
-            self._drafts.append((scope, draft))
+            self._drafts.append((scope, place, draft))
 
     def _filled_of_argument(self, step: Step, event: Returned) -> Draft:
         name = self._filled.get(id(step.node))
@@ -244,11 +248,13 @@ class HandedOut:
         return repair_creation(step, expression)
 
     def finish(self) -> Iterator[Draft]:
-        for scope, draft in self._drafts:
+        for scope, place, draft in self._drafts:
             if id(draft.node) in self._sized and self._is_told_otherwise(scope, draft.node):
                 continue
             if scope.qualname in self._placed or scope.qualname in self._inputs_to_cpu:
-                yield replace(draft, confidence=Confidence.LOW) if scope.class_name in self._built else draft
+                # What becomes of it is seen at the calls; not so if it is elsewhere whenever another return gives it.
+                seen = scope.class_name in self._built and (scope.qualname, place) not in self._beside
+                yield replace(draft, confidence=Confidence.LOW) if seen else draft
 
     def _is_told_otherwise(self, scope: Scope, creation: cst.CSTNode) -> bool:
         """Whether something else says more of what is made in a size: a call, another return, what is written into it.

@@ -121,10 +121,14 @@ def _of_one_source(event: DeviceMismatch) -> bool:
 
 
 def _made_here(event: DeviceMismatch) -> bool:
-    """Whether the definition made both operands: the caller says at most where one of them goes."""
+    """Whether the definition made both operands, itself or by a helper: the caller says at most where one goes."""
     provenances = [provenance_of(operand.value) for operand in (event.offending, event.other)]
-    firsts = [provenance.first for provenance in provenances if provenance is not None]
-    return len(firsts) == 2 and all(step.kind is StepKind.MADE and step.scope == event.scope for step in firsts)
+    return all(
+        provenance is not None
+        and provenance.first.kind is StepKind.MADE
+        and any(step.scope == event.scope and step.kind in (StepKind.MADE, StepKind.RETURNED) for step in provenance)
+        for provenance in provenances
+    )
 
 
 def _of_one_object(event: DeviceMismatch) -> bool:
