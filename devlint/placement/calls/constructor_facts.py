@@ -10,7 +10,7 @@ from devlint.placement.declarations.constructor_parts import registered_attribut
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.self_attributes import is_made_of
 from devlint.placement.domain.abstract_state import AbstractState, join
-from devlint.placement.domain.abstract_values import Kind, Module, Self, Tensor, UnknownValue, Value
+from devlint.placement.domain.abstract_values import NONE, Kind, Module, Self, Tensor, UnknownValue, Value
 from devlint.placement.domain.class_facts import AttributeFact, ClassFacts, is_registered, kept, kind_of
 from devlint.placement.domain.lattice import CPU, SameAs, may_be_cpu
 from devlint.placement.domain.symbols import module_symbol
@@ -114,8 +114,8 @@ def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, no
 
 
 def _is_left_behind(before: Tensor, after: Value) -> bool:
-    """Whether what one arm stores is the one to repair, whatever the other arm stores further down."""
-    made = before.device == CPU and getattr(after, "device", CPU) != CPU
+    """Whether what one arm stores is the one to repair, whatever the other arm stores further down, be it None."""
+    made = before.device == CPU and (after == NONE or getattr(after, "device", CPU) != CPU)
     return not is_registered(before) and (is_registered(after) or made)
 
 
