@@ -33,9 +33,6 @@ def program_of(text: str) -> Program | None:
     if (refusal is not None and refusal.final) or too_deep(text, tree) is not None:
         return None
     about_torch, is_main = "torch" in text, has_main_guard(text)
-    if tree is not None and not about_torch:
-        text = _imports_of(tree)
-        tree = parse(text)
     return Program(text, tree, outline_of(tree) if tree is not None else None, about_torch, is_main)
 
 
