@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from devlint.source.gate import check_syntax, too_deep
 from devlint.source.outline import Outline, outline_of
-from devlint.source.python_parser import parse
 from devlint.source.role import has_main_guard
 
 

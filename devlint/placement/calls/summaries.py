@@ -150,7 +150,9 @@ def _renamed(provenance: Provenance, substitution: Substitution, interp: Interpr
 
 
 def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:
-    """The result of a call as the caller sees it: its provenance gets the step of the call."""
+    """The result of a call as the caller sees it: its provenance gets the step of the call, as do those of a tuple."""
+    if isinstance(value, Container) and value.type == "tuple":
+        return replace(value, items=tuple(handed_back(interp, node, item) for item in value.items))
     if isinstance(value, (Tensor, Opaque, Module)) and value.provenance is not None:
         provenance = interp.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.provenance)
         return replace(value, provenance=provenance)

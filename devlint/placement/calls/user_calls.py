@@ -15,6 +15,7 @@ from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
+from devlint.placement.calls.told_devices import note_told_device
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.template_methods import is_abstract
@@ -51,6 +52,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
         return NOTHING
     receiver = _as_bound(function)
     note_misplaced_device(interp, node, info, site, receiver is not None)
+    note_told_device(interp, node, info, site, receiver is not None and info.owner is not None and not info.is_static)
     substitution = bind_arguments(interp, info, site, receiver)
     summary = interp.program.summary(info)
     if summary is None:

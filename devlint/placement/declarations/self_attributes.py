@@ -39,8 +39,8 @@ def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression
 
 _STAYS = frozenset(
     """
-    detach detach_ clone contiguous float half double long int bool requires_grad_ view view_as reshape flatten unflatten
-    unsqueeze squeeze expand expand_as repeat repeat_interleave permute transpose t swapaxes movedim roll flip
+    detach detach_ clone contiguous float half double long int bool requires_grad_ view view_as reshape flatten
+    unflatten unsqueeze squeeze expand expand_as repeat repeat_interleave permute transpose t swapaxes movedim roll flip
     """.split()
 )
 """Methods of a tensor whose result is where the tensor is: https://docs.pytorch.org/docs/stable/tensors.html"""

@@ -1,0 +1,137 @@
+"""Calls that leave a device parameter to its default, where other calls of the same function name a device: DEV308."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from devlint.drafts.changes import with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import descend
+from devlint.repairs.device_expressions import Definitions
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.events import Begun, DeviceTold
+
+_MOVES = frozenset({"to", "cuda", "cpu", "to_device", "type_as"})
+
+
+class ToldElsewhere:
+    """The calls of one file that say something to a device parameter, or leave it out."""
+
+    def __init__(self) -> None:
+        self._definitions = Definitions()
+        self._told: dict[tuple[int, str], list[DeviceTold]] = {}
+        self._left_out: list[DeviceTold] = []
+
+        self._classes: dict[str, frozenset[str]] = {}
+        """By definition: the class that it is a method of, and its bases in the project."""
+
+    def begun(self, event: Begun) -> None:
+        self._definitions.note(event)
+        if event.owner is not None:
+            self._classes[event.scope.qualname] = frozenset(one.qualname for one in event.owner.order)
+
+    def note(self, event: DeviceTold) -> None:
+        if event.given is None:
+            self._left_out.append(event)
+        else:
+            self._told.setdefault((event.callee, event.parameter), []).append(event)
+
+    def drafts(self) -> Iterable[Draft]:
+        for event in self._left_out:
+            definition = self._definitions.node_of(event.scope)
+            if definition is None or event.scope.setting is Setting.HOST or event.scope.role is Role.TEST:
+                continue
+            told = self._told.get((event.callee, event.parameter), ())
+            witness = next((one for one in told if self._holds_for(one, event)), None)
+            if witness is not None and witness.given is not None and not _is_placed_later(definition, event.node):
+                yield _draft(event, witness, code_of(witness.given))
+
+    def _holds_for(self, told: DeviceTold, left_out: DeviceTold) -> bool:
+        """Whether what one call says can be said in the other: it is kept on the same object, or has the same name."""
+        assert told.given is not None
+        code = code_of(told.given)
+        definition = self._definitions.node_of(left_out.scope)
+        if code.startswith("self."):
+            inherits = told.scope.class_name in self._classes.get(left_out.scope.qualname, ())
+            return inherits or (definition is not None and _says(definition, code))
+        own = {parameter.name.value for parameter in definition.params.params} if definition is not None else set()
+        return code.isidentifier() and code in own and ("device" in code or code == told.parameter)
+
+
+def _says(definition: cst.FunctionDef, code: str) -> bool:
+    import libcst as cst
+
+    return any(isinstance(child, cst.Attribute) and code_of(child) == code for child in descend(definition.body))
+
+
+def _is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode) -> bool:
+    """Whether the function moves what the call gives, hands it on beside a device, or gives it back to its caller."""
+    import libcst as cst
+
+    names: set[str] = set()
+    for child in descend(definition.body):
+        if isinstance(child, cst.Return) and child.value is not None and _holds(child.value, call):
+            return True
+        if isinstance(child, cst.Call) and child is not call and _holds(child, call) and _places(child):
+            return True
+        if isinstance(child, cst.Assign) and _holds(child.value, call):
+            names.update(_bound(child))
+    return any(
+        isinstance(child, cst.Call) and child is not call and _places(child) and names & set(_mentioned(child))
+        for child in descend(definition.body)
+    )
+
+
+def _places(call: cst.Call) -> bool:
+    """``x.to(...)``, ``move(x, self.device)``."""
+    import libcst as cst
+
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MOVES:
+        return True
+    return "device" in code_of(call.func).lower() or any("device" in code_of(one.value).lower() for one in call.args)
+
+
+def _holds(node: cst.CSTNode, inner: cst.CSTNode) -> bool:
+    return node is inner or any(child is inner for child in descend(node))
+
+
+def _bound(assign: cst.Assign) -> Iterator[str]:
+    import libcst as cst
+
+    for target in assign.targets:
+        parts = target.target.elements if isinstance(target.target, (cst.Tuple, cst.List)) else (target,)
+        for part in parts:
+            yield code_of(part.target if isinstance(part, cst.AssignTarget) else part.value)
+
+
+def _mentioned(call: cst.Call) -> Iterator[str]:
+    import libcst as cst
+
+    for child in descend(call):
+        if isinstance(child, (cst.Name, cst.Attribute)):
+            yield code_of(child)
+
+
+def _draft(event: DeviceTold, witness: DeviceTold, said: str) -> Draft:
+    import libcst as cst
+
+    told = DraftStep(witness.node, witness.scope, f"`{event.parameter}` is `{said}` here")
+    changes = with_argument(event.node, event.parameter, said) if isinstance(event.node, cst.Call) else ()
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        severity=Severity.WARNING,
+        message=f"{quoted(event.node, f'this call of `{event.function}`')} leaves `{event.parameter}` to its default, "
+        f"the CPU, where another call says `{said}`",
+        confidence=Confidence.MEDIUM,
+        trace=(told, DraftStep(event.node, event.scope, "left out here")),
+        repair=Repair(Applicability.SUGGESTION, f"hand it on: `{event.parameter}={said}`", changes),
+    )
