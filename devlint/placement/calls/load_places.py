@@ -26,7 +26,7 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: Cal
     """Record what a call of the project says of the places that its callee loads to."""
     program = interp.program.holder(info)
     places = program.load_places_of(info) if program is not None else frozenset()
-    if not places or site.unpacks:
+    if not places:
         return
     parameters = parameters_of(info.header)
     is_method = info.owner is not None and not info.is_static
@@ -37,7 +37,7 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: Cal
         given = site.argument(name, position)
         if given is not None:
             _note(interp, given)
-        elif isinstance(parameter.default, cst.Name) and parameter.default.value == "None":
+        elif not site.unpacks and isinstance(parameter.default, cst.Name) and parameter.default.value == "None":
             interp.note_left_out(node, name)
 
 

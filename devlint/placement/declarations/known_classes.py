@@ -24,7 +24,7 @@ class ClassKind(Enum):
 
 _PLAIN = frozenset(
     """
-    object ABC abc.ABC Protocol typing.Protocol typing.Generic Generic dict list tuple Exception Enum enum.Enum
+    object ABC abc.ABC Protocol typing.Protocol typing_extensions.Protocol typing.Generic Generic dict list tuple Exception Enum enum.Enum
     typing.NamedTuple NamedTuple str int
     """.split()
 )
