@@ -20,13 +20,14 @@ _ON_THE_CPU = frozenset({"None", "False", "'cpu'", '"cpu"'})
 """Defaults that leave what a function makes where the CPU is."""
 
 
-def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, bound: bool) -> None:
-    """Emit what a call says to a device parameter that defaults to the CPU. ``bound``: the first one is the receiver.
+def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, bound: bool) -> bool:
+    """Emit what a call says to a device parameter that defaults to the CPU; whether it says nothing.
 
-    A function that chooses for itself where it is told nothing, as by a tensor that it is handed, needs none.
+    ``bound``: the first parameter is the receiver. A function that chooses for itself where it is told nothing, as by a
+    tensor that it is handed, needs none.
     """
-    if interp.muted or interp.depth > 0 or site.unpacks:
-        return
+    if site.unpacks:
+        return False
     parameters = parameters_of(info.header)[1 if bound else 0 :]
     for position, parameter in enumerate(parameters):
         name = parameter.name.value
@@ -34,9 +35,12 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
             continue
         given = site.argument(name, position)
         if given is None and _chooses_itself(info, name):
-            return
-        interp.emit(DeviceTold(node, interp.scope, info.key, info.name, name, None if given is None else given.node))
-        return
+            return False
+        if interp.depth == 0:
+            said = None if given is None else given.node
+            interp.emit(DeviceTold(node, interp.scope, info.key, info.name, name, said))
+        return given is None
+    return False
 
 
 def _default_of(parameter: cst.Param) -> str:

@@ -14,7 +14,7 @@ from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.records import held_by
-from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
+from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
 from devlint.placement.calls.told_devices import note_told_device
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
@@ -52,14 +52,16 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
         return NOTHING
     receiver = _as_bound(function)
     note_misplaced_device(interp, node, info, site, receiver is not None)
-    note_told_device(interp, node, info, site, receiver is not None and info.owner is not None and not info.is_static)
+    bound = receiver is not None and info.owner is not None and not info.is_static
+    defaulted = note_told_device(interp, node, info, site, bound)
     substitution = bind_arguments(interp, info, site, receiver)
     summary = interp.program.summary(info)
     if summary is None:
         return NOTHING
     note_call(interp, node, info, site)
     seen = call_with_values(interp, node, info, site, receiver)
-    result = returned(interp, node, info, summary, substitution) if seen is None else handed_back(interp, node, seen)
+    value = result_of_call(interp, node, summary, substitution) if seen is None else seen
+    result = handed_back(interp, node, value, defaulted)
     _note_moved(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)

@@ -45,10 +45,14 @@ def _moved_by_helper(interp: Interpreter, provenance: Provenance) -> bool:
 
 
 def _placed_on_purpose(provenance: Provenance) -> bool:
+    defaulted = False
     for step in provenance:
+        defaulted = defaulted or step.defaulted
         if step.kind is StepKind.MOVED:
             return True
         if step.kind is StepKind.MADE:
-            # A library that keeps tables in an object takes no device for them.
-            return not (step.bare or step.of_object)
+            # Where a parameter says that the call leaves out, nobody has said anything. A library that keeps tables in
+            # an object takes no device for them.
+            left_out = defaulted and isinstance(step.device, SameAs)
+            return not (step.bare or step.of_object or left_out)
     return False

@@ -108,7 +108,6 @@ from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import (
-    bare_creation,
     describe_operand,
     device_expression_of,
     device_of,
@@ -210,7 +209,7 @@ class CreationWithoutDevice(Rule):
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in event.left_behind:
-            step = bare_creation(mine.value)
+            step = self._left_to_defaults.creation_of(mine.value)
             device = device_of(mine.value)
             if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):
                 continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, steps_of
-from devlint.drafts.wording import bare_creation, code_of, describe_operand
+from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
@@ -37,7 +37,7 @@ class InputsForModels:
 
     def called(self, event: CallersModuleCalled) -> None:
         scope, first = event.scope, event.inputs[0]
-        step = bare_creation(first.value)
+        step = self.left_to_defaults.creation_of(first.value)
         if step is None or getattr(first.value, "device", None) != CPU:
             return
         if scope.setting in (Setting.MODULE_LEVEL, Setting.CONSTRUCTION, Setting.HOST):

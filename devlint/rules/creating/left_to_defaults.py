@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from devlint.drafts.changes import with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
-from devlint.drafts.wording import device_expression_of, quoted
+from devlint.drafts.wording import bare_creation, device_expression_of, quoted
 from devlint.finding import Applicability
+from devlint.placement.domain.lattice import SameAs
 from devlint.placement.domain.provenance import StepKind
 
 if TYPE_CHECKING:
+    from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import DeviceTold, MismatchOperand
+    from devlint.placement.domain.provenance import Step
     from devlint.placement.domain.scope import Scope
 
 
@@ -31,10 +34,27 @@ class LeftToDefaults:
         if event.given is None:
             self._calls[id(event.node)] = event
 
+    def creation_of(self, value: Value) -> Step | None:
+        """The creation without a device that put a value on the CPU, or one that a call left to the CPU by default."""
+        bare = bare_creation(value)
+        if bare is not None or self._call_of(value) is None:
+            return bare
+        for step in provenance_of(value) or ():
+            if step.kind is StepKind.MADE:
+                # ``torch.ones(n, device=device)``: where the parameter says.
+                return step if isinstance(step.device, SameAs) and step.factory is not None else None
+            if step.kind is StepKind.MOVED:
+                return None
+        return None
+
+    def _call_of(self, value: Value) -> DeviceTold | None:
+        """The latest call that gave the value and left a device out."""
+        steps = (step for step in provenance_of(value) or () if step.kind is StepKind.RETURNED)
+        return next((self._calls[id(step.node)] for step in steps if id(step.node) in self._calls), None)
+
     def at_the_call(self, draft: Draft, mine: MismatchOperand, theirs: MismatchOperand, met_in: Scope) -> Draft:
         """The draft at the call that made the operand and could have told where; as it is if there is none."""
-        steps = (step for step in provenance_of(mine.value) or () if step.kind is StepKind.RETURNED)
-        call = next((self._calls[id(step.node)] for step in steps if id(step.node) in self._calls), None)
+        call = self._call_of(mine.value)
         if call is None:
             return draft
         import libcst as cst

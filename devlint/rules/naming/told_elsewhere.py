@@ -84,10 +84,20 @@ def _is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode) -> bool:
             return True
         if isinstance(child, cst.Assign) and _holds(child.value, call):
             names.update(_bound(child))
-    return any(
-        isinstance(child, cst.Call) and child is not call and _places(child) and names & set(_mentioned(child))
-        for child in descend(definition.body)
-    )
+    kinds = (cst.Call, cst.For, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)
+    later = (child for child in descend(definition.body) if isinstance(child, kinds) and not _holds(child, call))
+    return any(_places_some(child, names) for child in later)
+
+
+def _places_some(node: cst.CSTNode, names: set[str]) -> bool:
+    """Whether a call places one of these names, or a loop over one of them what is in it."""
+    import libcst as cst
+
+    if names.isdisjoint(_mentioned(node)):
+        return False
+    if isinstance(node, cst.Call):
+        return _places(node)
+    return any(isinstance(child, cst.Call) and _places(child) for child in descend(node))
 
 
 def _places(call: cst.Call) -> bool:
@@ -112,10 +122,10 @@ def _bound(assign: cst.Assign) -> Iterator[str]:
             yield code_of(part.target if isinstance(part, cst.AssignTarget) else part.value)
 
 
-def _mentioned(call: cst.Call) -> Iterator[str]:
+def _mentioned(node: cst.CSTNode) -> Iterator[str]:
     import libcst as cst
 
-    for child in descend(call):
+    for child in descend(node):
         if isinstance(child, (cst.Name, cst.Attribute)):
             yield code_of(child)
 
