@@ -32,9 +32,13 @@ class ToldElsewhere:
 
         self._classes: dict[str, frozenset[str]] = {}
         """By definition: the class that it is a method of, and its bases in the project."""
+        self._built: set[str] = set()
+        """The methods of Modules."""
 
     def begun(self, event: Begun) -> None:
         self._definitions.note(event)
+        if event.owner is not None and event.owner.is_module:
+            self._built.add(event.scope.qualname)
         if event.owner is not None:
             self._classes[event.scope.qualname] = frozenset(one.qualname for one in event.owner.order)
 
@@ -48,6 +52,9 @@ class ToldElsewhere:
         for event in self._left_out:
             definition = self._definitions.node_of(event.scope)
             if definition is None or event.scope.setting is Setting.HOST or event.scope.role is Role.TEST:
+                continue
+            if event.scope.setting is Setting.CONSTRUCTION and event.scope.qualname in self._built:
+                # A module is built on the CPU, and is moved with what it has (fixture `told_elsewhere`).
                 continue
             told = self._told.get((event.callee, event.parameter), ())
             witness = next((one for one in told if self._holds_for(one, event)), None)

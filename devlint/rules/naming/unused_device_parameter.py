@@ -109,6 +109,7 @@ class UnusedDeviceParameter(Rule):
     code = "DEV308"
     name = "unused-device-parameter"
     severity = Severity.WARNING
+    gives_way_to = ("DEV101",)  # creation-without-device
 
     def __init__(self) -> None:
         self._ignored: list[ParameterIgnored] = []
