@@ -53,15 +53,16 @@ def _default_of(parameter: cst.Param) -> str:
 
 def _chooses_itself(info: FunctionInfo, name: str) -> bool:
     """Whether a body gives the parameter another value, or asks for its absence, to put something in its place."""
+    is_switch = name in SWITCHES  # both of its arms are what it is for
     for child in descend(info.node.body):
         match child:
             case cst.Assign(targets=targets) if any(_is(target.target, name) for target in targets):
                 return True
             case cst.BooleanOperation(left=left, operator=cst.Or()) if _is(left, name):
                 return True
-            case cst.IfExp(test=test) if any(_is(part, name) for part in descend(test)):
+            case cst.IfExp(test=test) if not is_switch and any(_is(part, name) for part in descend(test)):
                 return True
-            case cst.If(test=test, orelse=orelse) if any(_is(part, name) for part in descend(test)):
+            case cst.If(test=test, orelse=orelse) if not is_switch and any(_is(part, name) for part in descend(test)):
                 if orelse is not None or not _is_truth_or_presence(test, name):
                     return True
     return False

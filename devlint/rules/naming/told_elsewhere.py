@@ -9,6 +9,8 @@ from devlint.drafts.changes import with_argument
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.ignored_parameters import mentions
+from devlint.placement.declarations.left_out_devices import SWITCHES
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import descend
 from devlint.repairs.device_expressions import Definitions
@@ -58,8 +60,15 @@ class ToldElsewhere:
                 continue
             told = self._told.get((event.callee, event.parameter), ())
             witness = next((one for one in told if self._holds_for(one, event)), None)
-            if witness is not None and witness.given is not None and not _is_placed_later(definition, event.node):
-                yield _draft(event, witness, code_of(witness.given))
+            if (witness is None and _forgotten(definition) is None) or _is_placed_later(definition, event.node):
+                continue
+            if witness is not None and witness.given is not None:
+                said = code_of(witness.given)
+                told_here = DraftStep(witness.node, witness.scope, f"`{event.parameter}` is `{said}` here")
+                yield _draft(event, said, f"the CPU, where another call says `{said}`", told_here)
+            elif (own := _forgotten(definition)) is not None:
+                comes_in = DraftStep(own, event.scope, f"`{own.name.value}` comes in here")
+                yield _draft(event, own.name.value, f"the CPU, and nothing reads `{own.name.value}`", comes_in)
 
     def _holds_for(self, told: DeviceTold, left_out: DeviceTold) -> bool:
         """Whether what one call says can be said in the other: it is kept on the same object, or has the same name."""
@@ -137,17 +146,22 @@ def _mentioned(node: cst.CSTNode) -> Iterator[str]:
             yield code_of(child)
 
 
-def _draft(event: DeviceTold, witness: DeviceTold, said: str) -> Draft:
+def _forgotten(definition: cst.FunctionDef) -> cst.Param | None:
+    """The function's own switch for the accelerator, where its body never looks at it."""
+    switches = (one for one in definition.params.params if one.name.value in SWITCHES)
+    return next((one for one in switches if not mentions(definition.body, one.name.value)), None)
+
+
+def _draft(event: DeviceTold, said: str, why: str, told: DraftStep) -> Draft:
     import libcst as cst
 
-    told = DraftStep(witness.node, witness.scope, f"`{event.parameter}` is `{said}` here")
     changes = with_argument(event.node, event.parameter, said) if isinstance(event.node, cst.Call) else ()
     return Draft(
         node=event.node,
         scope=event.scope,
         severity=Severity.WARNING,
         message=f"{quoted(event.node, f'this call of `{event.function}`')} leaves `{event.parameter}` to its default, "
-        f"the CPU, where another call says `{said}`",
+        f"{why}",
         confidence=Confidence.MEDIUM,
         trace=(told, DraftStep(event.node, event.scope, "left out here")),
         repair=Repair(Applicability.SUGGESTION, f"hand it on: `{event.parameter}={said}`", changes),
