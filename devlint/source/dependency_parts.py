@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SIGNS = ""
-"""What the file as a whole is: whether it names torch, whether it is a main program. It belongs to each other part."""
+"""What the file as a whole is: whether it is a main program. It belongs to each other part."""
 
 IMPORTS = "imports"
 """Where all imports of the file lead."""

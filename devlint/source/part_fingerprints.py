@@ -58,7 +58,7 @@ class PartFingerprints:
         self._rebound: frozenset[str] = frozenset()
         self._read: dict[int, tuple[bytes, frozenset[str]]] = {}
         self._known: dict[frozenset[str], str] = {}
-        signs: tuple[object, ...] = (program.about_torch, program.is_main)
+        signs: tuple[object, ...] = (program.is_main,)
         if program.tree is not None and program.outline is not None:
             outline = program.outline
             self._normalized = NormalizedText(program.text, program.tree)

@@ -1,7 +1,7 @@
 """The program of a file that another one imports: what is read of it.
 
-Of a file that does not name torch that is its imports: whatever it computes, it makes no tensor, and the names that it
-exports are all that counts.
+A file that does not name torch is read as any other: classes that hold tensors derive from its classes, and its
+functions move what they are handed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from devlint.source.gate import check_syntax, too_deep
 from devlint.source.outline import Outline, outline_of
-from devlint.source.python_parser import parse
 from devlint.source.role import has_main_guard
 
 
@@ -22,7 +21,6 @@ class Program:
     text: str
     tree: ast.Module | None
     outline: Outline | None
-    about_torch: bool
     is_main: bool
     """It runs when it is the main program."""
 
@@ -32,13 +30,4 @@ def program_of(text: str) -> Program | None:
     tree, refusal = check_syntax(text)
     if (refusal is not None and refusal.final) or too_deep(text, tree) is not None:
         return None
-    about_torch, is_main = "torch" in text, has_main_guard(text)
-    if tree is not None and not about_torch:
-        text = _imports_of(tree)
-        tree = parse(text)
-    return Program(text, tree, outline_of(tree) if tree is not None else None, about_torch, is_main)
-
-
-def _imports_of(tree: ast.Module) -> str:
-    statements = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    return "".join(ast.unparse(statement) + "\n" for statement in statements)
+    return Program(text, tree, outline_of(tree) if tree is not None else None, has_main_guard(text))

@@ -77,11 +77,13 @@ def test_a_file_is_parsed_once_and_what_is_no_python_not_at_all(tmp_path: Path) 
     assert library.parsed(tmp_path / "missing.py") is None
 
 
-def test_of_a_file_without_torch_only_the_imports_are_kept(tmp_path: Path) -> None:
-    (tmp_path / "api.py").write_text("from .net import Net\n\ndef f():\n    from .ops import g\n    return g\n")
+def test_a_file_without_torch_is_read_as_any_other(tmp_path: Path) -> None:
+    text = "from .net import Net\n\nclass Base(Net):\n    size = 3\n"
+    (tmp_path / "api.py").write_text(text)
     found = Library(lambda tree, *_: tree.code, id).parsed(tmp_path / "api.py")
     assert found is not None
-    assert found.index == "from .net import Net\nfrom .ops import g\n"
+    assert found.index == text
+    assert found.size == len(text)
 
 
 def test_the_library_forgets_what_was_used_longest_ago(tmp_path: Path) -> None:

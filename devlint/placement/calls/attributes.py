@@ -12,6 +12,7 @@ from devlint.placement.calls import library_objects
 from devlint.placement.calls.own_attributes import as_decided, of_self
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
 from devlint.placement.domain.abstract_values import (
@@ -198,7 +199,8 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
     if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim"):
         return Host()
     if owner.info is None:
-        return NOTHING
+        # A part of a model of unknown class, by its name: ``model.encoder``.
+        return Module(owner.device, provenance=owner.provenance) if names_a_part(owner, name) else NOTHING
     found = _of_instance_of(interp, owner, owner.info, name)
     came_in = owner.provenance is not None and owner.provenance.step.kind is StepKind.GIVEN
     method = owner.info.method(name)
@@ -206,6 +208,12 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
         return found
     # What its methods store or compute is taken to be where a caller's object is, as of an object of unknown class.
     return _of_opaque(interp, Opaque(owner.device, owner.provenance), name, node)
+
+
+def names_a_part(owner: Module, name: str) -> bool:
+    """Whether a module that came in, and of which nothing more is known, has a part of that name."""
+    came_in = owner.provenance is not None and owner.provenance.first.kind is StepKind.GIVEN
+    return came_in and not owner.type_name and names_a_module(name)
 
 
 _STATE = frozenset({"weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"})

@@ -120,9 +120,9 @@ def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, no
 
 
 def _is_left_behind(before: Tensor, after: Value) -> bool:
-    """Whether what one arm stores is the one to repair, whatever the other arm stores further down."""
-    made = before.device == CPU and getattr(after, "device", CPU) != CPU
-    return not is_registered(before) and (is_registered(after) or made or after == NONE)
+    """Whether what one arm stores is the one to repair, whatever the other arm stores further down, be it None."""
+    made = before.device == CPU and (after == NONE or getattr(after, "device", CPU) != CPU)
+    return not is_registered(before) and (is_registered(after) or made)
 
 
 def is_buffer(interp: Interpreter, info: ClassInfo, name: str) -> bool:

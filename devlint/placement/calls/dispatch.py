@@ -275,6 +275,10 @@ def _call_method(
         if method is not None:
             return call_function(interp, node, of_class(receiver, method), site)
         return NOTHING
+    if isinstance(receiver, OneOf) and all(isinstance(one, ClassValue) for one in receiver.callees):
+        # `kind = Wide if wide else Narrow; kind.load(path)`: a class that is chosen beforehand.
+        found = (_call_method(interp, node, one, function, site) for one in receiver.callees)
+        return reduce(partial(join_values, None), found)
     if name == "type" and not site.arguments and isinstance(receiver, (Tensor, Opaque)):
         return DeviceName(receiver.device, is_type=True)
     if isinstance(receiver, Instance):

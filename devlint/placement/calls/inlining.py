@@ -156,9 +156,13 @@ def _built_for(interp: Interpreter, node: cst.Call, site: CallSite) -> Iterator[
 
 
 def _creation(provenance: Provenance | None) -> Step | None:
+    defaulted = False
     for step in provenance or ():
+        defaulted = defaulted or step.defaulted
         if step.kind in (StepKind.MADE, StepKind.STORED):
-            return step if step.bare or step.kind is StepKind.STORED else None
+            # What a helper makes where its parameter says, and a call says nothing, is made without a device as well.
+            left_out = defaulted and isinstance(step.device, SameAs)
+            return step if step.bare or left_out or step.kind is StepKind.STORED else None
         if step.kind is StepKind.MOVED:
             return None
     return None

@@ -10,7 +10,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import library_dispatch
-from devlint.placement.calls.attributes import attribute_of
+from devlint.placement.calls.attributes import attribute_of, names_a_part
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import computes, of_callable, of_inherited_forward
@@ -172,6 +172,8 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
         part = attribute_of(interp, receiver, name, function)
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
+    if names_a_part(receiver, name):
+        return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
     if computes(name):
         meet_moved_model(interp, node, receiver, site, computes=False)
         note_callers_module(interp, node, receiver, function.value, site)

@@ -39,7 +39,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
     choose,
 )
-from devlint.placement.domain.provenance import Provenance, StepKind, extend
+from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, literal, parameters_of
 
@@ -111,16 +111,14 @@ def _default_of(parameter: cst.Param) -> Value:
         return NOTHING
 
 
-def returned(
-    interp: Interpreter, node: cst.Call, info: FunctionInfo, summary: Value, substitution: Substitution
-) -> Value:
-    """The result of the call; its provenance gets the step of the function."""
+def result_of_call(interp: Interpreter, node: cst.Call, summary: Value, substitution: Substitution) -> Value:
+    """The result of a call by the summary of its callee, as the callee gives it."""
     value = _made_here(interp, substitute(summary, substitution, interp, node))
     if isinstance(value, (Tensor, Opaque)) and value.device == CPU and _was_moved(value.provenance):
         assert value.provenance is not None
         # Brought to the CPU by the callee: the caller has to see that it came from an argument of its own.
         value = replace(value, provenance=_renamed(value.provenance, substitution, interp, node))
-    return handed_back(interp, node, value)
+    return value
 
 
 def _made_here(interp: Interpreter, value: Value) -> Value:
@@ -149,13 +147,16 @@ def _renamed(provenance: Provenance, substitution: Substitution, interp: Interpr
     return replace(renamed, others=provenance.others)
 
 
-def handed_back(interp: Interpreter, node: cst.Call, value: Value) -> Value:
-    """The result of a call as the caller sees it: its provenance gets the step of the call."""
+def handed_back(interp: Interpreter, node: cst.Call, value: Value, defaulted: bool = False) -> Value:
+    """The result of a call as the caller sees it: its provenance gets the step of the call, as do those of a tuple.
+
+    ``defaulted``: the call leaves out where the result is to be.
+    """
+    if isinstance(value, Container) and value.type == "tuple":
+        return replace(value, items=tuple(handed_back(interp, node, item, defaulted) for item in value.items))
     if isinstance(value, (Tensor, Opaque, Module)) and value.provenance is not None:
-        if value.provenance.step.node is node:
-            return value  # the call itself counts as what made it
-        provenance = interp.step(StepKind.RETURNED, node, value.device, code_of(node.func) + "()", value.provenance)
-        return replace(value, provenance=provenance)
+        step = Step(StepKind.RETURNED, node, interp.scope, value.device, f"{code_of(node.func)}()", defaulted=defaulted)
+        return replace(value, provenance=extend(value.provenance, step))
     return value
 
 

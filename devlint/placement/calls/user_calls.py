@@ -11,12 +11,12 @@ from devlint import semantics
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.generators_of_items import handed_through
 from devlint.placement.calls.inlining import call_with_values
-from devlint.placement.calls.left_to_default import left_to_default
 from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.records import held_by
-from devlint.placement.calls.summaries import bind_arguments, handed_back, returned, substitute
+from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
+from devlint.placement.calls.told_devices import note_told_device
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.template_methods import is_abstract
@@ -53,6 +53,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
         return NOTHING
     receiver = _as_bound(function)
     note_misplaced_device(interp, node, info, site, receiver is not None)
+    bound = receiver is not None and info.owner is not None and not info.is_static
+    defaulted = note_told_device(interp, node, info, site, bound)
     substitution = bind_arguments(interp, info, site, receiver)
     summary = interp.program.summary(info)
     if summary is None:
@@ -62,11 +64,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if passed_on is not None:
         return passed_on
     seen = call_with_values(interp, node, info, site, receiver)
-    made_by_call = left_to_default(interp, node, info, site, summary, bound=receiver is not None)
-    if seen is None or made_by_call is not summary:
-        result = returned(interp, node, info, made_by_call, substitution)
-    else:
-        result = handed_back(interp, node, seen)
+    value = result_of_call(interp, node, summary, substitution) if seen is None else seen
+    result = handed_back(interp, node, value, defaulted)
     _note_moved(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)

@@ -39,6 +39,9 @@ class Linkage(Protocol):
     def query(self, key: Hashable, find: Callable[[], Found], meanwhile: Found) -> Found:
         """The memoised result of ``find``; ``meanwhile`` if the same query is in progress."""
 
+    def imported(self, qualified: str) -> Any:
+        """The value of an imported name: a value of the project, or a reference to a name outside it."""
+
     def imported_class(self, qualified: str) -> ClassInfo | str:
         """The project's class of that name; the name itself if the project has no such class."""
 

@@ -24,8 +24,8 @@ class ClassKind(Enum):
 
 _PLAIN = frozenset(
     """
-    object ABC abc.ABC Protocol typing.Protocol typing.Generic Generic dict list tuple Exception Enum enum.Enum
-    typing.NamedTuple NamedTuple str int
+    object ABC abc.ABC Protocol typing.Protocol typing_extensions.Protocol typing.Generic Generic dict list tuple
+    Exception Enum enum.Enum typing.NamedTuple NamedTuple str int
     """.split()
 )
 """Base classes of Python's standard library."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.index import FileIndex
 
 
-_SWITCHES = frozenset({"use_cuda", "use_gpu", "cuda", "gpu", "to_cuda", "to_gpu", "on_cuda", "on_gpu"})
+SWITCHES = frozenset({"use_cuda", "use_gpu", "cuda", "gpu", "to_cuda", "to_gpu", "on_cuda", "on_gpu"})
 """Names of parameters that switch the accelerator on."""
 
 _OPENS = (cst.If, cst.For, cst.While, cst.With, cst.Try)
@@ -42,7 +42,7 @@ def left_out_devices(info: FunctionInfo, index: FileIndex) -> Iterator[LeftOut]:
     node = info.node
     if not isinstance(node, cst.FunctionDef) or not keeps_contract(info):
         return
-    wanted = [p.name.value for p in parameters_of(node) if names_device(p) or p.name.value in _SWITCHES]
+    wanted = [p.name.value for p in parameters_of(node) if names_device(p) or p.name.value in SWITCHES]
     if not wanted:
         return
     recursive = [call for call in _calls_of_its_name(info) if any(_leaves_out(call, info, name) for name in wanted)]

@@ -38,20 +38,20 @@ def stored_expressions(node: FunctionNode) -> dict[str, tuple[cst.BaseExpression
 
 
 _STAYS = frozenset(
-    {
-        "detach", "detach_", "clone", "contiguous", "float", "half", "double", "long", "int", "bool", "view", "reshape",
-        "flatten", "unsqueeze", "squeeze", "permute", "transpose", "t", "expand", "repeat", "requires_grad_",
-    }
-)  # fmt: skip
-"""Methods of a tensor whose result is where the tensor is, whatever they are given."""
+    """
+    detach detach_ clone contiguous float half double long int bool requires_grad_ view view_as reshape flatten
+    unflatten unsqueeze squeeze expand expand_as repeat repeat_interleave permute transpose t swapaxes movedim roll flip
+    """.split()
+)
+"""Methods of a tensor whose result is where the tensor is: https://docs.pytorch.org/docs/stable/tensors.html"""
 _MOVES = frozenset({"to", "move", "moved", "cuda", "cpu", "gpu", "device", "place", "put", "send"})
 
 
 def updates(node: cst.BaseExpression | None, name: str) -> bool:
     """Whether an expression that is stored as ``self.name`` goes on with what is there: it stays where that is.
 
-    ``self.total + x``; ``self.hidden.detach()``; ``self.rnn(x, self.hidden)``, of which the first call meets what was
-    there at first.
+    ``self.total + x``; ``self.hidden.detach()``; ``self.table.view(n, -1)``; ``self.queue[1:]``;
+    ``self.rnn(x, self.hidden)``, of which the first call meets what was there at first.
     """
     if isinstance(node, cst.BinaryOperation):
         return updates(node.left, name) or updates(node.right, name)
@@ -63,6 +63,8 @@ def updates(node: cst.BaseExpression | None, name: str) -> bool:
             return updates(node.func.value, name)
         of_self = isinstance(node.func.value, cst.Name) and not _MOVES & set(called.lower().split("_"))
         return of_self and any(_is_attribute(argument.value, name) for argument in node.args)
+    if isinstance(node, cst.Subscript):
+        return updates(node.value, name)
     return _is_attribute(node, name)
 
 

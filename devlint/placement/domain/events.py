@@ -79,6 +79,18 @@ class ParameterLeftOut(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DeviceTold(Event):
+    """A call of a function of the project that takes a device, or a switch, and works on the CPU if it is told none."""
+
+    callee: int
+    """The identity of the function."""
+    function: str
+    parameter: str
+    given: cst.BaseExpression | None
+    """None where the call leaves the parameter out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RequestDropped(Event):
     """``asked or "cuda" if torch.cuda.is_available() else "cpu"``: where the test fails, ``asked`` has no effect."""
 

@@ -58,6 +58,8 @@ class Step:
     """For MADE: no device was named, and no device context or default was set."""
     of_object: bool = False
     """For MADE: the node makes an object that holds or draws tensors (a distribution), and none itself."""
+    defaulted: bool = False
+    """For RETURNED: the call leaves a parameter for a device to its default, which is the CPU."""
     note: str = ""
     """The convention by which the value counts as what it is taken for, in the words of a trace."""
 

@@ -271,5 +271,9 @@ def _captured(pattern: cst.CSTNode) -> list[str]:
 
 def import_statement(interp: Interpreter, node: cst.Import | cst.ImportFrom) -> None:
     """Imports are indexed for the whole file; an import in a definition hides the previous value of the name."""
-    for local, _ in imported_names(node):
+    linkage = interp.info.linkage if interp.info is not None else None
+    for local, qualified in imported_names(node):
         interp.state.values.pop(local, None)
+        if linkage is not None and interp.index.imports.get(local, qualified) != qualified:
+            # Another import of the file binds the name to something else: `from .serving import Client`.
+            interp.state.values[local] = linkage.imported(qualified)

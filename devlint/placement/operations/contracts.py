@@ -45,14 +45,17 @@ def _moved_by_helper(interp: Interpreter, provenance: Provenance) -> bool:
 
 
 def _placed_on_purpose(provenance: Provenance) -> bool:
-    stored = False
+    defaulted = stored = False
     for step in provenance:
+        defaulted = defaulted or step.defaulted
         if step.kind is StepKind.MOVED:
             return True
         stored = stored or step.kind is StepKind.STORED
         if step.kind is StepKind.MADE:
-            # A library that keeps tables in an object takes no device for them; what a constructor makes where its
-            # module is built is on the CPU because a module is built there.
+            # Where a parameter says that the call leaves out, nobody has said anything. A library that keeps tables in
+            # an object takes no device for them. What a constructor makes where its module is built is on the CPU
+            # because a module is built there.
+            left_out = defaulted and isinstance(step.device, SameAs)
             built = stored and isinstance(step.device, SameAs) and step.device.symbol.anchor is Anchor.MODULE
-            return not (step.bare or step.of_object or built)
+            return not (step.bare or step.of_object or left_out or built)
     return False

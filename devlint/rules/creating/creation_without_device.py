@@ -10,7 +10,8 @@ makes for a model that its caller placed, and that the file never moves: `model(
 that leaves out the device of a helper of the project, `causal_mask(n)` of `def causal_mask(n, device=None)`, is such a
 creation as well.
 
-The finding stands at the creation. Its trace leads to the operation that fails.
+The finding stands at the creation. Its trace leads to the operation that fails. Where a function of the project makes
+the tensor, and would make it elsewhere if it were told where, it stands at the call that leaves the device out.
 
 ## Why is this bad
 
@@ -109,7 +110,6 @@ from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import (
-    bare_creation,
     describe_operand,
     device_expression_of,
     device_of,
@@ -127,6 +127,7 @@ from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.empty_results import fails_by_shape
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.inputs_for_models import InputsForModels
+from devlint.rules.creating.left_to_defaults import LeftToDefaults
 from devlint.rules.creating.replaced_buffers import ReplacedBuffers
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.rules.rule import Rule
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
         CallersModuleCalled,
         Created,
         DeviceMismatch,
+        DeviceTold,
         HostRead,
         MismatchOperand,
         Moved,
@@ -158,7 +160,8 @@ class CreationWithoutDevice(Rule):
     def __init__(self) -> None:
         self._definitions = Definitions()
         self._handed_out = HandedOut(self._definitions)
-        self._for_models = InputsForModels(self._definitions)
+        self._left_to_defaults = LeftToDefaults()
+        self._for_models = InputsForModels(self._definitions, self._left_to_defaults)
         self._replaced = ReplacedBuffers()
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
@@ -176,6 +179,10 @@ class CreationWithoutDevice(Rule):
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
         self._definitions.note_ignored(event)
+        return ()
+
+    def device_told(self, event: DeviceTold) -> Iterable[Draft]:
+        self._left_to_defaults.note(event)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -204,7 +211,7 @@ class CreationWithoutDevice(Rule):
 
     def claim(self, event: DeviceMismatch) -> Iterable[Draft]:
         for mine, theirs in event.left_behind:
-            step = bare_creation(mine.value)
+            step = self._left_to_defaults.creation_of(mine.value)
             device = device_of(mine.value)
             if step is None or device is None or not may_be_cpu(device) or not _elsewhere(device_of(theirs.value)):
                 continue
@@ -216,6 +223,7 @@ class CreationWithoutDevice(Rule):
                 trace=trace_of(event),
                 repair=self._repair(step, theirs),
             )
+            draft = self._left_to_defaults.at_the_call(draft, mine, theirs, event.scope)
             others = [other for other in other_creations(mine.value) if other is not step]
             if others:
                 # Made here in one arm and there in another: what repairs them all is a move where they meet the rest.

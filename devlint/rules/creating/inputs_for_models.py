@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, steps_of
-from devlint.drafts.wording import bare_creation, code_of, describe_operand
+from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
+from devlint.rules.creating.left_to_defaults import LeftToDefaults
 from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.source.role import Role
 
@@ -25,6 +26,7 @@ class InputsForModels:
     """The calls of models that came in with what was made on the CPU, in one file."""
 
     definitions: Definitions
+    left_to_defaults: LeftToDefaults
     _drafts: list[tuple[str, Draft]] = field(default_factory=list)
     """With the last part of the model's name."""
     _moved: set[str] = field(default_factory=set)
@@ -35,7 +37,7 @@ class InputsForModels:
 
     def called(self, event: CallersModuleCalled) -> None:
         scope, first = event.scope, event.inputs[0]
-        step = bare_creation(first.value)
+        step = self.left_to_defaults.creation_of(first.value)
         if step is None or getattr(first.value, "device", None) != CPU:
             return
         if scope.setting in (Setting.MODULE_LEVEL, Setting.CONSTRUCTION, Setting.HOST):
@@ -54,6 +56,7 @@ class InputsForModels:
             trace=(*map(draft_step, steps), DraftStep(event.node, scope, "they meet here")),
             repair=Repair(Applicability.SUGGESTION, f"create it on `next({name}.parameters()).device`"),
         )
+        draft = self.left_to_defaults.at_the_call(draft, first, event.module, scope)
         self._drafts.append((name.rpartition(".")[2], draft))
 
     def finish(self) -> Iterator[Draft]:

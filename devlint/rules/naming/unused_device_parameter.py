@@ -10,6 +10,9 @@ A function that goes into dicts, lists and nested objects by calling itself has 
 leaves it out puts these parts where the default says. The same holds of `use_cuda` and its kin, and of a method that
 does nothing but call another one that takes a device.
 
+A call that leaves out a device or a switch of a function that then works on the CPU is one of these where other calls
+of the class, or of a function that is handed the same device, say it.
+
 A device that is only looked at and kept where it is None, `if device is None: self.device = device`, was meant the
 other way round.
 
@@ -79,6 +82,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Self
+from devlint.rules.naming.told_elsewhere import ToldElsewhere
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import is_bare
 from devlint.source.role import Role
@@ -87,8 +91,10 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import (
+        Begun,
         Created,
         DeviceMismatch,
+        DeviceTold,
         Moved,
         ParameterIgnored,
         ParameterLeftOut,
@@ -103,6 +109,7 @@ class UnusedDeviceParameter(Rule):
     code = "DEV308"
     name = "unused-device-parameter"
     severity = Severity.WARNING
+    gives_way_to = ("DEV101",)  # creation-without-device
 
     def __init__(self) -> None:
         self._ignored: list[ParameterIgnored] = []
@@ -113,6 +120,15 @@ class UnusedDeviceParameter(Rule):
         """By definition and attribute: the first device that it keeps on `self`."""
         self._clashing: set[str] = set()
         """Definitions where a tensor made without a device meets another."""
+        self._told_elsewhere = ToldElsewhere()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._told_elsewhere.begun(event)
+        return ()
+
+    def device_told(self, event: DeviceTold) -> Iterable[Draft]:
+        self._told_elsewhere.note(event)
+        return ()
 
     def parameter_ignored(self, event: ParameterIgnored) -> Iterable[Draft]:
         self._ignored.append(event)
@@ -204,6 +220,7 @@ class UnusedDeviceParameter(Rule):
                 trace=_trace(event),
             )
 
+        yield from self._told_elsewhere.drafts()
         for left_out in self._left_out:
             yield Draft(
                 node=left_out.node,

@@ -1,0 +1,74 @@
+"""What calls say to the optional device parameter of a function of the project: a device, or nothing at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.ignored_parameters import names_device
+from devlint.placement.declarations.left_out_devices import SWITCHES
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.events import DeviceTold
+from devlint.placement.syntax.nodes import code_of, descend, parameters_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+_ON_THE_CPU = frozenset({"None", "False", "'cpu'", '"cpu"', "torch.device('cpu')", 'torch.device("cpu")'})
+"""Defaults that leave what a function makes where the CPU is."""
+
+
+def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, bound: bool) -> bool:
+    """Emit what a call says to a device parameter that defaults to the CPU; whether it says nothing.
+
+    ``bound``: the first parameter is the receiver. A function that chooses for itself where it is told nothing, as by a
+    tensor that it is handed, needs none.
+    """
+    if site.unpacks:
+        return False
+    parameters = parameters_of(info.header)[1 if bound else 0 :]
+    for position, parameter in enumerate(parameters):
+        name = parameter.name.value
+        on_the_cpu = parameter.default is not None and code_of(parameter.default) in _ON_THE_CPU
+        if not on_the_cpu or not (names_device(parameter) or name in SWITCHES):
+            continue
+        given = site.argument(name, position)
+        if given is None and _chooses_itself(info, name):
+            return False
+        if interp.depth == 0:
+            said = None if given is None else given.node
+            interp.emit(DeviceTold(node, interp.scope, info.key, info.name, name, said))
+        return given is None
+    return False
+
+
+def _chooses_itself(info: FunctionInfo, name: str) -> bool:
+    """Whether a body gives the parameter another value, or asks for its absence, to put something in its place."""
+    is_switch = name in SWITCHES  # both of its arms are what it is for
+    for child in descend(info.node.body):
+        match child:
+            case cst.Assign(targets=targets) if any(_is(target.target, name) for target in targets):
+                return True
+            case cst.BooleanOperation(left=left, operator=cst.Or()) if _is(left, name):
+                return True
+            case cst.IfExp(test=test) if not is_switch and any(_is(part, name) for part in descend(test)):
+                return True
+            case cst.If(test=test, orelse=orelse) if not is_switch and any(_is(part, name) for part in descend(test)):
+                if orelse is not None or not _is_truth_or_presence(test, name):
+                    return True
+    return False
+
+
+def _is_truth_or_presence(test: cst.BaseExpression, name: str) -> bool:
+    """``if use_cuda:``, ``if device is not None:``."""
+    match test:
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.IsNot())]):
+            return _is(left, name)
+        case _:
+            return _is(test, name)
+
+
+def _is(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.Name) and node.value == name

@@ -1,0 +1,168 @@
+"""Calls that leave a device parameter to its default, where other calls of the same function name a device: DEV308."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from devlint.drafts.changes import with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.ignored_parameters import mentions
+from devlint.placement.declarations.left_out_devices import SWITCHES
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import descend
+from devlint.repairs.device_expressions import Definitions
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.events import Begun, DeviceTold
+
+_MOVES = frozenset({"to", "cuda", "cpu", "to_device", "type_as"})
+
+
+class ToldElsewhere:
+    """The calls of one file that say something to a device parameter, or leave it out."""
+
+    def __init__(self) -> None:
+        self._definitions = Definitions()
+        self._told: dict[tuple[int, str], list[DeviceTold]] = {}
+        self._left_out: list[DeviceTold] = []
+
+        self._classes: dict[str, frozenset[str]] = {}
+        """By definition: the class that it is a method of, and its bases in the project."""
+        self._built: set[str] = set()
+        """The methods of Modules."""
+
+    def begun(self, event: Begun) -> None:
+        self._definitions.note(event)
+        if event.owner is not None and event.owner.is_module:
+            self._built.add(event.scope.qualname)
+        if event.owner is not None:
+            self._classes[event.scope.qualname] = frozenset(one.qualname for one in event.owner.order)
+
+    def note(self, event: DeviceTold) -> None:
+        if event.given is None:
+            self._left_out.append(event)
+        else:
+            self._told.setdefault((event.callee, event.parameter), []).append(event)
+
+    def drafts(self) -> Iterable[Draft]:
+        for event in self._left_out:
+            definition = self._definitions.node_of(event.scope)
+            if definition is None or event.scope.setting is Setting.HOST or event.scope.role is Role.TEST:
+                continue
+            if event.scope.setting is Setting.CONSTRUCTION and event.scope.qualname in self._built:
+                # A module is built on the CPU, and is moved with what it has (fixture `told_elsewhere`).
+                continue
+            told = self._told.get((event.callee, event.parameter), ())
+            witness = next((one for one in told if self._holds_for(one, event)), None)
+            if (witness is None and _forgotten(definition) is None) or _is_placed_later(definition, event.node):
+                continue
+            if witness is not None and witness.given is not None:
+                said = code_of(witness.given)
+                told_here = DraftStep(witness.node, witness.scope, f"`{event.parameter}` is `{said}` here")
+                yield _draft(event, said, f"the CPU, where another call says `{said}`", told_here)
+            elif (own := _forgotten(definition)) is not None:
+                comes_in = DraftStep(own, event.scope, f"`{own.name.value}` comes in here")
+                yield _draft(event, own.name.value, f"the CPU, and nothing reads `{own.name.value}`", comes_in)
+
+    def _holds_for(self, told: DeviceTold, left_out: DeviceTold) -> bool:
+        """Whether what one call says can be said in the other: it is kept on the same object, or has the same name."""
+        assert told.given is not None
+        code = code_of(told.given)
+        definition = self._definitions.node_of(left_out.scope)
+        if code.startswith("self."):
+            inherits = told.scope.class_name in self._classes.get(left_out.scope.qualname, ())
+            return inherits or (definition is not None and _says(definition, code))
+        own = {parameter.name.value for parameter in definition.params.params} if definition is not None else set()
+        return code.isidentifier() and code in own and ("device" in code or code == told.parameter)
+
+
+def _says(definition: cst.FunctionDef, code: str) -> bool:
+    import libcst as cst
+
+    return any(isinstance(child, cst.Attribute) and code_of(child) == code for child in descend(definition.body))
+
+
+def _is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode) -> bool:
+    """Whether the function moves what the call gives, hands it on beside a device, or gives it back to its caller."""
+    import libcst as cst
+
+    names: set[str] = set()
+    for child in descend(definition.body):
+        if isinstance(child, cst.Return) and child.value is not None and _holds(child.value, call):
+            return True
+        if isinstance(child, cst.Call) and child is not call and _holds(child, call) and _places(child):
+            return True
+        if isinstance(child, cst.Assign) and _holds(child.value, call):
+            names.update(_bound(child))
+    kinds = (cst.Call, cst.For, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)
+    later = (child for child in descend(definition.body) if isinstance(child, kinds) and not _holds(child, call))
+    return any(_places_some(child, names) for child in later)
+
+
+def _places_some(node: cst.CSTNode, names: set[str]) -> bool:
+    """Whether a call places one of these names, or a loop over one of them what is in it."""
+    import libcst as cst
+
+    if names.isdisjoint(_mentioned(node)):
+        return False
+    if isinstance(node, cst.Call):
+        return _places(node)
+    return any(isinstance(child, cst.Call) and _places(child) for child in descend(node))
+
+
+def _places(call: cst.Call) -> bool:
+    """``x.to(...)``, ``move(x, self.device)``."""
+    import libcst as cst
+
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MOVES:
+        return True
+    return "device" in code_of(call.func).lower() or any("device" in code_of(one.value).lower() for one in call.args)
+
+
+def _holds(node: cst.CSTNode, inner: cst.CSTNode) -> bool:
+    return node is inner or any(child is inner for child in descend(node))
+
+
+def _bound(assign: cst.Assign) -> Iterator[str]:
+    import libcst as cst
+
+    for target in assign.targets:
+        parts = target.target.elements if isinstance(target.target, (cst.Tuple, cst.List)) else (target,)
+        for part in parts:
+            yield code_of(part.target if isinstance(part, cst.AssignTarget) else part.value)
+
+
+def _mentioned(node: cst.CSTNode) -> Iterator[str]:
+    import libcst as cst
+
+    for child in descend(node):
+        if isinstance(child, (cst.Name, cst.Attribute)):
+            yield code_of(child)
+
+
+def _forgotten(definition: cst.FunctionDef) -> cst.Param | None:
+    """The function's own switch for the accelerator, where its body never looks at it."""
+    switches = (one for one in definition.params.params if one.name.value in SWITCHES)
+    return next((one for one in switches if not mentions(definition.body, one.name.value)), None)
+
+
+def _draft(event: DeviceTold, said: str, why: str, told: DraftStep) -> Draft:
+    import libcst as cst
+
+    changes = with_argument(event.node, event.parameter, said) if isinstance(event.node, cst.Call) else ()
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        severity=Severity.WARNING,
+        message=f"{quoted(event.node, f'this call of `{event.function}`')} leaves `{event.parameter}` to its default, "
+        f"{why}",
+        confidence=Confidence.MEDIUM,
+        trace=(told, DraftStep(event.node, event.scope, "left out here")),
+        repair=Repair(Applicability.SUGGESTION, f"hand it on: `{event.parameter}={said}`", changes),
+    )
