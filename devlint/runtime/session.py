@@ -85,9 +85,9 @@ class Session:
             moved: torch.Tensor = self._recorder.machine.move(tensor, device)
         return moved
 
-    def returned(self, name: str, result: Any) -> None:
-        """What a function that was given tensors on `device` hands back."""
-        look_at_returned(self._recorder, name, result)
+    def returned(self, name: str, result: Any, strict: bool = False) -> None:
+        """What a function that was given tensors on `device` hands back. ``strict``: all of it belongs there too."""
+        look_at_returned(self._recorder, name, result, strict)
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:

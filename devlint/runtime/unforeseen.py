@@ -86,8 +86,8 @@ def _cause(observation: Observation, stray: Seen | None) -> str:
     if observation.phase == "backward" and len(observation.operands) == 1 and made is not None:
         return "DEV101"  # what a backward of the program's own hands back meets nothing in the program
     met = observation.spots[0] if observation.spots else None
-    if made is None or met is None or stray.moved is not None:
-        return "DEV401"
+    if made is None or met is None or stray.moved is not None or not made.column:
+        return "DEV401"  # without a column it is the head of the function that it came into
     return "DEV101" if (made.path, made.scope) == (met.path, met.scope) else "DEV401"
 
 

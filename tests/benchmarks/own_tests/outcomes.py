@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from own_tests.choosing import Spot
-from own_tests.running import SuiteRun
+from own_tests.running import PLACEMENTS, SuiteRun
 from places import Bug
 
 Finding = dict[str, Any]
@@ -27,6 +27,8 @@ class Side:
     run: SuiteRun
     auto: tuple[Finding, ...] = ()
     """What ``devlint confirm --auto`` said of the file, where the tests did not come to the line."""
+    again: tuple[tuple[str, SuiteRun], ...] = ()
+    """The same tests with users' tensors elsewhere, by placement, until the bug was found."""
 
     @property
     def by_tests(self) -> bool:
@@ -44,7 +46,14 @@ class Side:
     def said(self) -> tuple[Finding, ...]:
         """What the runs saw; of ``devlint confirm`` only what it confirmed."""
         confirmed = (f for f in self.auto if (f["verdict"] or {}).get("state") == "confirmed")
-        return (*self.run.findings, *confirmed)
+        again = [finding for _, run in self.again for finding in run.findings]
+        return (*self.run.findings, *(finding for finding in again if finding not in self.run.findings), *confirmed)
+
+    @property
+    def placement(self) -> str:
+        """The one that shows the bug; empty if none does."""
+        runs = ((PLACEMENTS[0], self.run), *self.again)
+        return next((name for name, run in runs if any(is_at(f, self.path, self.spot) for f in run.findings)), "")
 
     @property
     def at_bug(self) -> tuple[Finding, ...]:
@@ -59,7 +68,10 @@ def is_at(finding: Finding, path: str, spot: Spot) -> bool:
     calls = [step for step in finding.get("trace", ()) if step["message"] == "called here"]
     if any(step["path"] == path and step["line"] in spot.function for step in calls):
         return True
-    operands = (finding["verdict"] or {}).get("operands", ())
+    verdict = finding["verdict"] or {}
+    operands = verdict.get("operands", ())
+    # Of operands that meet, those where the run is are where they should be.
+    operands = [operand for operand in operands if operand["device"] != verdict.get("device")] or operands
     if spot.is_constructor:
         # Of what a module keeps, the constructor is known and the attribute, not the line.
         born = [(o["born"], o["name"].rpartition(".")[2]) for o in operands if o["born"]]
@@ -218,6 +230,7 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         "kind": bug.kind,
         "cause": bug.cause,
         "verdict": outcome.verdict,
+        "placement": outcome.before.placement if outcome.before is not None else "",
         "by_entry": outcome.reached and outcome.before is not None and not outcome.before.by_tests,
         "false": len(outcome.unexplained),
         "why_not": outcome.trouble,
