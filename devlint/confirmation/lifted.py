@@ -87,9 +87,7 @@ def _came_in_by_another_way(run: Run, observation: Observation) -> bool:
     stray = stray_of(run, observation)
     if observation.kind not in ("clash", "index", "strayed") or stray is None:
         return False
-    return is_echo(run, observation) or (
-        stray.device == "cpu" and stray.born is None and stray.moved is None
-    )
+    return is_echo(run, observation) or (stray.device == "cpu" and stray.born is None and stray.moved is None)
 
 
 def _made_by_tests(run: Run, observation: Observation, root: Path) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
+    from devlint.runtime.session import Session
+
 TRIALS = 400
 """Combinations of inputs that are tried before arguments of a constructor are given up."""
 
@@ -42,17 +44,56 @@ class Recipe:
             return cls(*positional, **named)
         except Exception as error:
             given = ", ".join([*map(repr, positional), *(f"{name}={value}" for name, value in named.items())])
-            raise CannotBuild(f"{cls.__name__}({given}) raises {_words(error)}") from None
+            raise CannotBuild(f"{cls.__name__}({given}) raises {_words(error)}") from error
+
+
+class _Trial:
+    """Tries calls out: on the CPU, or with a session on its device, where what clashes is brought together."""
+
+    def __init__(self, session: Session | None = None) -> None:
+        self.lacks_device = False
+        """Whether a call asked for an accelerator that is not there."""
+        self._session = session
+
+    def run(self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        import torch
+
+        if self._session is not None:
+            model, args, kwargs = self._session.lift((model, args, kwargs))
+        with torch.no_grad():
+            model(*args, **kwargs)
+
+    def failed(self, error: BaseException | None) -> None:
+        from devlint.semantics import classify
+
+        known = None if error is None else classify(str(error))
+        self.lacks_device = self.lacks_device or (known is not None and known.category == "device_unavailable")
 
 
 def recipe_for(cls: type[nn.Module]) -> Recipe:
-    """A way to build and call ``cls`` that works on the CPU. Raises CannotBuild with why the likeliest does not."""
+    """A way to build and call ``cls`` that works on the CPU; on a simulated accelerator if it asks for one and there is
+    none. Raises CannotBuild with why the likeliest does not."""
+    trial = _Trial()
+    try:
+        return _recipe_for(cls, trial)
+    except CannotBuild:
+        if not trial.lacks_device:
+            raise
+    from devlint.runtime.session import observe
+    from devlint.runtime.simulated import SimulatedMachine
+
+    with observe(SimulatedMachine(2), lambda observation: None, device="cuda:0") as session:
+        return _recipe_for(cls, _Trial(session))
+
+
+def _recipe_for(cls: type[nn.Module], trial: _Trial) -> Recipe:
     reasons: list[CannotBuild] = []
     try:
         for arguments in calls_of(cls):
             try:
-                return _callable_with(cls, arguments)
+                return _callable_with(cls, arguments, trial)
             except CannotBuild as error:
+                trial.failed(error.__cause__)
                 reasons.append(error)
     except CannotBuild as error:
         # Where nothing could be guessed, what the program itself does tells more.
@@ -60,20 +101,17 @@ def recipe_for(cls: type[nn.Module]) -> Recipe:
     raise reasons[0]
 
 
-def _callable_with(cls: type[nn.Module], arguments: Call) -> Recipe:
-    import torch
-
+def _callable_with(cls: type[nn.Module], arguments: Call, trial: _Trial) -> Recipe:
     model = Recipe(arguments).model(cls)
     failures: list[str] = []
     for inputs in itertools.islice(likely_inputs(cls, model), TRIALS):
         recipe = Recipe(arguments, inputs)
         try:
-            fresh, made, named = recipe.build(cls)
-            with torch.no_grad():
-                fresh(*made, **named)
+            trial.run(*recipe.build(cls))
         except CannotBuild:
             raise
         except Exception as error:
+            trial.failed(error)
             failures.append(_words(error))
             continue
         return recipe

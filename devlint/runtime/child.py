@@ -128,8 +128,7 @@ def _execute(job: Job, place: _Place, session: Session, make: Callable[[], Progr
     if program.is_step and not program.takes_device:
         _follow(job, place)
     if not program.is_step and job.placement is not Placement.CPU:
-        lifted = session.lift(program.model), session.lift(program.args), session.lift(dict(program.kwargs))
-        program = Program(*lifted)
+        program = Program(*session.lift_call(program.model, program.args, dict(program.kwargs)))
     if job.train and not program.is_step:
         train_step(program)
     else:

@@ -21,6 +21,11 @@ from devlint.runtime.recorder.recorder import Asker, Recorder, Sink
 from devlint.runtime.recorder.results import look_at_returned
 
 T = TypeVar("T")
+M = TypeVar("M")
+A = TypeVar("A")
+K = TypeVar("K")
+
+_SEVERAL = 2
 
 
 class Machine(Protocol):
@@ -78,6 +83,22 @@ class Session:
         with self._quiet():
             lifted: T = tree_map(put, tree)
         return lifted
+
+    def lift_call(self, model: M, args: A, kwargs: K) -> tuple[M, A, K]:
+        """A model with its inputs. One that was built on several accelerators stays as it is, and what it is given goes
+        to the first of its parameters."""
+        device_of = self._recorder.machine.device_of
+        own = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
+        places = list(dict.fromkeys(map(device_of, own)))
+        if len({place for place in places if place.type == self.device.type}) < _SEVERAL:
+            return self.lift(model), self.lift(args), self.lift(kwargs)
+
+        def put(leaf: Any) -> Any:
+            is_here = isinstance(leaf, torch.Tensor) and device_of(leaf).type == "cpu"
+            return self.move(leaf, places[0]) if is_here else leaf
+
+        given: tuple[A, K] = tree_map(put, (args, kwargs))
+        return model, *given
 
     def move(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         """A differentiable copy there, which is not the program's doing and so not observed."""

@@ -46,10 +46,9 @@ class _Local(threading.local):
 
 
 class Lifter:
-    """Lifts while it is ``active``; ``sink`` is told what is observed, the counters what was done. ``arrangement``: what
-    is not where the rest of a call is.
+    """Lifts while it is ``active``; ``sink`` is told what is observed, the counters what was done.
 
-    On a simulated machine the tensors of a call claim its device while it runs, on a real one there are copies of them.
+    ``arrangement``: where the parts of a call are, if not all on the device. On a simulated machine the tensors of a call claim its device while it runs, on a real one there are copies of them.
     """
 
     def __init__(
@@ -164,8 +163,8 @@ class Lifter:
             ):
                 self._mark_kept(modules, tensors)
                 run = self._with_claims if self._machine.simulated else self._with_copies
-                told = None if is_left else self._device
-                with self._left_behind.built(function, args, kwargs, tensors, told) as (given, named):
+                place = None if is_left else self._device
+                with self._left_behind.built(function, args, kwargs, tensors, place) as (given, named):
                     result = run(session, function, given, named, modules, tensors)
         except Exception as error:
             snapshot.restore()
@@ -183,7 +182,8 @@ class Lifter:
         return brought_back(result, back)
 
     def _asker(self, frame: FrameType | None) -> RawSpot | None:
-        return asked_by_test(frame, Lifter._lifted_call.__code__, self._is_test)
+        is_unmoved = self.arrangement.is_unmoved
+        return asked_by_test(frame, Lifter._lifted_call.__code__, self._is_test, is_unmoved)
 
     def _with_claims(
         self,
