@@ -29,6 +29,18 @@ def name_of(tensor: Tensor | Generator, frame: FrameType | None) -> str:
         return next((p for p, v in held if address and isinstance(v, Tensor) and _address(v) == address), "")
 
 
+def is_of_object(path: str, frame: FrameType | None) -> bool:
+    """Whether ``self.x.table`` is kept by objects none of which is a Module."""
+    value = None if frame is None else frame.f_locals.get("self")
+    if not path.startswith("self.") or value is None or "[" in path:
+        return False
+    for attribute in path.split(".")[1:-1]:
+        if isinstance(value, torch.nn.Module):
+            return False
+        value = getattr(value, "__dict__", {}).get(attribute)
+    return not isinstance(value, torch.nn.Module)
+
+
 def _address(tensor: Tensor) -> int:
     try:
         return int(address_of(tensor))

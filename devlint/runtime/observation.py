@@ -107,6 +107,7 @@ class Seen:
     ``made``: where the operand itself was computed; None when that is its birth.
     ``moved``: the last transfer on its way.
     ``repaired``: it derives from a value that had been brought over.
+    ``of_object``: what keeps it is no Module, so that nobody moves it with one.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Seen:
     made: Spot | None = None
     births: tuple[Spot, ...] = ()
     repaired: bool = False
+    of_object: bool = False
 
 
 @dataclass(frozen=True, slots=True)

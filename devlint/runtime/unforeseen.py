@@ -80,14 +80,14 @@ def _cause(observation: Observation, stray: Seen | None) -> str:
     """A clash by its cause: kept on ``self`` unregistered, made on the CPU in passing, or just two that met."""
     if stray is None or not stray.device.startswith("cpu"):
         return "DEV401"
-    if stray.name.startswith("self."):
+    if stray.name.startswith("self.") and not stray.of_object:
         return "DEV501"
     made = stray.born
     if observation.phase == "backward" and len(observation.operands) == 1 and made is not None:
         return "DEV101"  # what a backward of the program's own hands back meets nothing in the program
     met = observation.spots[0] if observation.spots else None
-    if made is None or met is None or stray.moved is not None or not made.column:
-        return "DEV401"  # without a column it is the head of the function that it came into
+    if made is None or met is None or stray.moved is not None or made.end_column <= made.column:
+        return "DEV401"  # a place of no length is the head of the function that it came into
     return "DEV101" if (made.path, made.scope) == (met.path, met.scope) else "DEV401"
 
 

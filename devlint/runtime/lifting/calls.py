@@ -48,7 +48,8 @@ class _Local(threading.local):
 class Lifter:
     """Lifts while it is ``active``; ``sink`` is told what is observed, the counters what was done.
 
-    ``arrangement``: where the parts of a call are, if not all on the device. On a simulated machine the tensors of a call claim its device while it runs, on a real one there are copies of them.
+    ``arrangement``: where the parts of a call are, if not all on the device. On a simulated machine the tensors of a
+    call claim its device while it runs, on a real one there are copies of them.
     """
 
     def __init__(
