@@ -227,6 +227,17 @@ def rate(x: Tensor) -> tuple[Tensor, Tensor]:
     return x * 2, torch.as_tensor(sum([0.1, 0.2]))
 
 
+class Miner(nn.Module):
+    def forward(self, labels: Tensor) -> list[Tensor]:
+        return [*triplets(labels), labels.cpu()]
+
+
+def test_results_of_a_module() -> None:
+    miner = Miner()
+    assert [o.kind for o in observed(lambda: miner(X), "results")] == ["strayed"] * 2
+    assert observed(lambda: miner(X)) == []
+
+
 def rate_there(x: Tensor) -> tuple[Tensor, Tensor]:
     return x * 2, torch.as_tensor(sum([0.1, 0.2]), device=x.device)
 

@@ -233,9 +233,14 @@ class Lifter:
         return copies.back(result)
 
     def _look_at(self, session: Session, function: Any, given: Any, result: Any) -> None:
-        """What a function hands back; of a module's call the session sees it."""
-        if function is not self._call_of_modules and is_given_tensors(*given):
-            session.returned(getattr(function, "__qualname__", "it"), result, self.arrangement.results)
+        """What a function hands back. Of a module's call the session sees what is a defect with any user."""
+        strict, name = self.arrangement.results, getattr(function, "__qualname__", "it")
+        if function is self._call_of_modules:
+            if not strict:
+                return
+            name = f"{type(given[0][0]).__qualname__}.__call__"
+        if is_given_tensors(*given):
+            session.returned(name, result, strict)
 
     def _left_there(self, modules: list[nn.Module]) -> list[torch.Tensor]:
         """What an earlier call left on its modules lies where that call put it."""
