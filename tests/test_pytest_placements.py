@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import torch
-import torch._dynamo  # once: an inner run forgets what it imported, and torch cannot be imported twice
 
 import devlint.confirmation.lifted
 import devlint.runtime.lifting.calls  # noqa: F401

@@ -102,6 +102,19 @@ def test_what_is_built_and_called(written: Any, files: dict[str, str]) -> None:
     assert isinstance(model(*positional, **named), torch.Tensor)
 
 
+def test_what_asks_for_an_accelerator_is_tried_on_a_simulated_one(written: Any) -> None:
+    """What clashes there is brought together: that it clashes is for the run to tell."""
+    in_forward = "return self.lin(x) + torch.rand(3).cuda() + torch.zeros(3)"
+    cls = written({"net_s.py": net("self.lin = nn.Linear(6, 3)", in_forward)})
+    _, (x,), _ = recipe_for(cls).build(cls)
+    assert (x.shape[-1], x.device.type, torch.cuda.is_available()) == (6, "cpu", False)
+    cls = written({"net_t.py": net("self.lin = nn.Linear(5, 3).cuda()", "return self.lin(x)")})
+    assert recipe_for(cls).inputs[0][0].shape[-1] == 5
+    cls = written({"net_u.py": net("self.lin = nn.Linear(5, 3).cuda()", "raise TypeError('never')")})
+    with pytest.raises(CannotBuild, match="the first try raised TypeError: never"):
+        recipe_for(cls)
+
+
 REFUSED = {
     "its constructor needs `encoder`": {"net_m.py": net("self.encoder = encoder", "return x", parameters=", encoder")},
     "its constructor needs `config`, a Config: its constructor needs `path`": {
