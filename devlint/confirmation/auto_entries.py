@@ -1,4 +1,5 @@
-"""``--auto``: the classes with findings, as entries; what else has findings, and why it is not built."""
+"""``--auto``: the classes with findings and the modules of named files, as entries; what else has findings, and why it
+is not built."""
 
 from __future__ import annotations
 
@@ -13,6 +14,9 @@ from devlint.runtime.entries import Entry
 from devlint.source.project import import_roots, module_name
 
 _FUNCTION = "it is a function, and no class of its file calls it; give an --entry that calls it"
+MOST_MODULES = 12
+"""Modules without findings that are built, those first that no other uses."""
+
 MOST_NAMED = 3
 """Names that a reason is told of; the others are counted."""
 
@@ -44,6 +48,38 @@ def auto_entries(findings: Iterable[Finding], cwd: Path) -> tuple[list[Entry], l
             if not builders:
                 refused.setdefault(_FUNCTION, {})[f"{module}:{owner}"] = None
     return list(entries.values()), [(_some(list(names)), reason) for reason, names in refused.items()]
+
+
+def named_modules(paths: Iterable[str], cwd: Path) -> list[Entry]:
+    """Entries for what looks like a Module in the files that were named one by one: linting does not see everything."""
+    entries: list[Entry] = []
+    for path in (Path(os.path.realpath(cwd / path)) for path in paths):
+        roots = import_roots(path, ()) if path.suffix == ".py" and path.is_file() else ()
+        module = module_name(path, roots) if roots else None
+        if module is None:
+            continue
+        modules, used = _modules(path), _classes(path)
+        parts = {part for name in modules for part in used.get(name, frozenset()) if part != name}
+        entries += [
+            Entry("auto", f"{module}:{name}", root=str(roots[0])) for name in sorted(modules, key=parts.__contains__)
+        ]
+    return entries[:MOST_MODULES]
+
+
+def _modules(path: Path) -> list[str]:
+    """Classes of a file that derive from something called a module, or that have a forward."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    found: list[str] = []
+    for node in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+        is_module = any(base.endswith("Module") or base in found for base in bases)
+        has_forward = any(isinstance(part, ast.FunctionDef) and part.name == "forward" for part in node.body)
+        if is_module or (bases and has_forward and "Function" not in bases):
+            found.append(node.name)
+    return found
 
 
 def _some(names: list[str]) -> str:

@@ -250,7 +250,49 @@ def test_auto_of_what_has_no_finding_finds_nothing_well(devlint: Run, cwd: Path)
     done = devlint("confirm", "net.py", "--auto", "--device", "sim")
     assert done.returncode == 2
     assert "No device-placement problem" not in done.stdout
-    assert "--auto builds the modules that have findings, and there are none" in done.stderr
+    assert "--auto builds the modules that have findings, and those of files that are named" in done.stderr
+
+
+PRIOR = """
+import torch
+from torch import nn
+from torch.distributions import Normal, kl_divergence
+
+
+class Prior(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.prior = Normal(torch.zeros(4), 1.0)
+
+    def forward(self, x):
+        return kl_divergence(Normal(self.lin(x), 1.0), self.prior)
+
+
+class Needs(nn.Module):
+    def __init__(self, tokenizer):
+        super().__init__()
+
+    def forward(self, x):
+        return x
+"""
+
+
+def test_auto_builds_the_modules_of_a_named_file_that_have_no_finding(devlint: Run, cwd: Path) -> None:
+    (cwd / "net.py").write_text(PRIOR)
+    assert "Prior" not in devlint("check", "net.py").stdout
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim")
+    assert done.returncode == 1
+    assert "`self.prior.scale` on cpu meets" in done.stdout
+    (cwd / "net.py").write_text(PRIOR.replace("self.prior)", "self.prior) + torch.zeros(4)"))
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim")
+    assert done.stderr.splitlines() == ["devlint: net:Prior on cuda:0 (simulated): ran"]
+    assert "2 confirmed" in done.stdout
+    (cwd / "net.py").write_text(PRIOR.replace("Normal(torch.zeros(4), 1.0)", "Normal(0.0, 1.0)"))
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim")
+    assert done.returncode == 0
+    assert "Needs" in done.stderr
+    assert devlint("confirm", ".", "--auto", "--device", "sim").returncode == 2
 
 
 def test_torch_without_numpy_says_nothing_of_it(devlint: Run, cwd: Path) -> None:
