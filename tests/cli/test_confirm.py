@@ -284,7 +284,7 @@ def test_auto_builds_the_modules_of_a_named_file_that_have_no_finding(devlint: R
     done = devlint("confirm", "net.py", "--auto", "--device", "sim")
     assert done.returncode == 1
     assert "`self.prior.scale` on cpu meets" in done.stdout
-    (cwd / "net.py").write_text(PRIOR.replace("return kl", "return self.lin(x) + torch.zeros(4) + kl"))
+    (cwd / "net.py").write_text(PRIOR.replace("return kl", "x = self.lin(x) + torch.zeros(4)\n        return kl"))
     done = devlint("confirm", "net.py", "--auto", "--device", "sim")
     assert done.stderr.splitlines() == ["devlint: net:Prior on cuda:0 (simulated): ran"]
     assert "2 confirmed" in done.stdout
