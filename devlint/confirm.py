@@ -78,7 +78,7 @@ def confirm(
     unasked = _unasked(request, entries)
     entries += unasked
     watch = Watchlist.of(suspicions, cwd)
-    jobs = _jobs(request, entries, suspicions, watch)
+    jobs = _jobs(request, entries, suspicions, watch, frozenset(unasked))
     # Nobody has asked why a module without findings is not built, unless there is nothing else.
     quiet = frozenset(unasked) if len(unasked) < len(entries) else frozenset()
     told = _but_for(quiet, progress or Progress())
@@ -153,7 +153,11 @@ def _unasked(request: ConfirmRequest, entries: list[Entry]) -> list[Entry]:
 
 
 def _jobs(
-    request: ConfirmRequest, entries: Sequence[Entry], suspicions: tuple[Finding, ...], watch: Watchlist
+    request: ConfirmRequest,
+    entries: Sequence[Entry],
+    suspicions: tuple[Finding, ...],
+    watch: Watchlist,
+    unasked: frozenset[Entry] = frozenset(),
 ) -> list[Job]:
     placements = request.placements or wanted({finding.code for finding in suspicions})
     if request.rank is not None and request.placements is None:
@@ -174,6 +178,8 @@ def _jobs(
         )
         for entry in entries
         for placement in placements
+        # Nothing is to be settled of what has no finding.
+        if request.placements is not None or placement is Placement.FIRST or entry not in unasked
     ]
 
 

@@ -13,7 +13,11 @@ from devlint.finding import Finding
 from devlint.runtime.entries import Entry
 from devlint.source.project import import_roots, module_name
 
-_FUNCTION = "it is a function, and no class of its file calls it; give an --entry that calls it"
+_FUNCTION = (
+    "no class of its file calls it, and it does not say that it takes tensors and numbers alone; give an --entry that "
+    "calls it"
+)
+_NUMBERS = ("int", "float", "bool")
 MOST_MODULES = 12
 """Modules without findings that are built, those first that no other uses."""
 
@@ -41,7 +45,7 @@ def auto_entries(findings: Iterable[Finding], cwd: Path) -> tuple[list[Entry], l
             refused.setdefault("this happens at import; give an --entry or a --script", {})[module] = None
         else:
             classes = _classes(path)
-            builders = [owner] if owner in classes else _users(owner, classes)
+            builders = [owner] if owner in classes else _users(owner, classes) or _functions(path, owner)
             for builder in builders:
                 target = f"{module}:{builder}"
                 entries[target] = Entry("auto", target, root=str(roots[0]))
@@ -89,6 +93,26 @@ def _some(names: list[str]) -> str:
 
 def _users(function: str, classes: Mapping[str, frozenset[str]]) -> list[str]:
     return [name for name, used in classes.items() if function in used]
+
+
+def _functions(path: Path, name: str) -> list[str]:
+    """The name if the file defines such a function, and its head says that it takes tensors and numbers alone: who
+    calls any other one unasked does not know what he does."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    return [name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name and _computes(node)]
+
+
+def _computes(function: ast.FunctionDef) -> bool:
+    given = function.args
+    by_position = [*given.posonlyargs, *given.args]
+    by_name = [each for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None]
+    needed = [*by_position[: len(by_position) - len(given.defaults)], *by_name]
+    kinds = ["" if each.annotation is None else ast.unparse(each.annotation) for each in needed]
+    is_tensor = ["Tensor" in kind for kind in kinds]
+    return any(is_tensor) and all(one or kind in _NUMBERS for one, kind in zip(is_tensor, kinds, strict=True))
 
 
 @cache

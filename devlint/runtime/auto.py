@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from devlint.runtime.constructing import CannotBuild, calls_of
+from devlint.runtime.constructing import CannotBuild, calls_of, more_arguments
 from devlint.runtime.inputs import Input
-from devlint.runtime.likely_inputs import Inputs, likely_inputs
+from devlint.runtime.likely_inputs import Inputs, likely_arguments, likely_inputs
 from devlint.runtime.written_calls import Call
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from devlint.runtime.session import Session
 
+T = TypeVar("T")
 TRIALS = 400
 """Combinations of inputs that are tried before arguments of a constructor are given up."""
 
@@ -30,12 +32,7 @@ class Recipe:
 
     def build(self, cls: type[nn.Module]) -> tuple[nn.Module, tuple[Any, ...], dict[str, Any]]:
         """A fresh module and its inputs by position and by name, all on the CPU."""
-        import torch
-
-        generator = torch.Generator().manual_seed(0)
-        positional, named = self.inputs
-        made = tuple(_made(item, generator) for item in positional)
-        return self.model(cls), made, {name: _made(item, generator) for name, item in named.items()}
+        return self.model(cls), *_made_all(self.inputs)
 
     def model(self, cls: type[nn.Module]) -> nn.Module:
         """A fresh module. Raises CannotBuild."""
@@ -55,7 +52,7 @@ class _Trial:
         """Whether a call asked for an accelerator that is not there."""
         self._session = session
 
-    def run(self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def run(self, model: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         import torch
 
         if self._session is not None:
@@ -73,9 +70,18 @@ class _Trial:
 def recipe_for(cls: type[nn.Module]) -> Recipe:
     """A way to build and call ``cls`` that works on the CPU; on a simulated accelerator if it asks for one and there is
     none. Raises CannotBuild with why the likeliest does not."""
+    return _tried(lambda trial: _recipe_for(cls, trial))
+
+
+def inputs_for(function: Callable[..., Any]) -> Callable[[], Inputs]:
+    """Gives fresh arguments with which a function that computes with tensors works. Raises CannotBuild likewise."""
+    return _tried(lambda trial: _inputs_for(function, trial))
+
+
+def _tried(find: Callable[[_Trial], T]) -> T:
     trial = _Trial()
     try:
-        return _recipe_for(cls, trial)
+        return find(trial)
     except CannotBuild:
         if not trial.lacks_device:
             raise
@@ -83,7 +89,20 @@ def recipe_for(cls: type[nn.Module]) -> Recipe:
     from devlint.runtime.simulated import SimulatedMachine
 
     with observe(SimulatedMachine(2), lambda observation: None, device="cuda:0") as session:
-        return _recipe_for(cls, _Trial(session))
+        return find(_Trial(session))
+
+
+def _inputs_for(function: Callable[..., Any], trial: _Trial) -> Callable[[], Inputs]:
+    failures: list[str] = []
+    for inputs in itertools.islice(likely_arguments(function), TRIALS):
+        try:
+            trial.run(function, *_made_all(inputs))
+        except Exception as error:
+            trial.failed(error)
+            failures.append(_words(error))
+            continue
+        return lambda: _made_all(inputs)
+    raise CannotBuild(f"no arguments were found that it takes; the first try raised {failures[0]}")
 
 
 def _recipe_for(cls: type[nn.Module], trial: _Trial) -> Recipe:
@@ -102,7 +121,13 @@ def _recipe_for(cls: type[nn.Module], trial: _Trial) -> Recipe:
 
 
 def _callable_with(cls: type[nn.Module], arguments: Call, trial: _Trial) -> Recipe:
-    model = Recipe(arguments).model(cls)
+    try:
+        model = Recipe(arguments).model(cls)
+    except CannotBuild as error:
+        more = more_arguments(cls, error.__cause__)
+        if not more or not more.keys().isdisjoint(arguments[1]):
+            raise
+        return _callable_with(cls, (arguments[0], {**arguments[1], **more}), trial)
     failures: list[str] = []
     for inputs in itertools.islice(likely_inputs(cls, model), TRIALS):
         recipe = Recipe(arguments, inputs)
@@ -117,6 +142,15 @@ def _callable_with(cls: type[nn.Module], arguments: Call, trial: _Trial) -> Reci
         return recipe
     why = f"; the first try raised {failures[0]}" if failures else ""
     raise CannotBuild(f"no inputs were found that its forward takes{why}")
+
+
+def _made_all(inputs: Inputs) -> Inputs:
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+    positional, named = inputs
+    made = tuple(_made(item, generator) for item in positional)
+    return made, {name: _made(item, generator) for name, item in named.items()}
 
 
 def _made(item: Any, generator: torch.Generator) -> Any:

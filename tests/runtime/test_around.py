@@ -19,7 +19,17 @@ from devlint.runtime.simulated import SimulatedMachine
 from tests.fixture_expectations import FIXTURES
 
 FILES = sorted((FIXTURES / "around").glob("*.py"))
-WRONG = ("clash", "index", "host-only", "generator", "load", "error", "not-simulated", "invalid-device", "no-accelerator")
+WRONG = (
+    "clash",
+    "index",
+    "host-only",
+    "generator",
+    "load",
+    "error",
+    "not-simulated",
+    "invalid-device",
+    "no-accelerator",
+)
 HELPERS = ("net", "x_there")
 
 
