@@ -32,6 +32,15 @@ class Plate:
         return x.index_select(0, self.rows{brought})
 
 
+class Weighted(torch.nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.register_buffer("weights", torch.tensor(weights))
+
+    def forward(self, y):
+        return (y * self.weights{brought}).sum(-1)
+
+
 def masked(x, mask=None):
     mask = torch.ones_like(x) if mask is None else mask{brought}
     return x * mask
@@ -59,7 +68,7 @@ def histogram(rows):
 TESTS = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset
-from meters import Meter, Plate, histogram, masked, precision, ranked
+from meters import Meter, Plate, Weighted, histogram, masked, precision, ranked
 
 X = torch.rand(4, 3)
 
@@ -77,6 +86,10 @@ def test_meter():
 
 def test_plate():
     assert Plate(4).of(X).shape == (2, 3)
+
+
+def test_weighted():
+    assert Weighted([1.0, 2.0, 3.0])(X).shape == (4,)
 
 
 def test_mask():
@@ -104,12 +117,13 @@ RIGHT = {
     "data": METERS.format(brought=".to(batch.device)", there="", host=""),
 }
 RIGHT["stay"] = RIGHT["stay"].replace("x.sum(0).to(x.device)", "x.sum(0).to(self._device)")
-STAY = "devlint_stay =\n    meters.Meter meters.Plate\n    masked(mask)\n"
+RIGHT["stay"] = RIGHT["stay"].replace("self.weights.to(x.device)", "self.weights.to(y.device)")
+STAY = "devlint_stay =\n    meters.Meter meters.Plate meters.Weighted\n    masked(mask)\n"
 FOUND = {
-    "stay": ["meters.py:11:9: DEV401", "meters.py:19:16: DEV401", "meters.py:24:12: DEV401"],
-    "results": ["meters.py:32:12: DEV101 warning"],
-    "default": ["meters.py:36:12: DEV403"],
-    "data": ["meters.py:40:13: DEV101"],
+    "stay": ["meters.py:11:9: DEV401", "meters.py:19:16: DEV401", "meters.py:28:17: DEV401", "meters.py:33:12: DEV401"],
+    "results": ["meters.py:41:12: DEV101 warning"],
+    "default": ["meters.py:45:12: DEV403"],
+    "data": ["meters.py:49:13: DEV101"],
 }
 
 
@@ -123,7 +137,7 @@ def lifted(pytester: pytest.Pytester, placement: str, program: str) -> pytest.Ru
 @pytest.mark.parametrize("placement", FOUND)
 def test_what_only_such_users_meet_is_found(pytester: pytest.Pytester, placement: str) -> None:
     result = lifted(pytester, placement, WRONG)
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=7)
     text = result.stdout.str()
     assert [place for place in FOUND[placement] if place not in text] == [], text
     assert f"{len(FOUND[placement])} device-placement problem" in text
@@ -132,7 +146,7 @@ def test_what_only_such_users_meet_is_found(pytester: pytest.Pytester, placement
 @pytest.mark.parametrize("placement", FOUND)
 def test_code_that_reckons_with_them_is_silent(pytester: pytest.Pytester, placement: str) -> None:
     result = lifted(pytester, placement, _fitted(RIGHT[placement], placement))
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=7)
     assert "no device-placement problems found" in result.stdout.str(), result.stdout.str()
     if placement != "default":  # there the loader of the test has its data on the host
         assert "inconclusive" not in result.stdout.str()
@@ -177,7 +191,7 @@ def test_what_the_code_itself_brings_to_the_host_is_its_own(pytester: pytest.Pyt
     pytester.makeini("[pytest]\ndevlint_lift =\n    meters.*\n")
     result = run(pytester, "--devlint")
     assert result.ret == 1
-    assert "meters.py:28:12: DEV401" in result.stdout.str()
+    assert "meters.py:37:12: DEV401" in result.stdout.str()
 
 
 @pytest.mark.parametrize(("stay", "why"), [("meters.absent", "is no class"), ("nowhere.Meter", "nowhere")])

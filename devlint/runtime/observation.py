@@ -107,7 +107,7 @@ class Seen:
     ``made``: where the operand itself was computed; None when that is its birth.
     ``moved``: the last transfer on its way.
     ``repaired``: it derives from a value that had been brought over.
-    ``of_object``: what keeps it is no Module, so that nobody moves it with one.
+    ``kept_well``: its keeper has it registered, or is no Module at all: it is no unregistered tensor.
     """
 
     name: str
@@ -119,7 +119,7 @@ class Seen:
     made: Spot | None = None
     births: tuple[Spot, ...] = ()
     repaired: bool = False
-    of_object: bool = False
+    kept_well: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def _cause(observation: Observation, stray: Seen | None) -> str:
     """A clash by its cause: kept on ``self`` unregistered, made on the CPU in passing, or just two that met."""
     if stray is None or not stray.device.startswith("cpu"):
         return "DEV401"
-    if stray.name.startswith("self.") and not stray.of_object:
+    if stray.name.startswith("self.") and not stray.kept_well:
         return "DEV501"
     made = stray.born
     if observation.phase == "backward" and len(observation.operands) == 1 and made is not None:
