@@ -85,17 +85,18 @@ class Session:
         return lifted
 
     def lift_call(self, model: M, args: A, kwargs: K) -> tuple[M, A, K]:
-        """A model with its inputs. One that was built on several accelerators stays as it is, and what it is given goes
-        to the first of its parameters."""
+        """A model with its inputs. One that was built on several accelerators, of which `device` is the first, stays as
+        it is: what is on the CPU of its inputs goes there."""
         device_of = self._recorder.machine.device_of
         own = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
         places = list(dict.fromkeys(map(device_of, own)))
-        if len({place for place in places if place.type == self.device.type}) < _SEVERAL:
+        accelerators = {place for place in places if place.type == self.device.type}
+        if len(accelerators) < _SEVERAL or places[0] != self.device:
             return self.lift(model), self.lift(args), self.lift(kwargs)
 
         def put(leaf: Any) -> Any:
             is_here = isinstance(leaf, torch.Tensor) and device_of(leaf).type == "cpu"
-            return self.move(leaf, places[0]) if is_here else leaf
+            return self.move(leaf, self.device) if is_here else leaf
 
         given: tuple[A, K] = tree_map(put, (args, kwargs))
         return model, *given
