@@ -53,7 +53,7 @@ CACHE = Path.home() / ".cache" / "devlint-benchmarks-run"
 DEVICE = "sim:1"
 """A second device, so that what names the first, or none, is told from what is where its input is."""
 
-_AUTO_SECONDS = 80
+_AUTO_SECONDS = 120
 
 
 def outcome_of(bug: Bug, project: Project, commits: Commits, options: argparse.Namespace) -> Outcome:
@@ -62,7 +62,7 @@ def outcome_of(bug: Bug, project: Project, commits: Commits, options: argparse.N
         python = python_of(project, commits.cache / "envs")
         before = side_of(bug, project, python, commits, options, "before")
         # What does not run before the fix, or does not come to the bug, tells nothing afterwards.
-        idle = before.run.trouble or not (before.by_tests or before.by_entry)
+        idle = before.run.trouble or not (before.by_tests or before.by_entry or before.by_script)
         # As many tests as showed the bug show that it is gone.
         enough = max(FEW, before.run.ran) if before.at_bug else ENOUGH
         placements = [before.placement] if before.placement else []
@@ -116,9 +116,13 @@ def side_of(
         side = replace(side, again=(*side.again, (placement, SuiteRun.of(known[placement]))))
     if not side.by_tests and not side.run.trouble and record["auto"] is None and not options.no_auto:
         record["auto"] = list(auto_of(python, tree, path, project))
+    script = EXPLAINED.with_name("scripts") / f"{bug.id}.py"
+    side = replace(side, auto=tuple(record["auto"] or ()))
+    if script.is_file() and not (side.by_tests or side.by_entry) and record.get("script") is None:
+        record["script"] = list(confirmed_by(python, tree, path, project, ["--script", str(script)]))
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(json.dumps(record, indent=1), "utf-8")
-    return replace(side, auto=tuple(record["auto"] or ()))
+    return replace(side, script=tuple(record.get("script") or ()))
 
 
 def run_of(
@@ -142,8 +146,12 @@ def run_of(
 
 
 def auto_of(python: Path, tree: Path, path: str, project: Project) -> tuple[Any, ...]:
-    """The findings of ``devlint confirm --auto``, each with its verdict."""
-    command = [str(python), "-m", "devlint", "confirm", "--auto", "--device", "sim", "--isolated", "--timeout", "40",
+    return confirmed_by(python, tree, path, project, ["--auto"])
+
+
+def confirmed_by(python: Path, tree: Path, path: str, project: Project, entry: list[str]) -> tuple[Any, ...]:
+    """The findings of ``devlint confirm``, each with its verdict."""
+    command = [str(python), "-m", "devlint", "confirm", *entry, "--device", "sim", "--isolated", "--timeout", "60",
                "--output-format", "json", path]  # fmt: skip
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tree), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = ":".join([*(str(tree / source) for source in project.sources), str(DEVLINT)])

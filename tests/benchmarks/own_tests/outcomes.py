@@ -27,6 +27,8 @@ class Side:
     run: SuiteRun
     auto: tuple[Finding, ...] = ()
     """What ``devlint confirm --auto`` said of the file, where the tests did not come to the line."""
+    script: tuple[Finding, ...] = ()
+    """What it said with a script of a few lines (``scripts``), where neither the tests nor such an entry came there."""
     again: tuple[tuple[str, SuiteRun], ...] = ()
     """The same tests with users' tensors elsewhere, by placement, until the bug was found."""
 
@@ -37,10 +39,15 @@ class Side:
 
     @property
     def by_entry(self) -> bool:
-        return any(
-            (finding["verdict"] or {}).get("state") in _SEEN and is_at(finding, self.path, self.spot)
-            for finding in self.auto
-        )
+        return self._is_seen_in(self.auto)
+
+    @property
+    def by_script(self) -> bool:
+        return self._is_seen_in(self.script)
+
+    def _is_seen_in(self, findings: tuple[Finding, ...]) -> bool:
+        states = ((finding, (finding["verdict"] or {}).get("state")) for finding in findings)
+        return any(state in _SEEN and is_at(finding, self.path, self.spot) for finding, state in states)
 
     @property
     def said(self) -> tuple[Finding, ...]:
@@ -231,6 +238,7 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         "cause": bug.cause,
         "verdict": outcome.verdict,
         "placement": outcome.before.placement if outcome.before is not None else "",
+        "by_script": by_script_of(outcome),
         "by_entry": outcome.reached and outcome.before is not None and not outcome.before.by_tests,
         "false": len(outcome.unexplained),
         "why_not": outcome.trouble,
@@ -238,6 +246,24 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         "before": side(outcome.before),
         "after": side(outcome.after),
     }
+
+
+def by_script_of(outcome: Outcome) -> str:
+    """What a script came to, where the tests did not come to the line: of these the table does not tell."""
+    before, after = outcome.before, outcome.after
+    if before is None or not before.script:
+        return ""
+    if not before.by_script:
+        return "not reached"
+    is_found, is_left = (
+        side is not None and any(is_confirmed_at(finding, side) for finding in side.script) for side in (before, after)
+    )
+    return "missed" if not is_found else "still there" if is_left else "gone"
+
+
+def is_confirmed_at(finding: Finding, side: Side) -> bool:
+    state = (finding["verdict"] or {}).get("state")
+    return bool(state == "confirmed" and is_at(finding, side.path, side.spot))
 
 
 def told(finding: Finding) -> str:
