@@ -162,7 +162,10 @@ def test_a_call_that_led_to_a_clash_in_a_helper_shows_the_bug() -> None:
     led = finding("other.py", 2) | {"trace": [step]}
     assert Outcome(BUG, "net", side(led), side()).verdict == "gone"
     assert Outcome(BUG, "net", side(led | {"trace": [step | {"line": 30}]}), side()).verdict == "elsewhere"
-    assert Outcome(BUG, "net", side(led | {"trace": [step | {"message": "met here"}]}), side()).verdict == "elsewhere"
+    # What meets at the bug's line shows it, what meets elsewhere in the function is in the function's own finding.
+    assert Outcome(BUG, "net", side(led | {"trace": [step | {"message": "met here"}]}), side()).verdict == "gone"
+    met = led | {"trace": [step | {"message": "met here", "line": 6}]}
+    assert Outcome(BUG, "net", side(met), side()).verdict == "elsewhere"
 
 
 def test_why_bugs_are_missed(tmp_path: Path) -> None:

@@ -68,12 +68,15 @@ class Side:
 
 
 def is_at(finding: Finding, path: str, spot: Spot) -> bool:
-    """Whether it is in the function of the bug, or shows a call there that led to it, or a value that it speaks of
-    comes from the bug's line."""
+    """Whether it is in the function of the bug, or shows a call there that led to it, or operands that meet at the
+    bug's line, or one that should have been elsewhere and comes from there."""
     if finding["path"] == path and finding["line"] in spot.function:
         return True
     calls = [step for step in finding.get("trace", ()) if step["message"] == "called here"]
     if any(step["path"] == path and step["line"] in spot.function for step in calls):
+        return True
+    met = [step for step in finding.get("trace", ()) if step["message"] == "met here"]
+    if any(step["path"] == path and step["line"] in spot.lines for step in met):
         return True
     verdict = finding["verdict"] or {}
     operands = verdict.get("operands", ())
