@@ -12,7 +12,7 @@ from pathlib import Path
 from devlint.check import Plan, Request, check, plan
 from devlint.configuration.codes import all_codes
 from devlint.configuration.config import Overrides
-from devlint.confirmation.auto_entries import auto_entries
+from devlint.confirmation.auto_entries import auto_entries, named_modules
 from devlint.finding import Finding, VerdictState
 from devlint.pipeline.outside_findings import suppress_findings
 from devlint.pipeline.result import EntryRun, Hidden, Result
@@ -32,7 +32,9 @@ from devlint.source.project import shown_path
 
 LINTERS_OWN = "DEV9"
 _RANK_GRACE_SECONDS = 60.0
-_NOTHING_TO_BUILD = "--auto builds the modules that have findings, and there are none"
+_NOTHING_TO_BUILD = (
+    "--auto builds the modules that have findings, and those of files that are named, and there are none"
+)
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,18 @@ def confirm(
     suspicions = tuple(finding for finding in suspected.findings if finding not in own)
 
     entries, skipped = _entries(request, suspicions)
+    unasked = _unasked(request, entries)
+    entries += unasked
     watch = Watchlist.of(suspicions, cwd)
-    jobs = _jobs(request, entries, suspicions, watch)
+    jobs = _jobs(request, entries, suspicions, watch, frozenset(unasked))
+    # Nobody has asked why a module without findings is not built, unless there is nothing else.
+    quiet = frozenset(unasked) if len(unasked) < len(entries) else frozenset()
+    told = _but_for(quiet, progress or Progress())
     with nullcontext(nursery) if nursery else Nursery() as home:
-        runs = _run(jobs, cwd, progress or Progress(), home)
-        runs += _run(_sanitized(runs, suspicions), cwd, progress or Progress(), home)
+        runs = _run(jobs, cwd, told, home)
+        runs += _run(_sanitized(runs, suspicions), cwd, told, home)
     runs += _of_other_ranks(request, jobs, runs)
+    runs = [run for run in runs if run.state != "skipped" or run.job.entry not in quiet]
 
     judged, unforeseen = judge(suspicions, runs, watch, _shown(cwd))
     shown, hidden = _gated(judged, planned)
@@ -94,6 +102,16 @@ def confirm(
         not_run=why_nothing_is_settled(runs, skipped) if entries or skipped or not request.auto else _NOTHING_TO_BUILD,
     )
     return result, tuple(runs)
+
+
+def _but_for(quiet: frozenset[Entry], progress: Progress) -> Progress:
+    """What is told of runs, but that one of these entries was skipped."""
+
+    def ended(run: Run) -> None:
+        if run.state != "skipped" or run.job.entry not in quiet:
+            progress.ended(run)
+
+    return Progress(progress.starts, ended)
 
 
 def why_nothing_is_settled(runs: Sequence[Run], skipped: Sequence[EntryRun] = ()) -> str:
@@ -126,8 +144,20 @@ def _entries(request: ConfirmRequest, suspicions: tuple[Finding, ...]) -> tuple[
     return [*request.entries, *found], skipped
 
 
+def _unasked(request: ConfirmRequest, entries: list[Entry]) -> list[Entry]:
+    """The modules of the files that were named, without those that are built anyway."""
+    if not request.auto:
+        return []
+    known = {entry.target for entry in entries}
+    return [entry for entry in named_modules(request.check.paths, request.check.cwd) if entry.target not in known]
+
+
 def _jobs(
-    request: ConfirmRequest, entries: Sequence[Entry], suspicions: tuple[Finding, ...], watch: Watchlist
+    request: ConfirmRequest,
+    entries: Sequence[Entry],
+    suspicions: tuple[Finding, ...],
+    watch: Watchlist,
+    unasked: frozenset[Entry] = frozenset(),
 ) -> list[Job]:
     placements = request.placements or wanted({finding.code for finding in suspicions})
     if request.rank is not None and request.placements is None:
@@ -148,6 +178,8 @@ def _jobs(
         )
         for entry in entries
         for placement in placements
+        # Nothing is to be settled of what has no finding.
+        if request.placements is not None or placement is Placement.FIRST or entry not in unasked
     ]
 
 

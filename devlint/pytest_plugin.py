@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import torch
 
     from devlint.confirmation.lifted import Report, Sighting
+    from devlint.runtime.lifting.arrangement import Arrangement
     from devlint.runtime.lifting.calls import Lifter
     from devlint.runtime.observation import Observation
     from devlint.runtime.session import Machine
@@ -36,9 +37,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="sim",
         help="a simulated cuda:0 (sim), a simulated cuda:1 beside it (sim:1), or a real cuda:0",
     )
+    group.addoption(
+        "--devlint-placement",
+        action="append",
+        choices=("data", "default", "results"),
+        default=[],
+        help="where else users have their tensors: what data sets hold on the accelerator (data), that as the default "
+        "device (default), all results where the input is (results); may be given several times",
+    )
     group.addoption("--devlint-report", metavar="FILE", help="write the findings there, as JSON")
     group.addoption("--devlint-warn", action="store_true", help="findings do not fail the run")
     parser.addini("devlint_lift", type="linelist", help="what else to lift: pkg.function, Class.method, pkg.*")
+    parser.addini(
+        "devlint_stay",
+        type="linelist",
+        help="what stays on the CPU: pkg.Class (its objects are not moved), function(argument), (argument)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -107,6 +121,7 @@ class Lifting:
         before = self._lifter.lifted
         if self._more is None:
             self._more = _targets(self._config.getini("devlint_lift"), self._is_test)
+            self._lifter.arrangement = _arrangement(self._config)
         with self._lifter.active(self._more):
             result = yield
         self._counts["tests"] += self._lifter.lifted > before
@@ -232,6 +247,16 @@ def _why(report: pytest.TestReport) -> str:
 def _some(tests: tuple[str, ...]) -> str:
     shown = ", ".join(tests[:MOST_TESTS])
     return shown + (f" and {len(tests) - MOST_TESTS} more" if len(tests) > MOST_TESTS else "")
+
+
+def _arrangement(config: pytest.Config) -> Arrangement:
+    """What users have where. Raises UsageError."""
+    from devlint.runtime.lifting.arrangement import NotArranged, arranged
+
+    try:
+        return arranged(config.getoption("--devlint-placement"), config.getini("devlint_stay"))
+    except NotArranged as error:
+        raise pytest.UsageError(f"devlint_stay: {error}") from None
 
 
 def _targets(names: list[str], is_test: Callable[[str], bool]) -> tuple[tuple[Any, str], ...]:

@@ -61,7 +61,11 @@ class ScriptCommand(click.Command):
     "'batch.pt', 'batch.npz:ids', '*batch.pt', '**batch.pt', from a file; 'causal=True', a literal.",
 )
 @click.option("--script", metavar="FILE", help="A script to run; its arguments follow after --.")
-@click.option("--auto", is_flag=True, help="Build every module with findings that can be built without being told.")
+@click.option(
+    "--auto",
+    is_flag=True,
+    help="Build what can be built without being told: the modules with findings, and those of named files.",
+)
 @click.option("--device", default="auto", metavar="DEVICE", help="auto, cuda, cuda:N, sim, sim:N.  [default: auto]")
 @click.option("--placements", default="auto", metavar="NAMES", help="auto, all, or some of first,second,cpu.")
 @click.option("--train", is_flag=True, help="Also backward from the sum of the float outputs, and an optimizer step.")

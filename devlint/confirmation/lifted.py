@@ -82,11 +82,12 @@ def _run(test: str, device: str, simulated: bool) -> Run:
 
 
 def _came_in_by_another_way(run: Run, observation: Observation) -> bool:
-    """Whether a stray operand was neither made in a lifted call nor kept by a module: from a closure or a global."""
+    """Whether a stray operand was neither made nor brought there in a lifted call, nor kept by a module: from a closure
+    or a global."""
     stray = stray_of(run, observation)
     if observation.kind not in ("clash", "index", "strayed") or stray is None:
         return False
-    return is_echo(run, observation) or (stray.device == "cpu" and stray.born is None)
+    return is_echo(run, observation) or (stray.device == "cpu" and stray.born is None and stray.moved is None)
 
 
 def _made_by_tests(run: Run, observation: Observation, root: Path) -> bool:
@@ -95,9 +96,9 @@ def _made_by_tests(run: Run, observation: Observation, root: Path) -> bool:
     stray = stray_of(run, observation)
     if stray is None or not any(_is_own(spot.path, root) for spot in observation.spots):
         return False
-    places = [*(stray.births or (stray.born,)), stray.moved]
+    places = [spot for spot in (*(stray.births or (stray.born,)), stray.moved) if spot is not None]
     is_test = test_files(root)
-    return stray.born is not None and all(is_test(spot.path) for spot in places if spot is not None)
+    return bool(places) and all(is_test(spot.path) for spot in places)
 
 
 def _findings(run: Run, observation: Observation, root: Path) -> list[Finding]:

@@ -6,6 +6,7 @@ Each line of the record is one JSON object, written by one unbuffered write: wha
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import sys
@@ -128,12 +129,13 @@ def _execute(job: Job, place: _Place, session: Session, make: Callable[[], Progr
     if program.is_step and not program.takes_device:
         _follow(job, place)
     if not program.is_step and job.placement is not Placement.CPU:
-        lifted = session.lift(program.model), session.lift(program.args), session.lift(dict(program.kwargs))
-        program = Program(*lifted)
+        program = Program(*session.lift_call(program.model, program.args, dict(program.kwargs)))
     if job.train and not program.is_step:
         train_step(program)
     else:
-        program.forward()
+        result = program.forward()
+        if entry.kind == "auto" and inspect.isfunction(program.model):
+            session.returned(program.model.__qualname__, result)
 
 
 def _follow(job: Job, place: _Place) -> None:

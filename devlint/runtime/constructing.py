@@ -24,6 +24,9 @@ _NUMBERS = (
     (re.compile(r"dim|size|features|channels|hidden|width|height|vocab|classes|units|embed|num_|n_|^n$|length"), _SIZE),
 )
 _CONFIGURATION = re.compile(r"^(config|cfg|conf|args|hparams|params|opts?|options|settings)$|_(config|cfg|args)$")
+_SIZES = re.compile(r"(list|sequence|tuple|iterable)\[int(, *(\.\.\.|int))?\]", re.IGNORECASE)
+"""Annotations for several sizes."""
+_MISSING = re.compile(r"missing \d+ required (?:keyword-only|positional) arguments?: (.*)")
 _DEPTH = 3
 
 
@@ -43,6 +46,18 @@ def calls_of(cls: type[Any]) -> Iterator[Call]:
         raise refused
 
 
+def more_arguments(cls: type[Any], error: BaseException | None) -> dict[str, Any]:
+    """What a constructor hands on by ``**kwargs`` and another one misses, by its name; none where that says nothing."""
+    missing = _MISSING.search(str(error)) if isinstance(error, TypeError) else None
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    if missing is None or not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return {}
+    try:
+        return {name: _argument(cls, name, inspect.Parameter.empty, 0) for name in re.findall(r"'(\w+)'", missing[1])}
+    except CannotBuild:
+        return {}
+
+
 def arguments_of(cls: type[Any], depth: int = _DEPTH) -> dict[str, Any]:
     """What the constructor requires, by names and types. Raises CannotBuild."""
     types = _types(cls)
@@ -52,9 +67,9 @@ def arguments_of(cls: type[Any], depth: int = _DEPTH) -> dict[str, Any]:
     }
 
 
-def required(function: Any) -> list[tuple[str, inspect.Parameter]]:
-    """The parameters of a method that have no default, without ``self``."""
-    parameters = list(inspect.signature(function).parameters.items())[1:]
+def required(function: Any, first: int = 1) -> list[tuple[str, inspect.Parameter]]:
+    """The parameters of a method that have no default, without ``self``; of a function, from the ``first``, all."""
+    parameters = list(inspect.signature(function).parameters.items())[first:]
     return [
         (name, parameter)
         for name, parameter in parameters
@@ -91,6 +106,8 @@ def _argument(cls: type[Any], name: str, annotation: Any, depth: int) -> Any:
                 return number
         if kind == "int":
             return _SIZE
+    if _SIZES.fullmatch(kind.replace("typing.", "")) or typing.get_args(annotation)[:1] == (int,):
+        return [_SIZE, _SIZE]
     if type(None) in typing.get_args(annotation):
         return None
     wanted = annotation if isinstance(annotation, type) and kind else _configuration(cls, name)

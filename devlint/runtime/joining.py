@@ -40,6 +40,7 @@ class Fit(IntEnum):
 
 
 _OF_AN_OPERAND = (Fit.ORIGIN, Fit.TRACE)
+_BY_NAME = (Fit.NAMED, Fit.SCOPE)
 
 _NAMING = frozenset({"elsewhere", "invalid-device"})
 _OF_THE_SCOPE = frozenset({"no-accelerator", "default-device"})
@@ -58,19 +59,21 @@ def join(
     findings: tuple[Finding, ...], runs: Iterable[Run], watch: Watchlist
 ) -> tuple[Joined, list[tuple[Run, Observation]]]:
     """The observations of each finding, and those that no finding foretold."""
-    joined: Joined = {number: [] for number in range(len(findings))}
+    joined: dict[int, list[tuple[Fit, Run, Observation]]] = {number: [] for number in range(len(findings))}
     unforeseen: list[tuple[Run, Observation]] = []
     for run in runs:
         for observation in run.observations:
             chosen = _explaining(findings, run, observation, watch)
             if not chosen:
                 unforeseen.append((run, observation))
-            for number in sorted(chosen):
-                joined[number].append((run, observation))
-    return joined, unforeseen
+            for number, fit in sorted(chosen.items()):
+                joined[number].append((fit, run, observation))
+    # What is known by a name alone is told of only where nothing was seen at the place itself.
+    in_order = {n: sorted(seen, key=lambda each: each[0] in _BY_NAME) for n, seen in joined.items()}
+    return {n: [(run, observation) for _, run, observation in seen] for n, seen in in_order.items()}, unforeseen
 
 
-def _explaining(findings: tuple[Finding, ...], run: Run, observation: Observation, watch: Watchlist) -> set[int]:
+def _explaining(findings: tuple[Finding, ...], run: Run, observation: Observation, watch: Watchlist) -> dict[int, Fit]:
     """The numbers of the findings that fit best; of several strays each would clash alone, and has its own cause."""
     told = [n for n, finding in enumerate(findings) if foretold(finding, run, observation)]
     strays = strays_of(run, observation)
@@ -80,7 +83,8 @@ def _explaining(findings: tuple[Finding, ...], run: Run, observation: Observatio
         own = [(fit, n) for n in told if (fit := fit_of(findings[n], run, observation, watch, [stray])) is not None]
         # Its own expression tells it from its neighbours on the line.
         chosen |= _best([((apart, fit), n) for (fit, apart), n in own if fit in _OF_AN_OPERAND], findings)
-    return chosen
+    by_number = {n: fit for (fit, _), n in fits}
+    return {n: by_number.get(n, Fit.ORIGIN) for n in chosen}
 
 
 def _best(fits: Sequence[tuple[tuple[int, int], int]], findings: tuple[Finding, ...]) -> set[int]:

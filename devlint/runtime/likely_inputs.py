@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from devlint.runtime.constructing import annotation_of, required
+from devlint.runtime.constructing import CannotBuild, annotation_of, required
 from devlint.runtime.inputs import Input
 from devlint.runtime.written_calls import written_shapes
 
@@ -37,8 +37,26 @@ Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 
 def likely_inputs(cls: type[Any], model: nn.Module) -> Iterator[Inputs]:
     """Arguments of one call, the likeliest first."""
-    shapes = _shapes(cls, model)
-    parameters = required(cls.forward)
+    return _combined(required(cls.forward), _shapes(cls, model))
+
+
+def likely_arguments(function: Callable[..., Any]) -> Iterator[Inputs]:
+    """Arguments of one call of a function that computes with tensors. Raises CannotBuild for any other one, since
+    nobody knows what it does when it is called."""
+    parameters = required(function, first=0)
+    kinds = {name: annotation_of(parameter) for name, parameter in parameters}
+    if not any("Tensor" in kind for kind in kinds.values()):
+        raise CannotBuild("no argument of it is annotated as a tensor")
+    for name, kind in kinds.items():
+        if "Tensor" not in kind and kind not in _PLAIN:
+            raise CannotBuild(f"it needs `{name}`")
+    shapes: dict[str, list[Sizes]] = {kind: [] for kind in (*_USUAL, "first")}
+    for kind, sizes in written_shapes(function):
+        shapes[kind].append(sizes)
+    return _combined(parameters, {kind: [*sizes, *_USUAL.get(kind, ())] for kind, sizes in shapes.items()})
+
+
+def _combined(parameters: list[tuple[str, inspect.Parameter]], shapes: dict[str, list[Sizes]]) -> Iterator[Inputs]:
     choices = [_choices(name, parameter, shapes) for name, parameter in parameters]
     # Inputs of one shape are likelier than others, so they are tried first.
     together: Iterator[tuple[Any, ...]] = zip(*choices, strict=False) if choices else iter([()])

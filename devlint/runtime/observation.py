@@ -107,6 +107,7 @@ class Seen:
     ``made``: where the operand itself was computed; None when that is its birth.
     ``moved``: the last transfer on its way.
     ``repaired``: it derives from a value that had been brought over.
+    ``kept_well``: its keeper has it registered, or is no Module at all: it is no unregistered tensor.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Seen:
     made: Spot | None = None
     births: tuple[Spot, ...] = ()
     repaired: bool = False
+    kept_well: bool = False
 
 
 @dataclass(frozen=True, slots=True)

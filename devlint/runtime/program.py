@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from devlint.runtime.auto import recipe_for
+from devlint.runtime.auto import inputs_for, recipe_for
 from devlint.runtime.constructing import CannotBuild
 from devlint.runtime.entries import Entry
 from devlint.runtime.given import parse_given, values_of
@@ -109,6 +109,9 @@ def model(entry: Entry) -> Program:
 def unasked(entry: Entry) -> Callable[[], Program]:
     """A way to build what ``--auto`` found, tried out on the CPU. Raises CannotBuild."""
     cls = load(entry.target)
+    if inspect.isfunction(cls):
+        arguments = inputs_for(cls)
+        return lambda: Program(cls, *arguments())
     if not (isinstance(cls, type) and _is_module_class(cls)):
         raise CannotBuild(f"{entry.target} is no nn.Module; give an --entry that uses it")
     recipe = recipe_for(cls)

@@ -21,6 +21,11 @@ from devlint.runtime.recorder.recorder import Asker, Recorder, Sink
 from devlint.runtime.recorder.results import look_at_returned
 
 T = TypeVar("T")
+M = TypeVar("M")
+A = TypeVar("A")
+K = TypeVar("K")
+
+_SEVERAL = 2
 
 
 class Machine(Protocol):
@@ -79,15 +84,32 @@ class Session:
             lifted: T = tree_map(put, tree)
         return lifted
 
+    def lift_call(self, model: M, args: A, kwargs: K) -> tuple[M, A, K]:
+        """A model with its inputs. One that was built on several accelerators, of which `device` is the first, stays as
+        it is: what is on the CPU of its inputs goes there."""
+        device_of = self._recorder.machine.device_of
+        own = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
+        places = list(dict.fromkeys(map(device_of, own)))
+        accelerators = {place for place in places if place.type == self.device.type}
+        if len(accelerators) < _SEVERAL or places[0] != self.device:
+            return self.lift(model), self.lift(args), self.lift(kwargs)
+
+        def put(leaf: Any) -> Any:
+            is_here = isinstance(leaf, torch.Tensor) and device_of(leaf).type == "cpu"
+            return self.move(leaf, self.device) if is_here else leaf
+
+        given: tuple[A, K] = tree_map(put, (args, kwargs))
+        return model, *given
+
     def move(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         """A differentiable copy there, which is not the program's doing and so not observed."""
         with self._quiet():
             moved: torch.Tensor = self._recorder.machine.move(tensor, device)
         return moved
 
-    def returned(self, name: str, result: Any) -> None:
-        """What a function that was given tensors on `device` hands back."""
-        look_at_returned(self._recorder, name, result)
+    def returned(self, name: str, result: Any, strict: bool = False) -> None:
+        """What a function that was given tensors on `device` hands back. ``strict``: all of it belongs there too."""
+        look_at_returned(self._recorder, name, result, strict)
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:

@@ -80,15 +80,20 @@ def _cause(observation: Observation, stray: Seen | None) -> str:
     """A clash by its cause: kept on ``self`` unregistered, made on the CPU in passing, or just two that met."""
     if stray is None or not stray.device.startswith("cpu"):
         return "DEV401"
-    if stray.name.startswith("self."):
+    if stray.name.startswith("self.") and not stray.kept_well:
         return "DEV501"
     made = stray.born
     if observation.phase == "backward" and len(observation.operands) == 1 and made is not None:
         return "DEV101"  # what a backward of the program's own hands back meets nothing in the program
     met = observation.spots[0] if observation.spots else None
-    if made is None or met is None or stray.moved is not None:
+    if made is None or met is None or stray.moved is not None or _is_head(made):
         return "DEV401"
     return "DEV101" if (made.path, made.scope) == (met.path, met.scope) else "DEV401"
+
+
+def _is_head(made: Spot) -> bool:
+    """A place of no length stands for the function that a value came into."""
+    return made.line == made.end_line and made.end_column <= made.column
 
 
 def _spot(code: str, observation: Observation, stray: Seen | None, files: frozenset[str]) -> Spot | None:

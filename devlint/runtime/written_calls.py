@@ -33,8 +33,8 @@ def constructor_calls(cls: type[Any]) -> Iterator[Call]:
                     yield call
 
 
-def written_shapes(cls: type[Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Kind (``float`` or ``integer``) and sizes of the tensors that the class's own file makes with literal sizes."""
+def written_shapes(cls: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Kind (``float`` or ``integer``) and sizes of the tensors that a class's or a function's own file makes."""
     names = _names_of(cls)
     for node in _calls(_file_of(cls)):
         name = _name(node.func)
@@ -50,7 +50,7 @@ def written_shapes(cls: type[Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield ("integer" if name in _INTEGERS else "float"), sizes
 
 
-def _file_of(cls: type[Any]) -> Path | None:
+def _file_of(cls: Any) -> Path | None:
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return Path(file) if file and file.endswith(".py") else None
 
@@ -67,7 +67,7 @@ def _files_around(cls: type[Any]) -> Iterator[Path | None]:
     yield from [path for path in sorted(others) if path != own and cls.__name__ in _text(path)][:MOST_FILES]
 
 
-def _names_of(cls: type[Any]) -> Mapping[str, Any]:
+def _names_of(cls: Any) -> Mapping[str, Any]:
     return vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
 
 

@@ -9,13 +9,18 @@
 
 A bug's project is taken out at the fix's parent and at the fix. The tests that name the function or its class run under
 the torch of this interpreter, in an environment of the project's own, with every outermost call of a module and of what
-its package defines on a simulated cuda:1. A bug is *reached* if a test comes to its line in such a call, or makes it
-in a constructor; else `devlint confirm --auto` is asked whether an entry of its making comes there. It is *found* if a
-finding is in its function, shows a call there that led to it, or speaks of a value that comes from its line, and *gone*
-if none is there after the fix; it is *shown elsewhere* if the fix takes away a finding in another function, which the
-bug leads to. *Showable* are the reached ones without those that no simulated device can show, of which own_tests/
-missed.jsonl says so; it has the reason of every other that is not found and gone. *False* are the findings after the
-fix, in all that ran, that own_tests/explained.jsonl has no reason for.
+its package defines on a simulated cuda:1; where that shows nothing at a bug that the tests come to, once more with its
+users' tensors in other places (own_tests/running.py: PLACEMENTS), and at the fix in the one that showed it.
+
+A bug is *reached* if a test comes to its line in a lifted call, or makes it in a constructor; else `devlint confirm
+--auto` is asked whether an entry of its making comes there. It is *found* if a finding is in its function, shows a
+call there that led to it, operands that meet at its line, or one that comes from its line and should be elsewhere,
+and *gone* if none is there after the fix; it is *shown elsewhere* if the fix takes away a finding in another
+function, which the bug leads to. *Showable* are the reached ones without those that no simulated device can show, of
+which own_tests/ missed.jsonl says so; it has the reason of every other that is not found and gone. *False* are the
+findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason for. Where neither comes to the
+line, own_tests/scripts may have a script of a few lines that does: what it shows is in the JSON file, and not in the
+table.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +39,7 @@ from own_tests.choosing import Spot, files_of_tests, spot_of
 from own_tests.environments import NotMade, python_of
 from own_tests.outcomes import Outcome, Side, read_explained, read_missed, record_of, table, told
 from own_tests.projects import Project, project_of
-from own_tests.running import DEVLINT, ENOUGH, FEW, Forks, SuiteRun, run_tests
+from own_tests.running import DEVLINT, ENOUGH, FEW, PLACEMENTS, Forks, SuiteRun, run_tests
 from own_tests.trees import date_of, tree_before, whole_tree, with_tests_of
 from places import Bug, read_bugs
 from verdicts import markdown_table, text_table
@@ -49,7 +55,7 @@ CACHE = Path.home() / ".cache" / "devlint-benchmarks-run"
 DEVICE = "sim:1"
 """A second device, so that what names the first, or none, is told from what is where its input is."""
 
-_AUTO_SECONDS = 80
+_AUTO_SECONDS = 120
 
 
 def outcome_of(bug: Bug, project: Project, commits: Commits, options: argparse.Namespace) -> Outcome:
@@ -58,10 +64,11 @@ def outcome_of(bug: Bug, project: Project, commits: Commits, options: argparse.N
         python = python_of(project, commits.cache / "envs")
         before = side_of(bug, project, python, commits, options, "before")
         # What does not run before the fix, or does not come to the bug, tells nothing afterwards.
-        idle = before.run.trouble or not (before.by_tests or before.by_entry)
+        idle = before.run.trouble or not (before.by_tests or before.by_entry or before.by_script)
         # As many tests as showed the bug show that it is gone.
         enough = max(FEW, before.run.ran) if before.at_bug else ENOUGH
-        after = None if idle else side_of(bug, project, python, commits, options, "after", enough)
+        placements = [before.placement] if before.placement else []
+        after = None if idle else side_of(bug, project, python, commits, options, "after", enough, placements)
     except (NotMade, Unavailable, OSError, SyntaxError) as error:
         return Outcome(bug, project.name, None, None, str(error), explained, missed)
     trouble = before.run.trouble or (after.run.trouble if after is not None else "")
@@ -76,8 +83,12 @@ def side_of(
     options: argparse.Namespace,
     name: str,
     enough: int = ENOUGH,
+    placements: Sequence[str] = PLACEMENTS,
 ) -> Side:
-    """Raises Unavailable, OSError, SyntaxError."""
+    """With the tensors of its users in one placement after the other, until the bug shows; the fix in those named.
+
+    Raises Unavailable, OSError, SyntaxError.
+    """
     is_before = name == "before"
     commit, path, lines = (bug.parent, bug.path, bug.lines) if is_before else (bug.fix, bug.fixed_path, bug.fixed_lines)
     tree = whole_tree(commits, bug.repo, commit)
@@ -95,11 +106,25 @@ def side_of(
             run = again if again.ran else run
         record = {"run": run.record(), "auto": None}
     side = Side(spot, path, SuiteRun.of(record["run"]))
+    known = record.setdefault("again", {})
+    for placement in placements[placements[0] == PLACEMENTS[0] :] if placements else ():
+        if not side.by_tests or side.run.trouble or (is_before and side.at_bug):
+            break
+        if placement == "stay" and not project.stay:
+            continue
+        if placement not in known:
+            run = run_of(bug, project, python, tree, path, spot, beside, options, enough, placement)
+            known[placement] = run.record()
+        side = replace(side, again=(*side.again, (placement, SuiteRun.of(known[placement]))))
     if not side.by_tests and not side.run.trouble and record["auto"] is None and not options.no_auto:
         record["auto"] = list(auto_of(python, tree, path, project))
+    script = EXPLAINED.with_name("scripts") / f"{bug.id}.py"
+    side = replace(side, auto=tuple(record["auto"] or ()))
+    if script.is_file() and not (side.by_tests or side.by_entry) and record.get("script") is None:
+        record["script"] = list(confirmed_by(python, tree, path, project, ["--script", str(script)]))
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(json.dumps(record, indent=1), "utf-8")
-    return replace(side, auto=tuple(record["auto"] or ()))
+    return replace(side, script=tuple(record.get("script") or ()))
 
 
 def run_of(
@@ -112,16 +137,23 @@ def run_of(
     beside: list[Path],
     options: argparse.Namespace,
     enough: int,
+    placement: str = PLACEMENTS[0],
 ) -> SuiteRun:
     tests = files_of_tests(tree, project.tests, path, bug.function or spot.within, spot.names)
     if not tests:
         return SuiteRun((), 0, 0, 0, 0, 0, (), "", "no test names it")
-    return run_tests(options.forks, project, python, tree, path, spot, tests, beside, DEVICE, options.seconds, enough)
+    return run_tests(
+        options.forks, project, python, tree, path, spot, tests, beside, DEVICE, options.seconds, enough, placement
+    )
 
 
 def auto_of(python: Path, tree: Path, path: str, project: Project) -> tuple[Any, ...]:
-    """The findings of ``devlint confirm --auto``, each with its verdict."""
-    command = [str(python), "-m", "devlint", "confirm", "--auto", "--device", "sim", "--isolated", "--timeout", "40",
+    return confirmed_by(python, tree, path, project, ["--auto"])
+
+
+def confirmed_by(python: Path, tree: Path, path: str, project: Project, entry: list[str]) -> tuple[Any, ...]:
+    """The findings of ``devlint confirm``, each with its verdict."""
+    command = [str(python), "-m", "devlint", "confirm", *entry, "--device", "sim", "--isolated", "--timeout", "60",
                "--output-format", "json", path]  # fmt: skip
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tree), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = ":".join([*(str(tree / source) for source in project.sources), str(DEVLINT)])

@@ -134,12 +134,38 @@ def test_a_bug_is_found_in_its_function_or_by_what_comes_from_its_line() -> None
     assert Outcome(BUG, "net", side(finding("net.py", 8)), None, "no torch").verdict == "cannot run"
 
 
+def test_of_operands_that_meet_the_one_that_is_elsewhere_is_the_bugs() -> None:
+    born = {"path": "net.py", "line": 8}
+    stray = {"name": "zero", "device": "cpu", "born": None, "moved": None, "computed": None}
+    there = {"name": "y", "device": "cuda:1", "born": born, "moved": None, "computed": born}
+    told = {"state": "confirmed", "device": "cuda:1", "operands": [stray, there]}
+    met = finding("other.py", 2) | {"verdict": told}
+    alone = met | {"verdict": told | {"operands": [there]}}
+    assert Outcome(BUG, "net", side(finding("net.py", 8)), side(met)).verdict == "gone"
+    assert Outcome(BUG, "net", side(alone), side()).verdict == "gone"
+
+
+def test_the_placement_that_shows_a_bug_is_told() -> None:
+    again = (("data", SuiteRun((), 1, 1, 0, 1, 0, (), "", "")),
+             ("results", SuiteRun((), 1, 1, 0, 1, 0, (finding("net.py", 6),), "", "")))  # fmt: skip
+    before = replace(side(finding("net.py", 30)), again=again)
+    assert (before.placement, len(before.said)) == ("results", 2)
+    outcome = Outcome(BUG, "net", before, replace(side(), again=again[:1]))
+    assert outcome.verdict == "gone"
+    assert record_of(outcome)["placement"] == "results"
+    assert Outcome(BUG, "net", before, replace(side(), again=again)).verdict == "still there"
+    assert side(finding("net.py", 6)).placement == "together"
+
+
 def test_a_call_that_led_to_a_clash_in_a_helper_shows_the_bug() -> None:
     step = {"path": "net.py", "line": 8, "message": "called here"}
     led = finding("other.py", 2) | {"trace": [step]}
     assert Outcome(BUG, "net", side(led), side()).verdict == "gone"
     assert Outcome(BUG, "net", side(led | {"trace": [step | {"line": 30}]}), side()).verdict == "elsewhere"
-    assert Outcome(BUG, "net", side(led | {"trace": [step | {"message": "met here"}]}), side()).verdict == "elsewhere"
+    # What meets at the bug's line shows it, what meets elsewhere in the function is in the function's own finding.
+    assert Outcome(BUG, "net", side(led | {"trace": [step | {"message": "met here"}]}), side()).verdict == "gone"
+    met = led | {"trace": [step | {"message": "met here", "line": 6}]}
+    assert Outcome(BUG, "net", side(met), side()).verdict == "elsewhere"
 
 
 def test_why_bugs_are_missed(tmp_path: Path) -> None:

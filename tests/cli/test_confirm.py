@@ -214,21 +214,22 @@ def test_a_line_beside_what_ran_is_shown(devlint: Run, cwd: Path) -> None:
 def test_what_is_skipped_is_told_once(devlint: Run, cwd: Path) -> None:
     (cwd / "net.py").write_text(
         NET.replace("width=4", "encoder").replace("nn.Linear(width, width)", "encoder")
-        + "\n\ndef shifted(x: torch.Tensor):\n    return x + torch.ones(4)\n"
+        + "\n\ndef shifted(x):\n    return x + torch.ones(4)\n"
     )
     done = devlint("confirm", "net.py", "--auto", "--device", "sim", "--select", "DEV1")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "devlint: net:Net on cuda:0 (simulated): skipped: its constructor needs `encoder`",
-        "devlint: net:shifted: skipped: it is a function, and no class of its file calls it; give an --entry that "
-        "calls it",
+        "devlint: net:shifted: skipped: no class of its file calls it, and it does not say that it takes tensors and "
+        "numbers alone; give an --entry that calls it",
     ]
     assert "No device-placement problem" not in done.stdout
 
 
 def test_auto_builds_what_calls_a_function_with_a_finding(devlint: Run, cwd: Path) -> None:
     """Names that share a reason are told together."""
-    alone = "".join(f"\n\ndef alone_{n}(x: torch.Tensor):\n    return x + torch.ones(4)\n" for n in range(5))
+    alone = "".join(f"\n\ndef alone_{n}(x: torch.Tensor, path: str):\n    return x + torch.ones(4)\n" for n in range(5))
+    alone += "\n\ndef taken(x: torch.Tensor, by: float):\n    return x * by + torch.ones(4)\n"
     (cwd / "net.py").write_text(
         "import torch\nfrom torch import nn\n\n\ndef shifted(x: torch.Tensor):\n    return x + torch.ones(4)\n\n\n"
         "def twice(x):\n    return shifted(shifted(x))\n\n\n"
@@ -239,10 +240,12 @@ def test_auto_builds_what_calls_a_function_with_a_finding(devlint: Run, cwd: Pat
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "devlint: net:Net on cuda:0 (simulated): ran",
-        "devlint: net:alone_0, net:alone_1, net:alone_2 and 2 more: skipped: it is a function, and no class of its "
-        "file calls it; give an --entry that calls it",
+        "devlint: net:taken on cuda:0 (simulated): ran",
+        "devlint: net:alone_0, net:alone_1, net:alone_2 and 2 more: skipped: no class of its file calls it, and it "
+        "does not say that it takes tensors and numbers alone; give an --entry that calls it",
     ]
     assert "= confirmed: on cuda:0 (simulated) by net:Net" in done.stdout
+    assert "= confirmed: on cuda:0 (simulated) by net:taken" in done.stdout
 
 
 def test_auto_of_what_has_no_finding_finds_nothing_well(devlint: Run, cwd: Path) -> None:
@@ -250,7 +253,49 @@ def test_auto_of_what_has_no_finding_finds_nothing_well(devlint: Run, cwd: Path)
     done = devlint("confirm", "net.py", "--auto", "--device", "sim")
     assert done.returncode == 2
     assert "No device-placement problem" not in done.stdout
-    assert "--auto builds the modules that have findings, and there are none" in done.stderr
+    assert "--auto builds the modules that have findings, and those of files that are named" in done.stderr
+
+
+PRIOR = """
+import torch
+from torch import nn
+from torch.distributions import Normal, kl_divergence
+
+
+class Prior(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.prior = Normal(torch.zeros(4), 1.0)
+
+    def forward(self, x):
+        return kl_divergence(Normal(self.lin(x), 1.0), self.prior)
+
+
+class Needs(nn.Module):
+    def __init__(self, tokenizer):
+        super().__init__()
+
+    def forward(self, x):
+        return x
+"""
+
+
+def test_auto_builds_the_modules_of_a_named_file_that_have_no_finding(devlint: Run, cwd: Path) -> None:
+    (cwd / "net.py").write_text(PRIOR)
+    assert "Prior" not in devlint("check", "net.py").stdout
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim")
+    assert done.returncode == 1
+    assert "`self.prior.scale` on cpu meets" in done.stdout
+    (cwd / "net.py").write_text(PRIOR.replace("return kl", "x = self.lin(x) + torch.zeros(4)\n        return kl"))
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim")
+    assert done.stderr.splitlines() == ["devlint: net:Prior on cuda:0 (simulated): ran"]
+    assert "2 confirmed" in done.stdout
+    (cwd / "net.py").write_text(PRIOR.replace("Normal(torch.zeros(4), 1.0)", "Normal(0.0, 1.0)"))
+    done = devlint("confirm", "net.py", "--auto", "--device", "sim")
+    assert done.returncode == 0
+    assert "Needs" in done.stderr
+    assert devlint("confirm", ".", "--auto", "--device", "sim").returncode == 2
 
 
 def test_torch_without_numpy_says_nothing_of_it(devlint: Run, cwd: Path) -> None:

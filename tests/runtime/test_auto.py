@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from devlint.runtime.auto import recipe_for
+from devlint.runtime.auto import inputs_for, recipe_for
 from devlint.runtime.constructing import CannotBuild
 
 HEAD = "from dataclasses import dataclass\nimport torch\nfrom torch import nn\n\n"
@@ -85,6 +85,20 @@ BUILT = {
     "a list of tensors": {
         "net_k.py": net("self.lin = nn.Linear(6, 3)", "return self.lin(xs[1])", inputs="xs: list[torch.Tensor]")
     },
+    "several sizes": {
+        "net_w.py": net(
+            "self.lin = nn.Linear(levels[0], widths[1])",
+            "return self.lin(x)",
+            parameters=", levels: list[int], widths: tuple[int, ...]",
+        )
+    },
+    "what is handed on": {
+        "net_x.py": net("self.inner = Inner(**kwargs)", "return self.inner(x)", parameters=", **kwargs")
+        + "\n\n"
+        + net("self.lin = nn.Linear(dim, classes)", "return self.lin(x)", parameters=", dim, *, classes").replace(
+            "Net", "Inner"
+        )
+    },
     "what may be absent": {
         "net_l.py": net(
             "self.lin = nn.Linear(6, 3)",
@@ -100,6 +114,67 @@ def test_what_is_built_and_called(written: Any, files: dict[str, str]) -> None:
     cls = written(files)
     model, positional, named = recipe_for(cls).build(cls)
     assert isinstance(model(*positional, **named), torch.Tensor)
+
+
+def test_what_asks_for_an_accelerator_is_tried_on_a_simulated_one(written: Any) -> None:
+    """What clashes there is brought together: that it clashes is for the run to tell."""
+    in_forward = "return self.lin(x) + torch.rand(3).cuda() + torch.zeros(3)"
+    cls = written({"net_s.py": net("self.lin = nn.Linear(6, 3)", in_forward)})
+    _, (x,), _ = recipe_for(cls).build(cls)
+    assert (x.shape[-1], x.device.type, torch.cuda.is_available()) == (6, "cpu", False)
+    cls = written({"net_t.py": net("self.lin = nn.Linear(5, 3).cuda()", "return self.lin(x)")})
+    assert recipe_for(cls).inputs[0][0].shape[-1] == 5
+    cls = written({"net_u.py": net("self.lin = nn.Linear(5, 3).cuda()", "raise TypeError('never')")})
+    with pytest.raises(CannotBuild, match="the first try raised TypeError: never"):
+        recipe_for(cls)
+
+
+FUNCTIONS = """
+def sheared(center: torch.Tensor, by: "torch.Tensor | None" = None) -> torch.Tensor:
+    return torch.stack([center[:, 0], center[:, 1]], -1)
+
+
+def looked_up(table: torch.Tensor, ids: torch.Tensor, *, scale: float) -> torch.Tensor:
+    return table[ids] * scale
+
+
+def train(model, path):
+    raise AssertionError("it was called")
+
+
+def saved(x: torch.Tensor, path: str):
+    raise AssertionError("it was called")
+
+
+def never(x: torch.Tensor):
+    raise TypeError("never")
+
+
+def on_cuda(x: torch.Tensor):
+    return x + torch.ones(4, device="cuda") + torch.zeros(4)
+
+
+class Net(nn.Module):
+    pass
+"""
+
+
+def test_functions_that_say_that_they_take_tensors(written: Any) -> None:
+    module = sys.modules[written({"net_v.py": FUNCTIONS}).__module__]
+    for name in ("sheared", "looked_up"):
+        positional, named = inputs_for(getattr(module, name))()
+        assert isinstance(getattr(module, name)(*positional, **named), torch.Tensor)
+    (x,), _ = inputs_for(module.on_cuda)()
+    assert (x.shape[-1], x.device.type) == (4, "cpu")
+    refused = {
+        "train": "no argument of it is annotated as a tensor",
+        "saved": "it needs `path`",
+        "never": "no arguments were found that it takes; the first try raised TypeError: never",
+    }
+    for name, reason in refused.items():
+        with pytest.raises(CannotBuild) as error:
+            inputs_for(getattr(module, name))
+        assert str(error.value) == reason
 
 
 REFUSED = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType, FrameType
+from typing import Any
 
 from devlint.runtime.frames import RawSpot, is_user_code
 from devlint.runtime.lifting.reachable import is_given_tensors
@@ -16,19 +17,29 @@ IsTest = Callable[[str], bool]
 """Whether the file of this path is one of the tests."""
 
 
-def asked_by_test(frame: FrameType | None, outermost: CodeType, is_test: IsTest) -> RawSpot | None:
+def asked_by_test(
+    frame: FrameType | None, outermost: CodeType, is_test: IsTest, is_unmoved: Callable[[Any], bool]
+) -> RawSpot | None:
     """The call of a test's function that came to this frame without handing over a tensor, to whatever it called.
 
-    ``outermost``: where the lifted call begins; the test that made it is not meant.
+    ``outermost``: where the lifted call begins; the test that made it is not meant. What an object makes of which
+    somebody has said that nobody moves it is its own.
     """
     between: list[FrameType] = []
     while frame is not None and frame.f_code is not outermost:
         if is_user_code(frame.f_code.co_filename):
             if is_test(frame.f_code.co_filename):
-                return None if any(map(_is_given_tensors, between)) else (frame.f_code, frame.f_lasti)
+                own = any(is_unmoved(_receiver(each)) or _is_given_tensors(each) for each in between)
+                return None if own else (frame.f_code, frame.f_lasti)
             between.append(frame)
         frame = frame.f_back
     return None
+
+
+def _receiver(frame: FrameType) -> Any:
+    """The first argument: the object, in a method."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    return frame.f_locals.get(names[0]) if names else None
 
 
 def _is_given_tensors(frame: FrameType) -> bool:

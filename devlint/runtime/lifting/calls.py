@@ -19,11 +19,12 @@ from torch.utils.weak import WeakIdKeyDictionary
 from devlint.runtime.failure import is_about_devices, words_of
 from devlint.runtime.frames import RawSpot
 from devlint.runtime.labels import device_of, set_device
+from devlint.runtime.lifting.arrangement import TOGETHER, Arrangement, is_initialised
 from devlint.runtime.lifting.callbacks import IsTest, asked_by_test
 from devlint.runtime.lifting.copies import Copies
-from devlint.runtime.lifting.devices import brought_back, devices_back, home_of
+from devlint.runtime.lifting.devices import brought_back, devices_back, devices_of_holders, devices_of_movers, home_of
 from devlint.runtime.lifting.handed_in import HandedIn
-from devlint.runtime.lifting.reachable import devices_kept, is_given_tensors, kept_plainly, moves_by_itself, tensors_in
+from devlint.runtime.lifting.reachable import is_given_tensors, kept_plainly, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
 from devlint.runtime.lifting.targets import is_building, replaced
 from devlint.runtime.lifting.told import LeftBehind
@@ -47,7 +48,8 @@ class _Local(threading.local):
 class Lifter:
     """Lifts while it is ``active``; ``sink`` is told what is observed, the counters what was done.
 
-    On a simulated machine the tensors of a call claim its device while it runs, on a real one there are copies of them.
+    ``arrangement``: where the parts of a call are, if not all on the device. On a simulated machine the tensors of a
+    call claim its device while it runs, on a real one there are copies of them.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Lifter:
         machine: Machine,
         device: torch.device,
         is_test: IsTest = lambda path: False,
+        arrangement: Arrangement = TOGETHER,
     ) -> None:
         self.lifted = 0
         self.not_lifted = Counter[str]()
@@ -64,6 +67,7 @@ class Lifter:
         self._machine = machine
         self._device = device
         self._is_test = is_test
+        self.arrangement = arrangement
         self._one_at_a_time = threading.Lock()
         self._call_of_modules: Any = None
         self._born_lifted = WeakIdKeyDictionary()
@@ -73,11 +77,13 @@ class Lifter:
     @contextlib.contextmanager
     def active(self, more: tuple[tuple[Any, str], ...] = ()) -> Iterator[None]:
         """Lift every module's outermost call, and calls of ``more``: functions by owner and name."""
-        targets: list[tuple[Any, str]] = [(nn.Module, "__call__"), *more]
+        unmoved = self.arrangement.constructors() if self._machine.simulated else ()
+        targets: list[tuple[Any, str]] = list(dict.fromkeys([(nn.Module, "__call__"), *more, *unmoved]))
         before = [vars(owner)[name] for owner, name in targets]
         self._call_of_modules = before[0]
         for (owner, name), function in zip(targets, before, strict=True):
-            wrap = self._building if is_building((owner, name)) else self._lifting
+            is_lifted = not is_building((owner, name)) or self.arrangement.builds_unmoved((owner, name))
+            wrap = self._lifting if is_lifted else self._building
             setattr(owner, name, replaced(function, wrap))
         try:
             with self._handed_in.followed():
@@ -117,12 +123,17 @@ class Lifter:
             return function(*args, **kwargs)
         self._local.lifting = True
         try:
-            modules = [value for value in (*args, *kwargs.values()) if isinstance(value, nn.Module)]
+            modules = [v for v in (*args, *kwargs.values()) if isinstance(v, nn.Module) and is_initialised(v)]
             holders: list[dict[str, Any]] = []
-            found = tensors_in(*args, *kwargs.values(), holders=holders)
-            tensors = [tensor for tensor in found if tensor not in self._left_behind]
+            data, is_unmoved = self.arrangement.data, self.arrangement.is_unmoved
+            found = tensors_in(*args, *kwargs.values(), holders=holders, data=data, is_unmoved=is_unmoved)
+            left = {id(tensor): tensor for tensor in tensors_in(*self.arrangement.left(function, args, kwargs))}
+            tensors = [tensor for tensor in found if tensor not in self._left_behind and id(tensor) not in left]
             _check(modules, tensors)
             snapshot = Snapshot(modules, tensors)
+            modules = [module for module in modules if not is_unmoved(module)]
+            for tensor in left.values():
+                set_trace(tensor, Trace(births=((_code_of(function), 0),)))
         except NotLifted as reason:
             self.not_lifted[str(reason)] += 1
             return function(*args, **kwargs)
@@ -143,15 +154,18 @@ class Lifter:
         snapshot: Snapshot,
     ) -> Any:
         seen: list[Observation] = []
+        is_left = bool(args) and self.arrangement.is_unmoved(args[0])
         try:
             with (
+                self.arrangement.around(self._device),
                 observe(self._machine, seen.append, device=self._device, asker=self._asker) as session,
-                _devices_of_movers(modules, CPU, self._device),
-                _devices_of_holders(holders, CPU, self._device),
+                devices_of_movers(modules, CPU, self._device),
+                devices_of_holders(holders, CPU, self._device),
             ):
                 self._mark_kept(modules, tensors)
                 run = self._with_claims if self._machine.simulated else self._with_copies
-                with self._left_behind.built(function, args, kwargs, tensors, self._device) as (given, named):
+                place = None if is_left else self._device
+                with self._left_behind.built(function, args, kwargs, tensors, place) as (given, named):
                     result = run(session, function, given, named, modules, tensors)
         except Exception as error:
             snapshot.restore()
@@ -169,7 +183,8 @@ class Lifter:
         return brought_back(result, back)
 
     def _asker(self, frame: FrameType | None) -> RawSpot | None:
-        return asked_by_test(frame, Lifter._lifted_call.__code__, self._is_test)
+        is_unmoved = self.arrangement.is_unmoved
+        return asked_by_test(frame, Lifter._lifted_call.__code__, self._is_test, is_unmoved)
 
     def _with_claims(
         self,
@@ -188,6 +203,9 @@ class Lifter:
         for tensor in _kept_by(modules):
             if device_of(tensor) == self._device:
                 self._born_lifted[tensor] = True
+        for value in (*args, *kwargs.values()):
+            if self.arrangement.is_unmoved(value):
+                self._left_behind.look_at(value)
         return result
 
     def _with_copies(
@@ -215,9 +233,14 @@ class Lifter:
         return copies.back(result)
 
     def _look_at(self, session: Session, function: Any, given: Any, result: Any) -> None:
-        """What a function hands back; of a module's call the session sees it."""
-        if function is not self._call_of_modules and is_given_tensors(*given):
-            session.returned(getattr(function, "__qualname__", "it"), result)
+        """What a function hands back. Of a module's call the session sees what is a defect with any user."""
+        strict, name = self.arrangement.results, getattr(function, "__qualname__", "it")
+        if function is self._call_of_modules:
+            if not strict:
+                return
+            name = f"{type(given[0][0]).__qualname__}.__call__"
+        if is_given_tensors(*given):
+            session.returned(name, result, strict)
 
     def _left_there(self, modules: list[nn.Module]) -> list[torch.Tensor]:
         """What an earlier call left on its modules lies where that call put it."""
@@ -256,38 +279,3 @@ def _check(modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
     elsewhere = next((tensor.device.type for tensor in tensors if tensor.device.type != "cpu"), None)
     if elsewhere:
         raise NotLifted(f"the program itself uses {elsewhere}")
-
-
-@contextlib.contextmanager
-def _devices_of_movers(modules: list[nn.Module], before: torch.device, after: torch.device) -> Iterator[None]:
-    """A class with its own way of moving keeps its own idea of the device up to date."""
-    changed = [
-        (part, name)
-        for module in modules
-        for part in module.modules()
-        if moves_by_itself(part)
-        for name, value in vars(part).items()
-        if isinstance(value, torch.device) and value == before
-    ]
-    for part, name in changed:
-        vars(part)[name] = after
-    try:
-        yield
-    finally:
-        for part, name in changed:
-            if vars(part).get(name) == after:
-                vars(part)[name] = before
-
-
-@contextlib.contextmanager
-def _devices_of_holders(holders: list[dict[str, Any]], before: torch.device, after: torch.device) -> Iterator[None]:
-    """An object that is no Module makes its tensors where it was told to: there, as all that it holds."""
-    changed = [(held, name, held[name]) for held in holders for name in devices_kept(held, before)]
-    for held, name, told in changed:
-        held[name] = after if isinstance(told, torch.device) else str(after)
-    try:
-        yield
-    finally:
-        for held, name, told in changed:
-            if held.get(name) in (after, str(after)):
-                held[name] = told

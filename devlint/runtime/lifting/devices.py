@@ -6,8 +6,9 @@ A simulated machine ends with the call, so that nobody outside can use what name
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from devlint.runtime.labels import CPU
+from devlint.runtime.lifting.reachable import devices_kept, moves_by_itself
 
 _NAME = re.compile(r"cuda(:\d)?")
 """What a function that chooses a device returns, if it returns a text."""
@@ -58,3 +60,38 @@ def devices_back(modules: Iterable[nn.Module], home: Home) -> None:
         for name, value in vars(part).items():
             if isinstance(value, torch.device):
                 vars(part)[name] = home(value)
+
+
+@contextlib.contextmanager
+def devices_of_movers(modules: list[nn.Module], before: torch.device, after: torch.device) -> Iterator[None]:
+    """A class with its own way of moving keeps its own idea of the device up to date."""
+    changed = [
+        (part, name)
+        for module in modules
+        for part in module.modules()
+        if moves_by_itself(part)
+        for name, value in vars(part).items()
+        if isinstance(value, torch.device) and value == before
+    ]
+    for part, name in changed:
+        vars(part)[name] = after
+    try:
+        yield
+    finally:
+        for part, name in changed:
+            if vars(part).get(name) == after:
+                vars(part)[name] = before
+
+
+@contextlib.contextmanager
+def devices_of_holders(holders: list[dict[str, Any]], before: torch.device, after: torch.device) -> Iterator[None]:
+    """An object that is no Module makes its tensors where it was told to: there, as all that it holds."""
+    changed = [(held, name, held[name]) for held in holders for name in devices_kept(held, before)]
+    for held, name, told in changed:
+        held[name] = after if isinstance(told, torch.device) else str(after)
+    try:
+        yield
+    finally:
+        for held, name, told in changed:
+            if held.get(name) in (after, str(after)):
+                held[name] = told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -29,11 +29,18 @@ _ON_THE_HOST = (Dataset, DataLoader, Sampler)
 """What they hold stays on the host, whoever uses them: batches are moved, not the data."""
 
 
-def tensors_in(*values: Any, holders: list[dict[str, Any]] | None = None) -> Iterator[torch.Tensor]:
+def tensors_in(
+    *values: Any,
+    holders: list[dict[str, Any]] | None = None,
+    data: bool = False,
+    is_unmoved: Callable[[Any], bool] = lambda value: False,
+) -> Iterator[torch.Tensor]:
     """Every tensor reachable from the values: through pytrees, dataclasses, ``__dict__``, and what functions hold.
 
-    ``holders`` is given the attributes of the objects on the way, but for Modules, that remember a device.
+    ``holders`` is given the attributes of the objects on the way, but for Modules, that remember a device. ``data``:
+    what data sets hold as well. Objects that stay where they were built keep what they remember.
     """
+    on_the_host = () if data else _ON_THE_HOST
     seen: set[int] = set()
     level = list(values)
     for _ in range(DEPTH + 1):
@@ -44,14 +51,27 @@ def tensors_in(*values: Any, holders: list[dict[str, Any]] | None = None) -> Ite
             seen.add(id(value))
             if isinstance(value, torch.Tensor):
                 yield value
+            elif is_unmoved(value):
+                yield from all_in(value, data=data)
             elif isinstance(value, nn.Module):
                 yield from of_module(value)
                 following += _given_to(value)
-            elif not isinstance(value, _ON_THE_HOST) and not is_own(value):
+            elif not isinstance(value, on_the_host) and not is_own(value):
                 if holders is not None and not _DEVICE_NAMES.isdisjoint(held := _attributes(value)):
                     holders.append(held)
                 following += _parts(value)
         level = following[: max(0, _MOST - len(seen))]
+
+
+def all_in(value: Any, data: bool = False) -> Iterator[torch.Tensor]:
+    """Every tensor that an object holds, plain ones of Modules included."""
+    if isinstance(value, nn.Module):
+        if "_modules" not in vars(value):
+            return  # it is being built, and holds nothing yet
+        yield from tensors_in(value, data=data)
+        yield from (tensor for part in value.modules() for _, tensor in kept_plainly(part))
+    else:
+        yield from tensors_in(*_parts(value), data=data)
 
 
 def objects_in(value: Any) -> Iterator[Any]:

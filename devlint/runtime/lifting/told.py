@@ -18,7 +18,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from devlint.runtime.labels import CPU, device_of
 from devlint.runtime.lifting.devices import home_of
-from devlint.runtime.lifting.reachable import objects_in, tensors_in
+from devlint.runtime.lifting.reachable import all_in, objects_in, tensors_in
 from devlint.runtime.recorder.traces import trace_of
 
 _PARAMETER = "device"
@@ -44,20 +44,26 @@ class LeftBehind:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         tensors: list[torch.Tensor],
-        device: torch.device,
+        device: torch.device | None,
     ) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
         """Gives the arguments for a call. That of a constructor is told ``device``; ``tensors`` are what comes in."""
-        told = _told_there(function, args, kwargs, device) if self._claims else None
-        if told is None:
+        told = _told_there(function, args, kwargs, device) if self._claims and device is not None else None
+        if told is None or device is None:
             yield args, kwargs
             return
         try:
             yield told
-            self._look_at(args[0], tensors)
+            self._look_for_made(args[0], tensors)
         finally:
             _told_back(args[0], device)
 
-    def _look_at(self, built: Any, given: list[torch.Tensor]) -> None:
+    def look_at(self, unmoved: Any) -> None:
+        """What a call has left on the CPU on an object that nobody moves."""
+        for tensor in all_in(unmoved):
+            if device_of(tensor) == CPU:
+                self._tensors[tensor] = True
+
+    def _look_for_made(self, built: Any, given: list[torch.Tensor]) -> None:
         known = {id(tensor) for tensor in given}
         for tensor in tensors_in(built):
             trace = trace_of(tensor)

@@ -34,11 +34,27 @@ def is_wanted_there(recorder: Recorder, tensor: Tensor) -> bool:
     return (trace is not None and trace.hosted) or recorder.machine.is_pinned(tensor)
 
 
-def look_at_returned(recorder: Recorder, name: str, result: Any) -> None:
-    """Of a function that was given tensors on the accelerator: only what it made itself, and named no place for."""
-    own = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor) and _is_made_in_passing(leaf)]
+def look_at_returned(recorder: Recorder, name: str, result: Any, strict: bool) -> None:
+    """Of a function that was given tensors on the accelerator: only what it made itself, and named no place for.
+
+    ``strict``: what it made of numbers that it had read there as well, indices, and single numbers.
+    """
+    tensors = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
     message = f"{name} is given tensors on {recorder.device} and returns one on the CPU"
-    look_at_result(recorder, name, own, message)
+    if strict:
+        for leaf in tensors:
+            if recorder.machine.device_of(leaf) == CPU and _is_made_anyhow(leaf):
+                recorder.emit("strayed", [("output", leaf)], name, message, detail="output")
+    else:
+        look_at_result(recorder, name, list(filter(_is_made_in_passing, tensors)), message)
+
+
+def _is_made_anyhow(tensor: Tensor) -> bool:
+    """Whether the program made it without naming a place, and not of what it had brought to the host."""
+    trace = trace_of(tensor)
+    if trace is None or trace.made is None or trace.told:
+        return False
+    return not trace.hosted or trace.births == (trace.made,)  # made on the host, and filled there
 
 
 def _is_made_in_passing(tensor: Tensor) -> bool:

@@ -8,7 +8,7 @@ import torch
 
 from devlint.runtime.frames import RawSpot, spot, user_frames
 from devlint.runtime.labels import claim_of, make_claims
-from devlint.runtime.names import name_of
+from devlint.runtime.names import is_kept_well, name_of
 from devlint.runtime.observation import Seen
 from devlint.runtime.simulated.generators import birth_of
 
@@ -84,6 +84,7 @@ def seen(operand: Tensor | Generator, device: torch.device, role: str, named: st
         made=made if made is not None and made not in births else None,
         births=births,
         repaired=trace.repaired,
+        kept_well=is_kept_well(name, frame),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from own_tests.choosing import Spot
-from own_tests.running import SuiteRun
+from own_tests.running import PLACEMENTS, SuiteRun
 from places import Bug
 
 Finding = dict[str, Any]
@@ -27,6 +27,10 @@ class Side:
     run: SuiteRun
     auto: tuple[Finding, ...] = ()
     """What ``devlint confirm --auto`` said of the file, where the tests did not come to the line."""
+    script: tuple[Finding, ...] = ()
+    """What it said with a script of a few lines (``scripts``), where neither the tests nor such an entry came there."""
+    again: tuple[tuple[str, SuiteRun], ...] = ()
+    """The same tests with users' tensors elsewhere, by placement, until the bug was found."""
 
     @property
     def by_tests(self) -> bool:
@@ -35,16 +39,28 @@ class Side:
 
     @property
     def by_entry(self) -> bool:
-        return any(
-            (finding["verdict"] or {}).get("state") in _SEEN and is_at(finding, self.path, self.spot)
-            for finding in self.auto
-        )
+        return self._is_seen_in(self.auto)
+
+    @property
+    def by_script(self) -> bool:
+        return self._is_seen_in(self.script)
+
+    def _is_seen_in(self, findings: tuple[Finding, ...]) -> bool:
+        states = ((finding, (finding["verdict"] or {}).get("state")) for finding in findings)
+        return any(state in _SEEN and is_at(finding, self.path, self.spot) for finding, state in states)
 
     @property
     def said(self) -> tuple[Finding, ...]:
         """What the runs saw; of ``devlint confirm`` only what it confirmed."""
         confirmed = (f for f in self.auto if (f["verdict"] or {}).get("state") == "confirmed")
-        return (*self.run.findings, *confirmed)
+        again = [finding for _, run in self.again for finding in run.findings]
+        return (*self.run.findings, *(finding for finding in again if finding not in self.run.findings), *confirmed)
+
+    @property
+    def placement(self) -> str:
+        """The one that shows the bug; empty if none does."""
+        runs = ((PLACEMENTS[0], self.run), *self.again)
+        return next((name for name, run in runs if any(is_at(f, self.path, self.spot) for f in run.findings)), "")
 
     @property
     def at_bug(self) -> tuple[Finding, ...]:
@@ -52,14 +68,20 @@ class Side:
 
 
 def is_at(finding: Finding, path: str, spot: Spot) -> bool:
-    """Whether it is in the function of the bug, or shows a call there that led to it, or a value that it speaks of
-    comes from the bug's line."""
+    """Whether it is in the function of the bug, or shows a call there that led to it, or operands that meet at the
+    bug's line, or one that should have been elsewhere and comes from there."""
     if finding["path"] == path and finding["line"] in spot.function:
         return True
     calls = [step for step in finding.get("trace", ()) if step["message"] == "called here"]
     if any(step["path"] == path and step["line"] in spot.function for step in calls):
         return True
-    operands = (finding["verdict"] or {}).get("operands", ())
+    met = [step for step in finding.get("trace", ()) if step["message"] == "met here"]
+    if any(step["path"] == path and step["line"] in spot.lines for step in met):
+        return True
+    verdict = finding["verdict"] or {}
+    operands = verdict.get("operands", ())
+    # Of operands that meet, those where the run is are where they should be.
+    operands = [operand for operand in operands if operand.get("device") != verdict.get("device")] or operands
     if spot.is_constructor:
         # Of what a module keeps, the constructor is known and the attribute, not the line.
         born = [(o["born"], o["name"].rpartition(".")[2]) for o in operands if o["born"]]
@@ -218,6 +240,8 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         "kind": bug.kind,
         "cause": bug.cause,
         "verdict": outcome.verdict,
+        "placement": outcome.before.placement if outcome.before is not None else "",
+        "by_script": by_script_of(outcome),
         "by_entry": outcome.reached and outcome.before is not None and not outcome.before.by_tests,
         "false": len(outcome.unexplained),
         "why_not": outcome.trouble,
@@ -225,6 +249,24 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         "before": side(outcome.before),
         "after": side(outcome.after),
     }
+
+
+def by_script_of(outcome: Outcome) -> str:
+    """What a script came to, where the tests did not come to the line: of these the table does not tell."""
+    before, after = outcome.before, outcome.after
+    if before is None or not before.script:
+        return ""
+    if not before.by_script:
+        return "not reached"
+    is_found, is_left = (
+        side is not None and any(is_confirmed_at(finding, side) for finding in side.script) for side in (before, after)
+    )
+    return "missed" if not is_found else "still there" if is_left else "gone"
+
+
+def is_confirmed_at(finding: Finding, side: Side) -> bool:
+    state = (finding["verdict"] or {}).get("state")
+    return bool(state == "confirmed" and is_at(finding, side.path, side.spot))
 
 
 def told(finding: Finding) -> str:

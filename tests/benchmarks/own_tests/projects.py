@@ -35,6 +35,8 @@ class Project:
     """Repositories whose last commit before the bug's is imported as well: what the project was developed with."""
     lift: tuple[str, ...] = ()
     """What is lifted, as in ``devlint_lift``; without it all that the package of the bug's file defines."""
+    stay: tuple[str, ...] = ()
+    """What its users do not move, and may hand tensors on the accelerator all the same, as in ``devlint_stay``."""
 
 
 @cache

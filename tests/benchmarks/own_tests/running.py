@@ -22,6 +22,10 @@ GRACE = 300.0
 ENOUGH = 30
 """Tests that come to the line in a lifted call. One is given arrays, and the next one tensors."""
 
+PLACEMENTS = ("together", "stay", "data", "default", "results")
+"""Where users have their tensors, in the order in which it is tried: all of a call on the accelerator; what the project
+says its users do not move on the CPU (``devlint_stay``); and those of ``--devlint-placement``."""
+
 FEW = 3
 """The least that are asked for."""
 
@@ -66,6 +70,7 @@ def run_tests(
     device: str,
     seconds: float,
     enough: int,
+    placement: str = PLACEMENTS[0],
 ) -> SuiteRun:
     """The tests of some files, with the calls of modules, and of all that the package defines, lifted to ``device``."""
     with tempfile.TemporaryDirectory(prefix="own-tests-") as scratch:
@@ -90,7 +95,7 @@ def run_tests(
             "-p", "devlint_reaching", "-o", "addopts=", "-o", "filterwarnings=", f"--rootdir={tree}", "-W", "ignore",
             "--continue-on-collection-errors",
             "--devlint", "--devlint-warn", f"--devlint-device={device}", f"--devlint-report={report}",
-            "-o", f"devlint_lift={lifts}", *project.options, *tests,
+            "-o", f"devlint_lift={lifts}", *_placed(project, placement), *project.options, *tests,
         ]  # fmt: skip
         paths = [*(str(tree / source) for source in project.sources), *map(str, beside), str(PLUGIN), str(DEVLINT)]
         if project.faked:
@@ -129,6 +134,12 @@ def run_tests(
         trouble,
         said[-6000:],
     )
+
+
+def _placed(project: Project, placement: str) -> list[str]:
+    if placement == "stay":
+        return ["-o", "devlint_stay=" + "\n".join(project.stay)]
+    return [] if placement == PLACEMENTS[0] else ["--devlint-placement", placement]
 
 
 def _environment(paths: list[str], place: Path) -> dict[str, str]:
