@@ -63,8 +63,8 @@ def _kept(value: Value) -> Step | None:
     provenance = provenance_of(value)
     if not isinstance(value, Tensor) or provenance is None or not is_current(value.device):
         return None
-    if value.kind is not Kind.PLAIN:
-        return None  # what was a parameter before it was moved is DEV202's
+    if value.kind is not Kind.PLAIN or provenance.find(StepKind.UNWRAPPED) is not None:
+        return None  # what was a parameter before it was moved is DEV202's, and so is what is computed of it
     for step in provenance:
         if step.kind is StepKind.MOVED:
             return None
