@@ -50,3 +50,5 @@ class Draft:
     """The finding's severity; None for that of its rule."""
     trace: tuple[DraftStep, ...] = ()
     repair: Repair | None = None
+    unsettled: bool = False
+    """Whether a comment or parentheses may excuse it, of which a bare tree shows nothing."""

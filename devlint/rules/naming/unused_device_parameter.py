@@ -72,6 +72,7 @@ Functions that are called by name from another file as one of several with the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace, with_argument
@@ -154,6 +155,7 @@ class UnusedDeviceParameter(Rule):
                 "put the choice of a default in parentheses",
                 (Replace(choice, f"{code_of(event.asked)} or ({fallback} if {test} else {otherwise})"),),
             ),
+            unsettled=is_bare(choice),
         )
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -185,6 +187,10 @@ class UnusedDeviceParameter(Rule):
         return ()
 
     def finish(self) -> Iterable[Draft]:
+        # A comment may say that the parameter is not used.
+        return (replace(draft, unsettled=is_bare(draft.node)) for draft in self._of_definitions())
+
+    def _of_definitions(self) -> Iterator[Draft]:
         delegated = {(event.scope.qualname, event.name) for event in self._left_out}
         for event in self._ignored:
             if event.scope.qualname in self._clashing or (event.scope.qualname, event.name) in delegated:
