@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,15 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Excuse:
+    """Layout of a node for which nothing is said of it."""
+
+    node: cst.CSTNode
+    excuses: Callable[[cst.CSTNode], bool]
+    """Asked of the node once it has its layout."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     """A finding before it has a place in the text. ``node`` is where the repair goes."""
 
@@ -50,5 +60,5 @@ class Draft:
     """The finding's severity; None for that of its rule."""
     trace: tuple[DraftStep, ...] = ()
     repair: Repair | None = None
-    unsettled: bool = False
-    """Whether a comment or parentheses may excuse it, of which a bare tree shows nothing."""
+    excuse: Excuse | None = None
+    """What may excuse it, of a bare tree: that shows no comment and no parentheses."""

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from devlint.drafts.draft import Draft
 
 
-def with_nodes(draft: Draft, of: Callable[[cst.CSTNode], cst.CSTNode]) -> Draft:
-    """The draft whose nodes are what ``of`` gives for its own."""
+def with_nodes(draft: Draft, of: Callable[[cst.CSTNode], cst.CSTNode]) -> Draft | None:
+    """The draft whose nodes are what ``of`` gives for its own; None where their layout excuses it."""
+    if draft.excuse is not None and draft.excuse.excuses(of(draft.excuse.node)):
+        return None
     repair = draft.repair
     if repair is not None:
         repair = replace(repair, changes=tuple(_changed(change, of) for change in repair.changes))
     trace = tuple(replace(step, node=of(step.node)) for step in draft.trace)
-    return replace(draft, node=of(draft.node), trace=trace, repair=repair)
+    return replace(draft, node=of(draft.node), trace=trace, repair=repair, excuse=None)
 
 
 def _changed(change: Change, of: Callable[[cst.CSTNode], cst.CSTNode]) -> Change:

@@ -120,17 +120,16 @@ def scopes_with_findings(
 def with_layout(drafts: Drafts, counterparts: Counterparts) -> Drafts:
     """Drafts of bare trees, with LibCST's nodes in the place of theirs.
 
-    Raises NeedsLayout where the rules might say something else of these: where a comment or parentheses may excuse what
-    is said, or the source has other words than a bare tree where a draft quotes it.
+    Raises NeedsLayout where the rules might say something else of these: where a draft quotes what is written in other
+    words than those of a bare tree.
     """
-    if any(draft.unsettled for _, draft in drafts):
-        raise NeedsLayout("what is said of a bare tree may be excused")
     words = [text for _, draft in drafts for text in words_of(draft)]
     for text, written in counterparts.written_otherwise():
         quotable = (len(one) <= MAX_QUOTED_LENGTH for one in (text, written))
         if len(set(quotable)) > 1 or any(text in said for said in words):
             raise NeedsLayout(f"the source has `{written}` for `{text}`")
-    return [(rule, with_nodes(draft, counterparts.of)) for rule, draft in drafts]
+    found = ((rule, with_nodes(draft, counterparts.of)) for rule, draft in drafts)
+    return [(rule, draft) for rule, draft in found if draft is not None]
 
 
 def _drafts(events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None) -> Drafts:

@@ -41,6 +41,7 @@ class ParameterIgnored(Event):
     """A device parameter that the body never reads; ``overwritten`` is the assignment that replaces it, if any."""
 
     name: str
+    definition: cst.CSTNode
     overwritten: cst.CSTNode | None = None
     kept_absent: cst.CSTNode | None = None
     """The one assignment of it, which only its being None leads to."""
@@ -74,6 +75,7 @@ class ParameterLeftOut(Event):
     """A call of a definition that takes the device parameter ``name`` too, and is not told what the caller said."""
 
     name: str
+    definition: cst.CSTNode
     recursive: bool
     """The definition calls itself, on parts of what it was given; otherwise the call is all that its body does."""
 
