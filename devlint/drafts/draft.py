@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     import libcst as cst

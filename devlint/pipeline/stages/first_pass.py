@@ -8,10 +8,10 @@ reads these scopes at once: mostly there are no others now, and a second pass is
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devlint.records import dataclass
 from devlint.source.gate import Refusal
 
 if TYPE_CHECKING:

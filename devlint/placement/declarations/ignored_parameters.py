@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.declarations.known_classes import listed_kind
 from devlint.placement.syntax.nodes import body_of, code_of, parameters_of, semantic_children
+from devlint.records import dataclass
 from devlint.source.bare.nodes import is_bare
 
 if TYPE_CHECKING:

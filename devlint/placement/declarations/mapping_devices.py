@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,6 +10,7 @@ import libcst as cst
 from devlint.placement.declarations.ignored_parameters import keeps_contract, mentions, names_device
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.syntax.nodes import descend, dotted, parameters_of
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo

@@ -6,13 +6,13 @@ its evaluation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Argument, DeviceName, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import Decided, Device
 from devlint.placement.domain.scope import Scope
+from devlint.records import dataclass
 from devlint.semantics import Clash, Factory, Operation
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -23,6 +22,7 @@ from devlint.placement.domain.provenance import Provenance, Step, StepKind, exte
 from devlint.placement.domain.scope import Scope
 from devlint.placement.interpreter.exits import Exits, Loop
 from devlint.placement.syntax.nodes import FunctionNode, body_of
+from devlint.records import dataclass
 from devlint.semantics import Factory, Relation
 
 if TYPE_CHECKING:
