@@ -187,7 +187,7 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
         interp.emit(
             ParameterIgnored(ignored.parameter, interp.scope, name, info.node, ignored.overwritten, ignored.kept_absent)
         )
-    for maps in devices_that_only_map(info, interp.index.imports):
+    for maps in devices_that_only_map(info, interp.index):
         name = maps.parameter.name.value
         interp.emit(ParameterOnlyMaps(maps.loaded, interp.scope, name, maps.module, maps.parameter))
     for left_out in left_out_devices(info, interp.index):

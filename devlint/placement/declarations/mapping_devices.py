@@ -15,6 +15,7 @@ from devlint.records import dataclass
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.declarations.imports import ImportTable
+    from devlint.placement.declarations.index import FileIndex
 
 _MOVES = frozenset({"to", "cuda", "to_empty"})
 
@@ -28,13 +29,13 @@ class Mapping:
     module: str
 
 
-def devices_that_only_map(info: FunctionInfo, imports: ImportTable) -> Iterator[Mapping]:
+def devices_that_only_map(info: FunctionInfo, index: FileIndex) -> Iterator[Mapping]:
     """``net = Net(); net.load_state_dict(torch.load(path, map_location=device)); return net``.
 
     An optimizer is left out: what it loads goes where its parameters are.
     """
-    node = info.node
-    if not isinstance(node, cst.FunctionDef) or not keeps_contract(info):
+    node, imports = info.node, index.imports
+    if "load_state_dict" not in index.read_names or not isinstance(node, cst.FunctionDef) or not keeps_contract(info):
         return
     asked = [parameter for parameter in parameters_of(node) if names_device(parameter)]
     if not asked:
