@@ -1,8 +1,8 @@
 """Stage: the second pass of the rules: the findings with their places.
 
 LibCST reads the scopes in which the first pass met a finding, since places and edits need every blank of them; the rest
-of the file stays bare. What the rules said of bare nodes holds for LibCST's at the same places of the text, but for what
-depends on the layout: only then are they asked again.
+of the file stays bare. What the rules said of bare nodes holds for LibCST's at the same places of the text, unless it
+depends on their layout: only then are the rules asked again.
 """
 
 from __future__ import annotations
