@@ -6,8 +6,10 @@ Lines and columns are 1-based; columns count code points; edits are byte offsets
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, IntEnum
+
+from devlint.records import dataclass
 
 
 class Severity(IntEnum):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -39,6 +40,15 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Excuse:
+    """Layout of a node for which nothing is said of it."""
+
+    node: cst.CSTNode
+    excuses: Callable[[cst.CSTNode], bool]
+    """Asked of the node once it has its layout."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     """A finding before it has a place in the text. ``node`` is where the repair goes."""
 
@@ -50,3 +60,5 @@ class Draft:
     """The finding's severity; None for that of its rule."""
     trace: tuple[DraftStep, ...] = ()
     repair: Repair | None = None
+    excuse: Excuse | None = None
+    """What may excuse it, of a bare tree: that shows no comment and no parentheses."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.finding import Place, TraceStep
 from devlint.pipeline.stages.display_paths import display_names
 from devlint.pipeline.stages.parsing import parse
+from devlint.records import dataclass
 from devlint.source.decoding import Unreadable
 from devlint.source.gate import Refusal
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from devlint.finding import Finding
+from devlint.records import dataclass
 from devlint.source.gate import Refusal
 
 

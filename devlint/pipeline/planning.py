@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from devlint.configuration.config import Configuration, Settings
 from devlint.pipeline.task import FileTask, Gate
+from devlint.records import dataclass
 from devlint.source.project import identity_root, project_root, shown_path
 from devlint.source.tree import WorkingTree
 

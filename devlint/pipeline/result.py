@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from devlint.configuration.codes import UNREADABLE_FILE
 from devlint.finding import Finding, Place, Severity, VerdictState
+from devlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

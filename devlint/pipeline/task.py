@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence, Finding, Severity
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.pipeline.earlier_uses import EarlierUses

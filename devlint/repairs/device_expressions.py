@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import keywords_of, suffixed, with_argument
@@ -14,6 +14,7 @@ from devlint.finding import Applicability
 from devlint.placement.domain.abstract_values import DeviceName, Evidence, Opaque, Tensor, Value
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     import libcst as cst

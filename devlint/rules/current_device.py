@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace, TransferTo
@@ -13,6 +13,7 @@ from devlint.drafts.wording import code_of
 from devlint.placement.domain.abstract_values import Constant, Evidence, Tensor
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, is_given, leaves
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
+from devlint.records import dataclass
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:

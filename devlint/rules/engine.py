@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.replaced_nodes import with_nodes, words_of
+from devlint.drafts.wording import MAX_QUOTED_LENGTH
 from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, TraceStep
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
@@ -14,6 +17,7 @@ from devlint.placement.syntax.positions import Positions
 from devlint.rules.host_package import works_on_the_host
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
+from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.part import Part
 from devlint.source.words_of_torch import text_may_hold_findings
 
@@ -24,10 +28,15 @@ if TYPE_CHECKING:
 
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import WorkspaceView
+    from devlint.placement.syntax.counterparts import Counterparts
     from devlint.repairs.editing import Editor
+    from devlint.repairs.layout import Whole
     from devlint.source.role import Role
 
 Handler = Callable[[Event], Iterable[Draft]]
+
+Drafts = list[tuple[Rule, Draft]]
+"""What the rules have to say of one file, each with its rule."""
 
 
 def lint_module(
@@ -49,24 +58,29 @@ def lint_module(
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
     drafts = _drafts(analyse(tree, path, role, project, file, index), path, text, project, file)
-    return _findings(drafts, text, path, project, index, parts or [Part(tree)])
+    others = project.parts if project is not None else {}
+    return findings_of(drafts, text, path, parts or [Part(tree)], index.whole if index is not None else None, others)
 
 
-def _findings(
-    drafts: list[tuple[Rule, Draft]],
+def findings_of(
+    drafts: Drafts,
     text: str,
     path: str,
-    project: WorkspaceView | None,
-    index: FileIndex | None,
     parts: Sequence[Part],
+    whole: Whole | None,
+    others: Mapping[str, Sequence[Part]] = MappingProxyType({}),
 ) -> list[Finding]:
-    """The findings that drafts come to, in the order of their places."""
+    """The findings that drafts come to, in the order of their places.
+
+    ``parts`` is all that is parsed of the text, ``others`` of other files, by path; ``whole`` gives a definition in
+    full of which they may have the signature alone.
+    """
     if not drafts:
         return []
     from devlint.repairs.editing import Editor
 
-    positions = Positions(parts, path, project.parts if project is not None else {})
-    editor = Editor(text, positions, index.whole if index is not None else None)
+    positions = Positions(parts, path, others)
+    editor = Editor(text, positions, whole)
     findings = (
         _finding(rule, draft, positions, editor)
         for rule, draft in _resolve_precedence(drafts)
@@ -89,20 +103,36 @@ def scopes_with_findings(
     index: FileIndex,
     parts: Sequence[Part],
     laid_out: Callable[[Scopes], bool],
-) -> tuple[Scopes, list[Finding] | None]:
-    """Every scope that a finding of :func:`lint_module` would show; trees may be bare.
+) -> tuple[Scopes, Drafts, list[Finding] | None]:
+    """Every scope that a finding of :func:`lint_module` would show, and the drafts; trees may be bare.
 
     If all of these scopes are ``laid_out``, by LibCST in one of the ``parts``, the findings as well.
     """
     drafts = _drafts(analyse(tree, path, role, project, file, index), path, text, project, file)
     met = {scope for _, draft in drafts for scope in (draft.scope, *(step.scope for step in draft.trace))}
     scopes = frozenset((scope.path, scope.qualname) for scope in met)
-    return scopes, _findings(drafts, text, path, project, index, parts) if laid_out(scopes) else None
+    if not laid_out(scopes):
+        return scopes, drafts, None
+    others = project.parts if project is not None else {}
+    return scopes, drafts, findings_of(drafts, text, path, parts, index.whole, others)
 
 
-def _drafts(
-    events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None
-) -> list[tuple[Rule, Draft]]:
+def with_layout(drafts: Drafts, counterparts: Counterparts) -> Drafts:
+    """Drafts of bare trees, with LibCST's nodes in the place of theirs.
+
+    Raises NeedsLayout where the rules might say something else of these: where a draft quotes what is written in other
+    words than those of a bare tree.
+    """
+    words = [text for _, draft in drafts for text in words_of(draft)]
+    for text, written in counterparts.written_otherwise():
+        quotable = (len(one) <= MAX_QUOTED_LENGTH for one in (text, written))
+        if len(set(quotable)) > 1 or any(text in said for said in words):
+            raise NeedsLayout(f"the source has `{written}` for `{text}`")
+    found = ((rule, with_nodes(draft, counterparts.of)) for rule, draft in drafts)
+    return [(rule, draft) for rule, draft in found if draft is not None]
+
+
+def _drafts(events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None) -> Drafts:
     """Every draft of every rule that has a place in the analysed file ``path``, in the order of the events."""
     drafts = [
         (rule, relocated) for rule, draft in _reported(events) if (relocated := _relocated(draft, path)) is not None
@@ -133,7 +163,7 @@ def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:
             yield rule, draft
 
 
-def _claimed(event: DeviceMismatch, claimants: list[Rule]) -> list[tuple[Rule, Draft]]:
+def _claimed(event: DeviceMismatch, claimants: list[Rule]) -> Drafts:
     """The drafts of the first rule that claims a device mismatch."""
     for rule in claimants:
         drafts = list(rule.claim(event))
@@ -160,7 +190,7 @@ def _relocated(draft: Draft, path: str) -> Draft | None:
     return replace(draft, node=passed_in.node, scope=passed_in.scope, repair=repair)
 
 
-def _resolve_precedence(drafts: list[tuple[Rule, Draft]]) -> list[tuple[Rule, Draft]]:
+def _resolve_precedence(drafts: Drafts) -> Drafts:
     """One draft for each rule and node, the gravest and surest, less those that give way to another rule's."""
     best: dict[tuple[str, int], tuple[Rule, Draft]] = {}
     for rule, draft in drafts:

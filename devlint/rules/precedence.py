@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
+from devlint.records import dataclass
 from devlint.rules.rule import Rule
 
 RuleClass = type[Rule]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import devlint.rules as package
 from devlint.finding import Severity
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.rules.precedence import Precedence

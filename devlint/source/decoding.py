@@ -6,10 +6,10 @@ import codecs
 import io
 import re
 import tokenize
-from dataclasses import dataclass
 from functools import cached_property
 
 from devlint.finding import Edit, Place
+from devlint.records import dataclass
 from devlint.source.reading import MAX_BYTES
 
 LINE_END = re.compile(r"\r\n|\r|\n")

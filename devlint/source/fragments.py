@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from devlint.records import dataclass
 from devlint.source.gate import statements_in
 from devlint.source.lines import Lines
 from devlint.source.outline import Definition, Function, Outline, first_line

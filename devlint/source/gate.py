@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devlint.records import dataclass
 from devlint.source.deadline import OutOfTime
 from devlint.source.decoding import split_lines
 from devlint.source.python_parser import parse

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from devlint.records import dataclass
 
 MAX_LENGTH = 1024
 """Characters of one pattern."""

@@ -11,9 +11,9 @@ import ast
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from devlint.records import dataclass
 from devlint.source.decoding import Source
 from devlint.source.gate import check_syntax
 from devlint.source.outline import Definition, Import, Outline, OwnNames

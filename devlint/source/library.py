@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
+from devlint.records import dataclass
 from devlint.source.decoding import Source, Unreadable, content_digest, decode
 from devlint.source.dependencies import RecordedFile
 from devlint.source.gate import Refusal

@@ -6,10 +6,11 @@ import ast
 import bisect
 import re
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from devlint.finding import Edit, Place
+from devlint.records import dataclass
 from devlint.source.decoding import Source, Unreadable, split_lines
 from devlint.source.gate import Refusal, check_syntax, parse_tree, scan_depth
 from devlint.source.magics import python_of

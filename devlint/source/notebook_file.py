@@ -11,9 +11,9 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from devlint.records import dataclass
 from devlint.source.decoding import LINE_END, Unreadable
 
 _DECODER = json.JSONDecoder()

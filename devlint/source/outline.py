@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from devlint.records import dataclass
 
 REGISTERING = frozenset(
     {

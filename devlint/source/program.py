@@ -7,8 +7,8 @@ functions move what they are handed.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from devlint.records import dataclass
 from devlint.source.gate import check_syntax, too_deep
 from devlint.source.outline import Outline, outline_of
 from devlint.source.role import has_main_guard

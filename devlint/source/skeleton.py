@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from devlint.records import dataclass
 from devlint.source.decoding import LINE_END
 from devlint.source.lines import Lines
 from devlint.source.outline import Definition

@@ -12,7 +12,8 @@ import io
 import re
 import tokenize
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from devlint.records import dataclass
 
 # Compiled by their first use: most runs see no such comment. None goes twice over the same text, however long it is.
 _MAY_SUPPRESS = r"noqa|devlint\s*+:"

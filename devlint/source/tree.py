@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from devlint.records import dataclass
 from devlint.source.reading import most_bytes, read_file
 
 _MOST_LINKS = 20

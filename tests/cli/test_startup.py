@@ -24,7 +24,7 @@ PROGRAM = {
 
 RULE = PROGRAM | {
     "devlint.cli.completion", "devlint.cli.rule", "devlint.configuration.codes", "devlint.finding",
-    "devlint.reports", "devlint.reports.painting", "devlint.rules", "devlint.rules.registry",
+    "devlint.records", "devlint.reports", "devlint.reports.painting", "devlint.rules", "devlint.rules.registry",
 }  # fmt: skip
 
 CHECK = RULE - {"devlint.cli.rule"} | {

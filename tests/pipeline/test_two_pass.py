@@ -9,11 +9,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import libcst as cst
 import pytest
 
 from devlint.configuration.codes import all_codes
+from devlint.finding import Finding
 from devlint.pipeline.earlier_uses import EarlierUses
 from devlint.pipeline.file_report import analyse_file
 from devlint.pipeline.lint_result import LintResult
@@ -241,3 +243,64 @@ def test_a_definition_that_stands_in_the_earlier_text_is_not_gathered_again(monk
     gathered.clear()
     lint_text(text.replace("import torch", "import torch as t"), asked)
     assert sorted(gathered) == ["one", "two"], "what names stand for is another"
+
+
+@pytest.fixture
+def analysed_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are analysed a second time, by LibCST's trees."""
+    files: list[str] = []
+    find = second._findings
+
+    def noted(*given: Any) -> tuple[Finding, ...]:
+        files.append(given[4].shown_as)
+        return find(*given)
+
+    monkeypatch.setattr(second, "_findings", noted)
+    return files
+
+
+IGNORED = "import torch\n\n\ndef table(count, device):\n    {}return torch.zeros(count).cuda()\n"
+CHOSEN = 'import torch\n\n\ndef place(asked):\n    return torch.device({} if torch.cuda.is_available() else "cpu")\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "again"),
+    [
+        (FLAGGED, ["DEV101"], False),
+        (FLAGGED.replace("x + ", "x+"), ["DEV101"], True),  # an expression that is quoted is written otherwise
+        (FLAGGED.replace("return x + ", "y=x+1\n        return x + "), ["DEV101"], False),  # it is not quoted
+        (FLAGGED.replace("return x", "if x.ndim: print(); x = 2 * x\n        return x"), ["DEV101"], False),
+        (FLAGGED.replace("return x", 'print("one " "word")\n        return x'), ["DEV101"], False),
+        (FLAGGED + 'PLACE = torch.device("cuda:x")\n', ["DEV101", "DEV309"], False),
+        (IGNORED.format(""), ["DEV308"], False),
+        (IGNORED.format("# device: not used\n    "), [], False),  # a comment says so
+        (CHOSEN.format('asked or "cuda"'), ["DEV308"], False),
+        (CHOSEN.format('(asked or "cuda")'), [], False),  # parentheses say so
+    ],
+)
+def test_a_file_is_analysed_a_second_time_only_where_its_layout_may_say_something_else(
+    text: str,
+    expected: list[str],
+    again: bool,
+    analysed_again: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    net = tmp_path / "net.py"
+    found = codes(text, net)
+    assert [code for code in found if code in ("DEV101", "DEV308", "DEV309")] == expected
+    assert bool(analysed_again) == again
+    once = lint_text(text, task(net))
+    monkeypatch.setattr(second, "_placed", lambda *_: None)
+    assert lint_text(text, task(net)) == once
+
+
+def test_findings_beside_a_guess_need_no_second_analysis(analysed_again: list[str], tmp_path: Path) -> None:
+    """One definition is read with its layout from the beginning, a finding in another one is new."""
+    net = tmp_path / "net.py"
+    text = FLAGGED + "\n    def other(self, x):\n        return x * torch.ones(4)\n"
+    net.write_text(text)
+    found = lint_text(text, replace(task(net), likely=frozenset({"Net.forward"})))
+    assert [finding.place.line for finding in found.findings] == [7, 10]
+    assert analysed_again == []
+    assert found == lint_text(text, task(net))

@@ -8,10 +8,10 @@ reads these scopes at once: mostly there are no others now, and a second pass is
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devlint.records import dataclass
 from devlint.source.gate import Refusal
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from devlint.pipeline.workspaces import Workspaces
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.project.workspace import WorkspaceView
+    from devlint.placement.syntax.counterparts import Counterparts
+    from devlint.repairs.layout import Whole
+    from devlint.rules.engine import Drafts
     from devlint.source.bare.lazy_parser import BareLazyParser
     from devlint.source.part import Part
 
@@ -47,14 +50,20 @@ class FindingScopes:
     """The qualified names of those scopes of the linted file that hold a node of a finding."""
     findings: tuple[Finding, ...] | None
     """With their places, if all of these scopes were read with their layout."""
+    drafts: Drafts
+    """The findings before they have places."""
+    reading: Reading
+    """The linted file as it was read."""
 
 
 def first_pass(parsed: Parsed, task: FileTask, workspaces: Workspaces) -> FindingScopes | None:
     """The scopes with findings; None where bare trees do not tell them, so that LibCST has to read the whole file."""
     if parsed.tree is None or parsed.outline is None:
         return None
+    from devlint.placement.syntax.nodes import forget_rendered
     from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
 
+    forget_rendered()
     try:
         with reading_bare_nodes():
             return _scopes_in_bare_trees(parsed, task, workspaces)
@@ -84,10 +93,10 @@ def _scopes(
 ) -> FindingScopes:
     from devlint.rules.engine import scopes_with_findings
 
-    reading = _Reading(parsed, bare, task.likely)
+    reading = Reading(parsed, bare, task.likely)
     if task.uses is not None:
         task.uses.give(reading.index, parsed.text, reading.with_layout)
-    scopes, findings = scopes_with_findings(
+    scopes, drafts, findings = scopes_with_findings(
         reading.tree,
         parsed.text,
         task.shown_as,
@@ -110,10 +119,12 @@ def _scopes(
         leads_back=project.leads_back,
         names=names,
         findings=None if findings is None else tuple(findings),
+        drafts=drafts,
+        reading=reading,
     )
 
 
-class _Reading:
+class Reading:
     """The linted file in bare trees, but for the scopes that are ``likely`` to have findings: LibCST reads those."""
 
     def __init__(self, parsed: Parsed, bare: BareLazyParser, likely: frozenset[str]) -> None:
@@ -138,6 +149,42 @@ class _Reading:
     def parts(self) -> Sequence[Part]:
         """What LibCST has read."""
         return self._parser.parsed
+
+    def laid_out(self, definitions: Collection[int], module_level: bool) -> tuple[Counterparts, Whole]:
+        """LibCST's nodes for those of these definitions, and what a definition is of which they have the signature.
+
+        Raises NeedsLayout where LibCST does not read what :mod:`ast` has read.
+        """
+        import libcst as cst
+
+        from devlint.placement.syntax.counterparts import Counterparts
+        from devlint.source.bare.nodes import NeedsLayout
+
+        found = Counterparts()
+        if module_level and not self._outside:
+            tree = self._parser.skeleton()
+            if isinstance(tree, Refusal):
+                raise NeedsLayout(tree.message)
+            found.add(self.tree, tree)
+        read: dict[int, cst.FunctionDef] = {}
+        for number in definitions:
+            if number not in self.with_layout:
+                definition = self._parser.definition(number)
+                if definition is None:
+                    raise NeedsLayout("a definition that LibCST refuses")
+                found.add(self._bare.definition(number), definition)
+                read[number] = definition
+        if not module_level:
+            return found, self.index.whole
+        outlined = ((info, info.outlined.number) for info in self.index.functions.values() if info.outlined is not None)
+        headers = {id(found.of(info.header)): (info, number) for info, number in outlined}
+
+        def whole(function: cst.FunctionDef) -> cst.FunctionDef:
+            info, number = headers.get(id(function), (None, -1))
+            definition = read.get(number, function if info is None else info.node)
+            return definition if isinstance(definition, cst.FunctionDef) else function
+
+        return found, whole
 
     def has_layout(self, name: str) -> bool:
         """Whether LibCST has read all that belongs to the scope of that name."""

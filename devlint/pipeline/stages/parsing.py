@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from devlint.pipeline.lint_result import LintResult
+from devlint.records import dataclass
 from devlint.source.gate import Refusal, check_syntax, too_deep
 from devlint.source.role import Role, role_of
 

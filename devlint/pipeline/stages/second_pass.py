@@ -1,7 +1,8 @@
 """Stage: the second pass of the rules: the findings with their places.
 
 LibCST reads the scopes in which the first pass met a finding, since places and edits need every blank of them; the rest
-of the file stays bare.
+of the file stays bare. What the rules said of bare nodes holds for LibCST's at the same places of the text, unless it
+depends on their layout: only then are the rules asked again.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, wo
             return _result((), scopes, workspaces)
         if scopes.findings is not None:
             return _result(scopes.findings, scopes, workspaces)
+        placed = _placed(parsed, scopes, task)
+        if placed is not None:
+            return _result(placed, scopes, workspaces)
         parser = LazyParser(parsed.text, parsed.outline)
         tree = parser.skeleton() if scopes.module_level else scopes.bare.skeleton()
         if isinstance(tree, Refusal):
@@ -56,6 +60,25 @@ def second_pass(parsed: Parsed, scopes: FindingScopes | None, task: FileTask, wo
     with workspaces.open(bare=False) as project:
         found = _findings(parsed, tree, parser, None, task, project)
     return _result(found, scopes, workspaces)
+
+
+def _placed(parsed: Parsed, scopes: FindingScopes, task: FileTask) -> tuple[Finding, ...] | None:
+    """The findings of the first pass with their places: LibCST reads these scopes, and its nodes stand for the bare.
+
+    None where what the rules say may depend on more than that: they have to look at LibCST's trees themselves.
+    """
+    from devlint.rules.engine import findings_of, with_layout
+    from devlint.source.bare.nodes import NeedsLayout, reading_bare_nodes
+
+    if scopes.files != {task.shown_as}:
+        return None
+    try:
+        with reading_bare_nodes():
+            counterparts, whole = scopes.reading.laid_out(scopes.definitions, scopes.module_level)
+            drafts = with_layout(scopes.drafts, counterparts)
+            return tuple(findings_of(drafts, parsed.text, task.shown_as, scopes.reading.parts, whole))
+    except NeedsLayout:
+        return None
 
 
 def _result(found: tuple[Finding, ...], scopes: FindingScopes | None, workspaces: Workspaces) -> LintResult:

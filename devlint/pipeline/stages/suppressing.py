@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from devlint.configuration.codes import ALWAYS_ON, UNUSED_SUPPRESSION, all_codes
 from devlint.finding import Applicability, Confidence, Edit, Finding, Fix, Place, Severity
 from devlint.pipeline.task import FileTask
+from devlint.records import dataclass
 from devlint.source.decoding import Source
 from devlint.source.suppression import Selector, Suppression, read_suppressions
 

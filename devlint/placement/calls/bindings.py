@@ -58,7 +58,7 @@ def assign(
     interp: Interpreter, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
     """``target = value`` for any target; the event has the target's source text."""
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         value = _chosen_device(interp, value)
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute, cst.Call))
         if drawn and isinstance(value, Opaque) and _is_used_as_tensor(interp, target.value, value):
@@ -73,9 +73,9 @@ def assign(
             interp.program.bind_global(target.value, value)
         elif interp.info is None and isinstance(value, Tensor):
             interp.program.bind_global(f"{interp.class_body}.{target.value}", value)
-    elif isinstance(target, cst.Attribute):
+    elif type(target) is cst.Attribute:
         _assign_attribute(interp, target, value, value_node)
-    elif isinstance(target, cst.Subscript):
+    elif type(target) is cst.Subscript:
         _assign_item(interp, target, value, value_node)
     elif isinstance(target, (cst.Tuple, cst.List)):
         _unpack(interp, target, value, value_node)

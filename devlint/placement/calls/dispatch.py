@@ -111,7 +111,9 @@ def arguments(interp: Interpreter, node: cst.Call) -> CallSite:
         )
         for argument in (node.args[:1] if tests else node.args)
     )
-    return CallSite(node, tuple(one for argument in given for one in _with_items(argument)))
+    if any(argument.star for argument in given):
+        given = tuple(one for argument in given for one in _with_items(argument))
+    return CallSite(node, given)
 
 
 def _with_items(argument: Argument) -> Iterator[Argument]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -26,6 +25,7 @@ from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import UNKNOWN, Device
 from devlint.placement.state.devices import resolve_device
 from devlint.placement.syntax.nodes import code_of
+from devlint.records import dataclass
 from devlint.semantics.library_rows import Effect
 
 if TYPE_CHECKING:

@@ -186,12 +186,14 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
     interp.emit(Begun(info.node, interp.scope, named, info.owner))
     for ignored in ignored_device_parameters(info, interp.index):
         name = ignored.parameter.name.value
-        interp.emit(ParameterIgnored(ignored.parameter, interp.scope, name, ignored.overwritten, ignored.kept_absent))
-    for maps in devices_that_only_map(info, interp.index.imports):
+        interp.emit(
+            ParameterIgnored(ignored.parameter, interp.scope, name, info.node, ignored.overwritten, ignored.kept_absent)
+        )
+    for maps in devices_that_only_map(info, interp.index):
         name = maps.parameter.name.value
         interp.emit(ParameterOnlyMaps(maps.loaded, interp.scope, name, maps.module, maps.parameter))
     for left_out in left_out_devices(info, interp.index):
-        interp.emit(ParameterLeftOut(left_out.call, interp.scope, left_out.parameter, left_out.recursive))
+        interp.emit(ParameterLeftOut(left_out.call, interp.scope, left_out.parameter, info.node, left_out.recursive))
 
 
 def _value(

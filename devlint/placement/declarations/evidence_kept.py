@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_grades import Shows, Signs
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
+from devlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.declarations.known_classes import listed_kind
 from devlint.placement.syntax.nodes import body_of, code_of, parameters_of, semantic_children
+from devlint.records import dataclass
 from devlint.source.bare.nodes import is_bare
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _kept_where_absent(node: cst.FunctionDef, name: str) -> cst.Assign | None:
     stack: list[cst.CSTNode] = [node.body]
     while stack:
         current = stack.pop()
-        if isinstance(current, cst.If) and _asks_for_none(current.test, name):
+        if type(current) is cst.If and _asks_for_none(current.test, name):
             inside = [part for part in body_of(current.body) if mentions(part, name)]
             keeps = [part for part in inside if isinstance(part, cst.Assign) and _is_name(part.value, name)]
             if len(keeps) < len(inside) or any(
@@ -167,10 +167,10 @@ def _kept_where_absent(node: cst.FunctionDef, name: str) -> cst.Assign | None:
             stack += [current.orelse] if current.orelse is not None else []
         elif _is_name(current, name):
             return None
-        elif isinstance(current, (cst.Attribute, cst.Arg)):
+        elif type(current) is cst.Attribute or type(current) is cst.Arg:
             stack.append(current.value)
         else:
-            stack.extend(semantic_children(current))
+            stack += semantic_children(current)
     return kept[0] if len(kept) == 1 else None
 
 
@@ -190,7 +190,7 @@ def _asks_for_none(test: cst.CSTNode, name: str) -> bool:
 
 
 def _is_name(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
+    return type(node) is cst.Name and node.value == name
 
 
 def mentions(node: cst.CSTNode, name: str) -> bool:

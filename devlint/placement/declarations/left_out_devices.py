@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -16,6 +16,7 @@ from devlint.placement.declarations.ignored_parameters import (
     names_device,
 )
 from devlint.placement.syntax.nodes import body_of, code_of, descend, dotted, parameters_of, semantic_children
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.index import FileIndex

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,10 +10,12 @@ import libcst as cst
 from devlint.placement.declarations.ignored_parameters import keeps_contract, mentions, names_device
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.syntax.nodes import descend, dotted, parameters_of
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.declarations.imports import ImportTable
+    from devlint.placement.declarations.index import FileIndex
 
 _MOVES = frozenset({"to", "cuda", "to_empty"})
 
@@ -28,13 +29,13 @@ class Mapping:
     module: str
 
 
-def devices_that_only_map(info: FunctionInfo, imports: ImportTable) -> Iterator[Mapping]:
+def devices_that_only_map(info: FunctionInfo, index: FileIndex) -> Iterator[Mapping]:
     """``net = Net(); net.load_state_dict(torch.load(path, map_location=device)); return net``.
 
     An optimizer is left out: what it loads goes where its parameters are.
     """
-    node = info.node
-    if not isinstance(node, cst.FunctionDef) or not keeps_contract(info):
+    node, imports = info.node, index.imports
+    if "load_state_dict" not in index.read_names or not isinstance(node, cst.FunctionDef) or not keeps_contract(info):
         return
     asked = [parameter for parameter in parameters_of(node) if names_device(parameter)]
     if not asked:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
@@ -29,6 +28,7 @@ from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
+from devlint.records import dataclass
 
 
 class Role(Enum):

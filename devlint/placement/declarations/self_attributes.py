@@ -81,7 +81,10 @@ def _is_attribute(node: cst.CSTNode | None, name: str) -> bool:
 
 
 def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpression | None]]:
+    # Types are compared by identity: this asks every node of each constructor.
     for child in descend(node):
+        if type(child) not in _ASSIGNMENTS:
+            continue
         targets: list[cst.BaseExpression] = []
         assigned: cst.BaseExpression | None = None
         if isinstance(child, cst.Assign):
@@ -99,12 +102,15 @@ def _stored(node: FunctionNode, me: str) -> Iterator[tuple[str, cst.BaseExpressi
                     yield value.attr.value, value if goes_on else None if unpacks else assigned
 
 
+_ASSIGNMENTS = frozenset({cst.Assign, cst.AnnAssign, cst.AugAssign})
+
+
 def _registered(node: FunctionNode) -> Iterator[str]:
     for child in descend(node.body):
-        if isinstance(child, cst.Call) and _registers(child):
+        if type(child) is cst.Call and _registers(child):
             for argument in child.args:
                 yield from _attributes(argument.value)
-        elif isinstance(child, cst.For) and any(
+        elif type(child) is cst.For and any(
             isinstance(inner, cst.Call) and _registers(inner) for inner in descend(child.body)
         ):
             yield from _attributes(child.iter)

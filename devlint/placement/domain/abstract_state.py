@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from operator import attrgetter
 
 from devlint.placement.domain.abstract_values import (
@@ -26,6 +26,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.stream_order import NO_SIDE_STREAM, StreamOrder
 from devlint.placement.domain.value_join import join_values
+from devlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ Frozen data; syntax trees by reference only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.lattice import UNKNOWN, Device
 from devlint.placement.domain.provenance import Provenance
+from devlint.records import dataclass
 from devlint.semantics import Dim, DType, Elements
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Argument
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -6,13 +6,13 @@ its evaluation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Argument, DeviceName, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import Decided, Device
 from devlint.placement.domain.scope import Scope
+from devlint.records import dataclass
 from devlint.semantics import Clash, Factory, Operation
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class ParameterIgnored(Event):
     """A device parameter that the body never reads; ``overwritten`` is the assignment that replaces it, if any."""
 
     name: str
+    definition: cst.CSTNode
     overwritten: cst.CSTNode | None = None
     kept_absent: cst.CSTNode | None = None
     """The one assignment of it, which only its being None leads to."""
@@ -74,6 +75,7 @@ class ParameterLeftOut(Event):
     """A call of a definition that takes the device parameter ``name`` too, and is not told what the caller said."""
 
     name: str
+    definition: cst.CSTNode
     recursive: bool
     """The definition calls itself, on parts of what it was given; otherwise the call is all that its body does."""
 

@@ -7,9 +7,10 @@ decides (movable), or a *choice* of two under a named condition, or *unknown*. F
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from devlint.records import dataclass
 from devlint.semantics import Relation
 
 

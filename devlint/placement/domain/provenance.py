@@ -7,11 +7,12 @@ are equal whatever their provenance.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.lattice import Device
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     import libcst as cst

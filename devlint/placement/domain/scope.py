@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from devlint.records import dataclass
 from devlint.source.role import Role
 
 

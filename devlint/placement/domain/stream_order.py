@@ -6,7 +6,9 @@ Source: PyTorch's CUDA semantics notes, "CUDA streams": work on different stream
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from devlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

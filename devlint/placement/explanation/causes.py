@@ -6,7 +6,6 @@ The chain follows what the expression is computed from. Its last link is the roo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 import libcst as cst
@@ -31,6 +30,7 @@ from devlint.placement.domain.lattice import Unknown, leaves
 from devlint.placement.explanation.recording import Evaluated, Recorder
 from devlint.placement.interpreter.program import Program
 from devlint.placement.syntax.nodes import code_of, descend, parameters_of
+from devlint.records import dataclass
 from devlint.semantics import library_models
 
 MAX_REASONS = 12

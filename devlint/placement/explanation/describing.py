@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from devlint.placement.domain.abstract_values import (
     ClassValue,
     Constant,
@@ -26,6 +24,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, SameAs, describe
 from devlint.placement.domain.provenance import Provenance
+from devlint.records import dataclass
 
 MAX_ITEMS = 3
 """Items of a container that are described; the others are counted."""

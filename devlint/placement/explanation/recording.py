@@ -7,7 +7,6 @@ nothing of it, and an analysis without a record pays nothing for it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
@@ -17,6 +16,7 @@ from devlint.placement.domain.abstract_values import Value
 from devlint.placement.domain.scope import Scope
 from devlint.placement.interpreter.interpreter import Evaluate, Execute, Handlers, Interpreter
 from devlint.placement.syntax.nodes import path_of
+from devlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,7 @@ events. Its :class:`Handlers` map each type of node to a transfer function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -23,6 +22,7 @@ from devlint.placement.domain.provenance import Provenance, Step, StepKind, exte
 from devlint.placement.domain.scope import Scope
 from devlint.placement.interpreter.exits import Exits, Loop
 from devlint.placement.syntax.nodes import FunctionNode, body_of
+from devlint.records import dataclass
 from devlint.semantics import Factory, Relation
 
 if TYPE_CHECKING:
@@ -50,6 +50,25 @@ class Handlers:
     statements: Mapping[type[cst.CSTNode], Execute]
     """A statement of a type that is not listed has no effect."""
     call_value: CallValue
+
+
+class _Under:
+    """A condition that is decided meanwhile: one for each arm, where a generator's context costs four times as much."""
+
+    __slots__ = ("_conditions", "_decided")
+
+    def __init__(self, conditions: list[Decided], decided: Decided) -> None:
+        self._conditions = conditions
+        self._decided = decided
+
+    def __enter__(self) -> None:
+        self._conditions.append(self._decided)
+
+    def __exit__(self, *_: object) -> None:
+        self._conditions.pop()
+
+
+_UNGUARDED = nullcontext()
 
 
 class Interpreter:
@@ -240,16 +259,9 @@ class Interpreter:
     def muted(self) -> bool:
         return self._muted > 0
 
-    @contextmanager
-    def under(self, guard: Guard | None, holds: bool) -> Iterator[None]:
+    def under(self, guard: Guard | None, holds: bool) -> AbstractContextManager[None]:
         """Evaluation of the branch where ``guard`` holds or not."""
-        if guard is not None:
-            self.decided.append(Decided(guard, holds))
-        try:
-            yield
-        finally:
-            if guard is not None:
-                self.decided.pop()
+        return _UNGUARDED if guard is None else _Under(self.decided, Decided(guard, holds))
 
     @property
     def arms(self) -> tuple[Decided, ...]:

@@ -74,8 +74,14 @@ class LocalMemo:
             return found
         if self.is_in_progress(key, nested):
             return on_cycle
-        with self.computing(key, nested):
+        # What `computing` does stands here once more: a context costs as much as the rest.
+        self._open.add(key)
+        self._depth += nested
+        try:
             found = self._results[key] = compute()
+        finally:
+            self._depth -= nested
+            self._open.discard(key)
         return found
 
     def is_in_progress(self, key: Hashable, nested: bool = False) -> bool:

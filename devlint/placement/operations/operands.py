@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
@@ -21,6 +20,7 @@ from devlint.placement.domain.lattice import (
     SameAs,
 )
 from devlint.placement.domain.provenance import Provenance
+from devlint.records import dataclass
 from devlint.semantics import Dim, Operation, Relation, library_models
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ returns it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -47,6 +47,7 @@ from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
 from devlint.placement.syntax.nodes import code_of, is_part_of_rows, path_of
+from devlint.records import dataclass
 from devlint.semantics import Dim, DType, Relation
 
 if TYPE_CHECKING:

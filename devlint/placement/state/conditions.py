@@ -6,7 +6,7 @@ chain the first that holds in source order is taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -31,6 +31,7 @@ from devlint.placement.state.cpu_outcomes import names_accelerator_flag, of_comp
 from devlint.placement.state.switches import switch_of
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.placement.syntax.nodes import code_of, descend, path_of
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import lru_cache
 
@@ -30,10 +31,14 @@ def dotted(node: cst.BaseExpression) -> str | None:
 _EMPTY = cst.Module(body=[])
 
 
-_rendered: dict[int, tuple[cst.CSTNode, str]] = {}
-"""Rendered texts by the identity of the node. The node is kept as well, so that no other node takes its identity."""
+class _Rendered(threading.local):
+    """The texts that a thread has rendered, by the identity of the node, which is kept so that no other takes it."""
 
-_MOST_RENDERED = 5_000
+    def __init__(self) -> None:
+        self.texts: dict[int, tuple[cst.CSTNode, str]] = {}
+
+
+_rendered = _Rendered()
 
 
 def code_of(node: cst.CSTNode) -> str:
@@ -43,12 +48,21 @@ def code_of(node: cst.CSTNode) -> str:
     """
     if type(node) is cst.Name and not node.lpar:
         return node.value
-    found = _rendered.get(id(node))
+    texts = _rendered.texts
+    found = texts.get(id(node))
     if found is None:
-        if len(_rendered) >= _MOST_RENDERED:
-            _rendered.clear()
-        found = _rendered[id(node)] = node, _render(node)
+        found = texts[id(node)] = node, _render(node)
     return found[1]
+
+
+def rendered_texts() -> Mapping[int, tuple[cst.CSTNode, str]]:
+    """What :func:`code_of` has said since :func:`forget_rendered`, by the identity of the node."""
+    return _rendered.texts
+
+
+def forget_rendered() -> None:
+    """The texts are those of one pass over a file: the trees that they belong to end with it."""
+    _rendered.texts.clear()
 
 
 def _render(node: cst.CSTNode) -> str:

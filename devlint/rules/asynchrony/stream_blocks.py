@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.placement.syntax.nodes import code_of, dotted
+from devlint.records import dataclass
 from devlint.repairs.bound_names import path_to
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
@@ -11,6 +10,7 @@ from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, V
 from devlint.placement.domain.events import Called, Returned
 from devlint.placement.domain.lattice import CPU, Anchor, Device, GuardKind, Known, SameAs, is_given, leaves
 from devlint.placement.domain.provenance import Step, StepKind
+from devlint.records import dataclass
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:

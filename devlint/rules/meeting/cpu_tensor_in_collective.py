@@ -67,7 +67,6 @@ A backend that is named in another file is not seen. Helpers of other files are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft, DraftStep, Repair
@@ -78,6 +77,7 @@ from devlint.placement.domain.abstract_values import Constant, Container, Instan
 from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, guards_of, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.records import dataclass
 from devlint.repairs.device_expressions import Definitions, DeviceExpression, repair_creation
 from devlint.rules.rule import Rule
 from devlint.semantics.collective import Collective, carries_cpu_tensors, collective

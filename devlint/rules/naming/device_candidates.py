@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.known_classes import kind_of_base
@@ -13,6 +12,7 @@ from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import UNKNOWN, SameAs
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import code_of
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -78,7 +78,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace, with_argument
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Excuse, Repair
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Self
@@ -156,7 +156,7 @@ class UnusedDeviceParameter(Rule):
         choice = event.node
         assert isinstance(choice, cst.IfExp)
         assert isinstance(choice.body, cst.BooleanOperation)
-        if not is_bare(choice) and choice.body.lpar:
+        if not is_bare(choice) and _is_meant(choice):
             return
         asked, fallback = quoted(event.asked, "the device"), code_of(choice.body.right)
         test, otherwise = code_of(choice.test), code_of(choice.orelse)
@@ -170,6 +170,7 @@ class UnusedDeviceParameter(Rule):
                 "put the choice of a default in parentheses",
                 (Replace(choice, f"{code_of(event.asked)} or ({fallback} if {test} else {otherwise})"),),
             ),
+            excuse=Excuse(choice, _is_meant),
         )
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -218,6 +219,7 @@ class UnusedDeviceParameter(Rule):
                 message=_message(event),
                 confidence=self._confidence(event),
                 trace=_trace(event),
+                excuse=Excuse(event.definition, _says_so),
             )
 
         yield from self._told_elsewhere.drafts()
@@ -233,6 +235,7 @@ class UnusedDeviceParameter(Rule):
                     f"hand it on: `{left_out.name}={left_out.name}`",
                     with_argument(left_out.node, left_out.name, left_out.name),
                 ),
+                excuse=None if left_out.recursive else Excuse(left_out.definition, _says_so),
             )
 
     def _confidence_of_call(self, event: ParameterLeftOut) -> Confidence:
@@ -255,6 +258,7 @@ def _chosen_instead(event: ParameterIgnored, kept: Stored) -> Draft:
         message=f"`{kept.target}` is chosen here, and `{event.name}` is never read: what the caller says has no effect",
         confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
         trace=(DraftStep(event.node, event.scope, f"`{event.name}` comes in here"),),
+        excuse=Excuse(event.definition, _says_so),
     )
 
 
@@ -269,7 +273,24 @@ def _kept_where_absent(event: ParameterIgnored, kept: cst.CSTNode) -> Draft:
         confidence=Confidence.LOW if in_tests else Confidence.MEDIUM,
         trace=(DraftStep(event.node, event.scope, f"`{event.name}` comes in here"),),
         repair=Repair(Applicability.SUGGESTION, f"turn the test round: `{event.name} is not None`"),
+        excuse=Excuse(event.definition, _says_so),
     )
+
+
+def _says_so(definition: cst.CSTNode) -> bool:
+    """Whether a comment says that the parameter is not used."""
+    import libcst as cst
+
+    from devlint.placement.declarations.ignored_parameters import documented_as_unused
+
+    return isinstance(definition, cst.FunctionDef) and documented_as_unused(definition)
+
+
+def _is_meant(choice: cst.CSTNode) -> bool:
+    """Whether parentheses say what belongs together."""
+    import libcst as cst
+
+    return isinstance(choice, cst.IfExp) and bool(choice.body.lpar)
 
 
 def _with_those_around(scope: Scope) -> Iterator[str]:

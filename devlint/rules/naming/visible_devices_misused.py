@@ -62,7 +62,6 @@ branch, one of which starts CUDA and the other of which sets the variable, look 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
@@ -72,6 +71,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Container, Reference, Tensor, Value
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.lattice import Decided, Known, exclude, is_accelerator
+from devlint.records import dataclass
 from devlint.rules.naming.cuda_start import MODULE_LEVEL, CudaStart
 from devlint.rules.naming.visible_devices import NAME, is_misspelling, visible
 from devlint.rules.naming.visible_devices_read import ReadBack

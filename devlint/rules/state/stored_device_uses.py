@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
@@ -11,6 +10,7 @@ from devlint.placement.domain.abstract_values import Argument, Container, Device
 from devlint.placement.domain.lattice import Anchor, SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.records import dataclass
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Called, Created, MismatchOperand, Moved, UndecidedMismatch

@@ -1,0 +1,29 @@
+"""The collector while an analysis runs, and after it."""
+
+from __future__ import annotations
+
+import gc
+
+from devlint.pipeline.deep_stack import no_collection
+
+
+def test_what_was_made_meanwhile_is_not_looked_through_at_once() -> None:
+    assert gc.isenabled()
+    frozen = gc.get_freeze_count()
+    with no_collection:
+        assert not gc.isenabled()
+        kept = [[] for _ in range(50_000)]
+    young = len(gc.get_objects(generation=0))
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen
+    assert len(kept) == 50_000
+    assert young < 25_000
+
+
+def test_garbage_that_was_made_meanwhile_is_found_later() -> None:
+    gc.collect()
+    with no_collection:
+        for _ in range(1_000):
+            circle: list[object] = []
+            circle.append(circle)
+    assert gc.collect() >= 999
