@@ -1,7 +1,7 @@
 """The program of a file that another one imports: what is read of it.
 
 Of a file that does not name torch that is its imports: whatever it computes, it makes no tensor, and the names that it
-exports are all that counts.
+exports are all that counts. Not so where it defines a module, with a base of the project: ``class Mean(Base)``.
 """
 
 from __future__ import annotations
@@ -33,10 +33,14 @@ def program_of(text: str) -> Program | None:
     if (refusal is not None and refusal.final) or too_deep(text, tree) is not None:
         return None
     about_torch, is_main = "torch" in text, has_main_guard(text)
-    if tree is not None and not about_torch:
+    if tree is not None and not about_torch and _FORWARD not in text:
         text = _imports_of(tree)
         tree = parse(text)
     return Program(text, tree, outline_of(tree) if tree is not None else None, about_torch, is_main)
+
+
+_FORWARD = "def forward("
+"""What every module defines, or leaves to a base that does."""
 
 
 def _imports_of(tree: ast.Module) -> str:
