@@ -172,8 +172,10 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         if isinstance(value, Opaque) and isinstance(value.device, SameAs):
             given = substitution.get(value.device.symbol.key)
             if isinstance(given, (Host, Constant, Container, Instance, Module)):
-                # The argument itself is returned: the caller's value.
-                return given if not isinstance(given, Container) else NOTHING
+                # The argument itself is returned: the caller's value; of several values, one or all of them.
+                if not isinstance(given, Container):
+                    return given
+                return NOTHING if device == UNKNOWN else replace(value, device=device)
         return replace(value, device=device)
     if isinstance(value, Container):
         items = tuple(substitute(item, substitution, interp, call) for item in value.items)
