@@ -169,7 +169,11 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         device = _device(value.device, substitution, interp, call)
         if device == value.device:
             return value
-        if isinstance(value, Opaque) and isinstance(value.device, SameAs):
+        if (
+            isinstance(value, Opaque)
+            and isinstance(value.device, SameAs)
+            and value.device.symbol.anchor is not Anchor.MODULE
+        ):
             given = substitution.get(value.device.symbol.key)
             if isinstance(given, (Host, Constant, Container, Instance, Module)):
                 # The argument itself is returned: the caller's value; of several values, one or all of them.
