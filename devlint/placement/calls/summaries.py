@@ -37,6 +37,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     Known,
     SameAs,
+    Symbol,
     choose,
 )
 from devlint.placement.domain.provenance import Provenance, StepKind, extend
@@ -195,6 +196,9 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
     match device:
         case SameAs(symbol):
             if symbol.key not in substitution:
+                drawn = _drawn_from(symbol, substitution)
+                if drawn is not None:
+                    return drawn
                 # A device that only the callee can name: unknown to the caller.
                 return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
             return _place_of(substitution[symbol.key], interp)
@@ -202,6 +206,19 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
             return _choice(guard, then, otherwise, substitution, interp, call)
         case _:
             return device
+
+
+def _drawn_from(symbol: Symbol, substitution: Substitution) -> Device | None:
+    """Where an item of an argument is that is a tensor, or several, in this call; None for any other symbol.
+
+    For the function alone it may be a loader: ``for row in rows``.
+    """
+    if symbol.anchor is not Anchor.BATCH or not symbol.source.isidentifier():
+        return None
+    given = next((value for key, value in substitution.items() if key.endswith(f":{symbol.source}")), None)
+    if isinstance(given, Tensor):
+        return given.device
+    return _place_of_several(given) if isinstance(given, Container) else None
 
 
 def _foreign(device: SameAs) -> Device:
