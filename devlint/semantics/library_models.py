@@ -182,7 +182,21 @@ def library_of(name: str) -> Library | None:
     """The table that a full name belongs to, by its first two words or the first; None where there is none."""
     first, dot, rest = name.partition(".")
     inner = f"{first}{dot}{rest.partition('.')[0]}"
+    if inner not in _names() and first not in _names() and first in _words_of_python():
+        return _library(_PYTHON)
     return _library(inner if inner in _names() else first)
+
+
+_PYTHON = "python"
+"""The table of what Python itself brings: built-in functions, and the modules of its standard library."""
+
+
+@cache
+def _words_of_python() -> frozenset[str]:
+    """The first words of the names in that table."""
+    library = _library(_PYTHON)
+    names = (*library.rows, *library.packages) if library is not None else ()
+    return frozenset(name.partition(".")[0] for name in names)
 
 
 @cache

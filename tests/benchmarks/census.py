@@ -8,7 +8,8 @@
 
 An operand is *known* if devlint holds it to be a tensor (a module, or a container of them) on a known device by what is
 certain; *conventional* if by a convention, or if its kind is not known and its device is; *unknown* otherwise, and then
-it counts under the root cause that ``devlint explain`` would give. Sizes, numbers, dtypes and devices are no operands.
+it counts under the root cause that ``devlint explain`` would give. Sizes, numbers, dtypes and devices are no operands:
+neither what is known to be one, nor what stands where the tables have one.
 
 Sites: calls of functions that the tables call operations; calls of their methods on anything but plain values; binary
 operators of which one operand at least is held to be a tensor; ``to``, ``cuda`` and ``cpu``; calls of modules, and of
@@ -22,7 +23,7 @@ import gc
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +51,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.explanation.causes import is_unknown
 from devlint.placement.syntax.nodes import code_of
-from devlint.semantics import Factory
+from devlint.semantics import Operation, Parameter
 from devlint.source.decoding import Source
 from devlint.source.screen import may_hold_findings
 from devlint.source.source_file import read_source
@@ -124,29 +125,52 @@ def _sites(node: cst.BaseExpression, record: Record) -> Iterator[tuple[str, list
         callee, name = _value(node.func, record), _library_name(node.func, record)
         if name is not None:
             known = semantics.function(name)
-            if known is not None and not isinstance(known, Factory):
-                yield "operation", arguments
+            if isinstance(known, Operation):
+                yield "operation", list(_tensors_of(known.parameters, node))
         elif isinstance(callee, Module):
             yield "module call", arguments
         elif isinstance(node.func, cst.Attribute):
-            yield from _of_method(node.func, arguments, record)
+            yield from _of_method(node, node.func, record)
 
 
 def _of_method(
-    function: cst.Attribute, arguments: list[cst.BaseExpression], record: Record
+    node: cst.Call, function: cst.Attribute, record: Record
 ) -> Iterator[tuple[str, list[cst.BaseExpression]]]:
     receiver, name = _value(function.value, record), function.attr.value
     if isinstance(receiver, Self):
         unknown = isinstance(_value(function, record), (UnknownValue, type(None)))
-        if unknown and receiver.info.is_module and receiver.info.method(name) is None and not name.startswith("__"):
-            yield "module call", [function, *arguments]
+        given = receiver.info.is_module and receiver.info.method(name) is None and name not in _OF_MODULES
+        if unknown and given and not name.startswith("__"):
+            yield "module call", [function, *(argument.value for argument in node.args)]
     elif name in TRANSFERS:
         yield "transfer", [function.value]
     elif isinstance(receiver, (Tensor, Opaque, UnknownValue)):
         known = semantics.method(name)
-        if known is not None and not isinstance(known, Factory) and name not in _OF_OTHERS:
-            yield "method", [function.value, *arguments]
+        if isinstance(known, Operation) and name not in _OF_OTHERS:
+            yield "method", [function.value, *_tensors_of(known.parameters[1:], node)]
 
+
+def _tensors_of(parameters: Sequence[Parameter], call: cst.Call) -> Iterator[cst.BaseExpression]:
+    """The arguments that stand where the tables have a tensor: no sizes and no dimensions."""
+    ordered = [parameter for parameter in parameters if not parameter.keyword_only]
+    named = {name: parameter for parameter in parameters for name in (parameter.name, *parameter.also)}
+    for position, argument in enumerate(call.args):
+        if argument.keyword is not None:
+            parameter = named.get(argument.keyword.value)
+        else:
+            parameter = ordered[min(position, len(ordered) - 1)] if ordered else None
+        if argument.star == "**" or parameter is None or parameter.kind != "other" or parameter.also:
+            yield argument.value
+
+
+_OF_MODULES = frozenset(
+    """
+    apply children named_children modules named_modules parameters named_parameters buffers named_buffers state_dict
+    load_state_dict zero_grad requires_grad_ get_submodule get_parameter get_buffer register_buffer register_parameter
+    register_module add_module train eval half float double bfloat16 extra_repr share_memory compile
+    """.split()
+)
+"""Methods of every Module, which are called on ``self`` and compute nothing."""
 
 _OF_OTHERS = frozenset(
     {"copy", "split", "index", "sort", "get", "add", "update", "item", "size", "format", "min", "max"}

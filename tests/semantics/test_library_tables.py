@@ -179,11 +179,34 @@ def test_what_is_loaded_the_same_way_and_is_no_model(name: str) -> None:
     assert library_models.effect(f"transformers.{name}.from_pretrained") is None
 
 
-@pytest.mark.parametrize("name", ["Base", "pkg.layers.Base", "os.environ", ""])
+@pytest.mark.parametrize("name", ["Base", "pkg.layers.Base", "collections.environ", ""])
 def test_nothing_is_known_of_other_names(name: str) -> None:
     assert library_models.row(name) is None
     assert library_models.package(name) is None
     assert library_models.kind(name) is None
+
+
+@pytest.mark.parametrize("name", ["open", "type", "random.random", "functools.cmp_to_key"])
+def test_functions_of_python_have_rows(name: str) -> None:
+    found = library_models.effect(name)
+    assert found is not None
+    assert found.name == "plain"
+
+
+@pytest.mark.parametrize("name", ["os.path.join", "re.compile", "time.time", "pathlib.Path"])
+def test_modules_of_python_have_rows_for_all_their_names(name: str) -> None:
+    found = library_models.package(name)
+    assert found is not None
+    assert found.effect is not None
+    assert found.effect.name == "plain"
+
+
+@pytest.mark.parametrize(
+    "name", ["random.choice", "functools.partial", "copy.copy", "itertools.chain", "openai.OpenAI"]
+)
+def test_functions_of_python_that_give_what_they_are_given_have_none(name: str) -> None:
+    assert library_models.effect(name) is None
+    assert library_models.package(name) is None
 
 
 def test_transfers_of_a_library_are_in_its_table() -> None:

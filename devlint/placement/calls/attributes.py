@@ -40,6 +40,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, leave
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.state.devices import named_at_least
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.semantics import Dim, DType, library_models
 
@@ -63,6 +64,8 @@ def attribute(interp: Interpreter, node: cst.Attribute) -> Value:
         )
     value = attribute_of(interp, owner, name, node)
     if isinstance(owner, Self):
+        if isinstance(value, DeviceName):
+            value = replace(value, device=named_at_least(interp, value, value.device, node))
         interp.emit(Loaded(node, interp.scope, name, value))
     return value
 
@@ -166,6 +169,11 @@ _PLAIN = frozenset(
 )
 
 
+def names_a_plain_value(name: str) -> bool:
+    """Whether an attribute is called what sizes, switches and names are called."""
+    return name in _PLAIN or name.startswith(_PLAIN_NAMES) or name.endswith(_PLAIN_ENDINGS)
+
+
 def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribute) -> Value:
     if "cpu" in name.split("_") and name != "is_cpu":
         # Its name says where it was put: ``meta.lengths_cpu``.
@@ -177,7 +185,7 @@ def _of_opaque(interp: Interpreter, owner: Opaque, name: str, node: cst.Attribut
         return DeviceName(owner.device, node, code_of(node), of_tensor=owner.tensorlike)
     if name in ("is_cuda", "is_cpu"):
         return Truth(about_device=True)
-    if name in _PLAIN or name.startswith(_PLAIN_NAMES) or name.endswith(_PLAIN_ENDINGS):
+    if names_a_plain_value(name):
         return Host()
     if name in TENSOR_ONLY:
         return NOTHING
@@ -199,8 +207,10 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
     if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim"):
         return Host()
     if owner.info is None:
-        # A part of a model of unknown class, by its name: ``model.encoder``.
-        return Module(owner.device, provenance=owner.provenance) if names_a_part(owner, name) else NOTHING
+        if names_a_part(owner, name):
+            # A part of a model of unknown class, by its name: ``model.encoder``.
+            return Module(owner.device, provenance=owner.provenance)
+        return _of_unseen_module(interp, owner, name, node)
     found = _of_instance_of(interp, owner, owner.info, name)
     came_in = owner.provenance is not None and owner.provenance.step.kind is StepKind.GIVEN
     method = owner.info.method(name)
@@ -216,6 +226,18 @@ def names_a_part(owner: Module, name: str) -> bool:
     return came_in and not owner.type_name and names_a_module(name)
 
 
+def _of_unseen_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribute) -> Value:
+    """``self.bert.embeddings``: a part of a module whose class is not in sight is where the module is.
+
+    Not of the layers of torch: what they keep beside their state are numbers.
+    """
+    known = owner.type_name.startswith("torch.nn.") and owner.type_name not in _WRAPPERS
+    if known or not isinstance(owner.device, SameAs):
+        return NOTHING
+    return _of_opaque(interp, Opaque(owner.device, owner.provenance), name, node)
+
+
+_WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 _STATE = frozenset({"weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"})
 """Parameters and buffers of the modules of ``torch.nn``."""
 

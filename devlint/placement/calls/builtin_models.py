@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial, reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls.attributes import names_a_plain_value
 from devlint.placement.calls.bindings import item_of, iterated
 from devlint.placement.declarations.definitions import ClassInfo
 from devlint.placement.declarations.parameter_evidence import Role, annotated
@@ -19,6 +21,7 @@ from devlint.placement.domain.abstract_values import (
     Container,
     Host,
     Kind,
+    Module,
     Opaque,
     Reference,
     Self,
@@ -27,6 +30,9 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.lattice import SameAs
+from devlint.placement.domain.scope import Setting
+from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, element_nodes
@@ -105,6 +111,31 @@ def _sequence(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     return Container((), None, item_of(interp, value, None))
 
 
+def _repeat(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``itertools.repeat(x, n)``."""
+    return Container((), None, site.positional[0].value) if site.positional else NOTHING
+
+
+def _chain(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``itertools.chain(a, b)``: the items of each."""
+    items = [item_of(interp, argument.value, None) for argument in site.positional]
+    return Container((), None, reduce(partial(join_values, None), items)) if items else NOTHING
+
+
+def _map(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``map(f, xs, ys)``: of each, what the function makes of an item."""
+    if len(site.positional) < 2 or site.unpacks:
+        return NOTHING
+    function, *sources = site.positional
+    items = tuple(replace(source, value=item_of(interp, source.value, None)) for source in sources)
+    return Container((), None, interp.call_value(node, function.value, CallSite(node, items)))
+
+
+def _filter(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``filter(f, xs)``: some of the items."""
+    return Container((), None, item_of(interp, site.positional[1].value, None)) if len(site.positional) > 1 else NOTHING
+
+
 def _dict(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     first = site.positional[0].value if len(site.arguments) == 1 and site.positional else None
     if isinstance(first, Container) and first.keys is None and isinstance(first.rest, Container) and not first.items:
@@ -129,9 +160,23 @@ def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:
 
 
 def _getattr(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """``getattr(torch, window)``: one of torch's functions, which of them is not known."""
-    owner = site.positional[0].value if len(site.positional) == 2 else NOTHING
-    return Reference(ONE_OF_TORCH) if owner == Reference("torch") else NOTHING
+    """``getattr(torch, window)``: one of torch's functions; ``getattr(self, f"layer{i}")``: a part of the module."""
+    owner = site.positional[0].value if site.positional else NOTHING
+    if owner == Reference("torch") and len(site.positional) == 2:
+        return Reference(ONE_OF_TORCH)
+    name = site.positional[1].value if len(site.positional) > 1 else NOTHING
+    if isinstance(name, Constant) and isinstance(name.value, str):
+        return Host() if names_a_plain_value(name.value) else NOTHING
+    return _part_of(interp, owner)
+
+
+def _part_of(interp: Interpreter, owner: Value) -> Value:
+    """What an object keeps under a computed name is where the object is."""
+    if isinstance(owner, Self) and owner.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION:
+        return Opaque(SameAs(module_symbol(owner.info)))
+    if isinstance(owner, (Module, Opaque)) and isinstance(owner.device, SameAs):
+        return Opaque(owner.device, owner.provenance)
+    return NOTHING
 
 
 def truth(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
@@ -159,11 +204,23 @@ def _one_of(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     if all(isinstance(value, (Host, Constant)) for value in values):
         return Host(number=True)
     if not all(isinstance(value, (Tensor, Host, Constant)) for value in values):
-        return NOTHING
+        # Beside a number, what is not known to be a tensor is one: `max(1, steps)`.
+        numbers = any(_is_number(value) for value in values)
+        return Host(number=True) if numbers and not any(_may_be_tensor(value) for value in values) else NOTHING
     joined = values[0]
     for value in values[1:]:
         joined = join_values(None, joined, value)
     return joined
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, Host):
+        return value.number
+    return isinstance(value, Constant) and isinstance(value.value, (int, float))
+
+
+def _may_be_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)
 
 
 def _absolute(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
@@ -201,6 +258,12 @@ FUNCTIONS: dict[str, Special] = {
     "dict": _dict,
     "collections.OrderedDict": _dict,
     "zip": _zip,
+    "map": _map,
+    "filter": _filter,
+    "itertools.repeat": _repeat,
+    "itertools.chain": _chain,
+    "itertools.islice": _sequence,
+    "itertools.cycle": _sequence,
     "enumerate": _enumerate,
     "range": _range,
     "len": _number,

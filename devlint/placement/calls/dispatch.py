@@ -14,7 +14,7 @@ from devlint import semantics
 from devlint.placement.calls import call_models as library
 from devlint.placement.calls import library_dispatch, methods
 from devlint.placement.calls.attributes import attribute_of, of_class
-from devlint.placement.calls.conventional_results import computes, of_callable, of_told_device
+from devlint.placement.calls.conventional_results import computes, of_callable
 from devlint.placement.calls.higher_order import call_partial
 from devlint.placement.calls.module_inputs import meet_moved_model
 from devlint.placement.calls.modules import (
@@ -24,7 +24,12 @@ from devlint.placement.calls.modules import (
     wrap_parameter,
 )
 from devlint.placement.calls.summaries import note_arguments
-from devlint.placement.calls.unknown_models import call_method_of_unknown_model, call_unknown_model, is_named_as_model
+from devlint.placement.calls.unknown_models import (
+    call_method_of_unknown_model,
+    call_unknown,
+    call_unknown_model,
+    is_named_as_model,
+)
 from devlint.placement.calls.unmoved_batches import meet_unmoved_batch
 from devlint.placement.calls.user_calls import call_function, call_self, construct
 from devlint.placement.declarations.known_classes import ClassKind
@@ -234,7 +239,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case UnknownValue() if is_named_as_model(node.func):
             return call_unknown_model(interp, node, site)
         case UnknownValue():
-            return of_told_device(interp, node, site)
+            return call_unknown(interp, node, site)
         case _:
             return NOTHING
 

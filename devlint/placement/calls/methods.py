@@ -18,8 +18,10 @@ from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.user_calls import call_function, call_self
+from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
+from devlint.placement.declarations.keyword_stores import stores_its_keywords
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -193,6 +195,7 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
     method = receiver.info.method(name)
     if method is not None:
         result = call_self(interp, node, receiver, name, site)
+        _store_keywords(interp, node, receiver, method, site)
         me = path_of(node.func.value) if isinstance(node.func, cst.Attribute) else None
         for path in (f"{me}.{stored}" for stored in sorted(method.stores)):
             if path in interp.state.values:
@@ -219,6 +222,19 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
         # A method sets it, ``self.target = build(options)``: a callable, as an argument may be.
         return of_callable(interp, node, site)
     return called
+
+
+def _store_keywords(interp: Interpreter, node: cst.Call, receiver: Self, method: FunctionInfo, site: CallSite) -> None:
+    """``self.register_modules(vae=vae)``: the constructor's object has an attribute of each name."""
+    if not any(argument.keyword is not None for argument in site.arguments):
+        return
+    if not interp.program.builds(interp.info, receiver.info) or not stores_its_keywords(method):
+        return
+    own = {parameter.name.value for parameter in parameters_of(method.header)}
+    for argument in site.arguments:
+        if argument.keyword is not None and argument.keyword not in own:
+            note_attribute(interp, receiver, argument.keyword, argument.value, argument.node)
+            interp.state.store(f"self.{argument.keyword}", argument.value)
 
 
 _REGISTERED_AS = {"register_buffer": "tensor", "register_parameter": "param", "add_state": "default"}

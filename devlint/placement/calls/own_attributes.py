@@ -10,7 +10,8 @@ import libcst as cst
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.class_body import set_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS
+from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, KEPT_BY_METHODS
+from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import (
@@ -20,6 +21,7 @@ from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
     DeviceName,
+    Evidence,
     Function,
     Host,
     Kind,
@@ -28,10 +30,11 @@ from devlint.placement.domain.abstract_values import (
     Reference,
     Self,
     Tensor,
+    UnknownValue,
     Value,
 )
 from devlint.placement.domain.class_facts import names_registered
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known, SameAs, assume
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known, SameAs, assume, is_given
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -58,7 +61,8 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     if fact is not None:
         return _seen_from_method(interp, owner, fact)
     if not interp.program.in_progress(info) and any(name in one.assigned_outside_init for one in info.order):
-        return _stored_later(interp, info, name) or placed_by_another(interp, info, name) or NOTHING
+        later = _stored_later(interp, info, name) or placed_by_another(interp, info, name)
+        return later or _kept_by_methods(interp, info, name)
     if name == "device" and info.is_module:
         return DeviceName(SameAs(module_symbol(info)), None, "self.device")
     return _of_class_body(interp, info, name)
@@ -88,6 +92,8 @@ def _property_value(interp: Interpreter, owner: Self, method: FunctionInfo) -> V
 def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> Value:
     """An attribute as a method reads it: parameters, buffers and submodules are on the module's device."""
     value = fact.value
+    if isinstance(value, UnknownValue) and _is_called_here(interp, fact.name):
+        return _beside_parameters(interp, owner.info, fact.name, CALLED_BY_MODULE)
     if interp.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
         return replace(value, device=UNKNOWN)
     info = owner.info
@@ -110,6 +116,27 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         # `self.device = None` until some `setup` stores another.
         return (placed_by_another(interp, info, fact.name) if value == NONE else None) or NOTHING
     return value
+
+
+def _kept_by_methods(interp: Interpreter, info: ClassInfo, name: str) -> Value:
+    """What methods of a Module store and this one uses as a tensor: by convention it is where the module works."""
+    if f"self.{name}" not in interp.uses.tensors:
+        return NOTHING
+    return _beside_parameters(interp, info, name, KEPT_BY_METHODS)
+
+
+def _beside_parameters(interp: Interpreter, info: ClassInfo, name: str, convention: str) -> Value:
+    if not info.is_module or interp.scope.setting in (Setting.CONSTRUCTION, Setting.HOST) or moves_itself(info, name):
+        return NOTHING
+    device = SameAs(module_symbol(info))
+    node = info.node.name
+    step = interp.step(StepKind.GIVEN, node, device, f"self.{name}", note=CONVENTIONS[convention])
+    return Opaque(device, step, tensorlike=convention == KEPT_BY_METHODS)
+
+
+def _is_called_here(interp: Interpreter, name: str) -> bool:
+    """Whether the running method calls the attribute with arguments."""
+    return interp.info is not None and name in uses_in(interp.info, interp.index.imports).called
 
 
 T = TypeVar("T", Tensor, Module)
@@ -137,8 +164,12 @@ def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | No
 def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: AttributeFact) -> Value:
     """A plain tensor on self stays where it was put, unless the class moves it itself."""
     if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
-        # A base that is not known may move it, and leaves it a tensor.
-        return replace(value, device=UNKNOWN) if fact.stores == 1 else NOTHING
+        # A base that is not known may move it, and leaves it a tensor. What the constructor was handed stays, as a
+        # rule, where the caller had it.
+        if fact.stores > 1:
+            return NOTHING
+        kept = info.kind is ClassKind.UNKNOWN and is_given(value.device)
+        return replace(value, evidence=Evidence.LIKELY) if kept else replace(value, device=UNKNOWN)
     if fact.stores > 1 and not (is_bare_on_cpu(value) and is_only_updated(info, fact.name)):
         later = first_on_cpu(interp, info, fact.name) if is_bare_on_cpu(value) else None
         if not isinstance(later, Tensor) or moves_itself(info, fact.name):

@@ -38,7 +38,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Begun, ParameterIgnored, ParameterLeftOut, ParameterOnlyMaps
-from devlint.placement.domain.lattice import SOME_INDEX, Anchor, Device, SameAs, Symbol
+from devlint.placement.domain.lattice import SOME_INDEX, Anchor, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -165,18 +165,24 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
             continue
         symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
         interp.state.values[name] = _value(interp, parameter, roles[name], symbol, with_module, position == 0)
-    star = info.node.params.star_arg
-    if isinstance(star, cst.Param):
-        device: Device | None = SameAs(with_module) if with_module is not None else None
-        if device is None:
-            name = star.name.value
-            device = SameAs(Symbol(Anchor.PARAMETER, name, symbol_key(info, name)))
-        given = interp.step(StepKind.GIVEN, star, device, star.name.value)
-        module = module_of(annotated_class(interp, star))
-        rest: Value = Opaque(device, given) if module is None else Module(device, "", module, given)
-        interp.state.values[star.name.value] = Container((), None, rest, "tuple")
-    if info.node.params.star_kwarg is not None:
-        interp.state.values[info.node.params.star_kwarg.name.value] = Container((), (), NOTHING, "dict")
+    params = info.node.params
+    if isinstance(params.star_arg, cst.Param):
+        interp.state.values[params.star_arg.name.value] = Container(
+            (), None, _each_of(interp, info, params.star_arg, with_module), "tuple"
+        )
+    if params.star_kwarg is not None:
+        interp.state.values[params.star_kwarg.name.value] = Container(
+            (), (), _each_of(interp, info, params.star_kwarg, with_module), "dict"
+        )
+
+
+def _each_of(interp: Interpreter, info: FunctionInfo, star: cst.Param, with_module: Symbol | None) -> Value:
+    """Each of ``*args`` or ``**kwargs``: what several arguments share, the caller has in one place."""
+    name = star.name.value
+    device = SameAs(with_module or Symbol(Anchor.PARAMETER, name, symbol_key(info, name)))
+    given = interp.step(StepKind.GIVEN, star, device, name)
+    module = module_of(annotated_class(interp, star))
+    return Opaque(device, given) if module is None else Module(device, "", module, given)
 
 
 def announce(interp: Interpreter, info: FunctionInfo) -> None:

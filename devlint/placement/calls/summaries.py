@@ -37,6 +37,7 @@ from devlint.placement.domain.lattice import (
     GuardKind,
     Known,
     SameAs,
+    Symbol,
     choose,
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
@@ -172,11 +173,17 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         device = _device(value.device, substitution, interp, call)
         if device == value.device:
             return value
-        if isinstance(value, Opaque) and isinstance(value.device, SameAs):
+        if (
+            isinstance(value, Opaque)
+            and isinstance(value.device, SameAs)
+            and value.device.symbol.anchor is not Anchor.MODULE
+        ):
             given = substitution.get(value.device.symbol.key)
             if isinstance(given, (Host, Constant, Container, Instance, Module)):
-                # The argument itself is returned: the caller's value.
-                return given if not isinstance(given, Container) else NOTHING
+                # The argument itself is returned: the caller's value; of several values, one or all of them.
+                if not isinstance(given, Container):
+                    return given
+                return NOTHING if device == UNKNOWN else replace(value, device=device)
         return replace(value, device=device)
     if isinstance(value, Container):
         items = tuple(substitute(item, substitution, interp, call) for item in value.items)
@@ -192,6 +199,9 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
     match device:
         case SameAs(symbol):
             if symbol.key not in substitution:
+                drawn = _drawn_from(symbol, substitution)
+                if drawn is not None:
+                    return drawn
                 # A device that only the callee can name: unknown to the caller.
                 return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
             return _place_of(substitution[symbol.key], interp)
@@ -199,6 +209,19 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
             return _choice(guard, then, otherwise, substitution, interp, call)
         case _:
             return device
+
+
+def _drawn_from(symbol: Symbol, substitution: Substitution) -> Device | None:
+    """Where an item of an argument is that is a tensor, or several, in this call; None for any other symbol.
+
+    For the function alone it may be a loader: ``for row in rows``.
+    """
+    if symbol.anchor is not Anchor.BATCH or not symbol.source.isidentifier():
+        return None
+    given = next((value for key, value in substitution.items() if key.endswith(f":{symbol.source}")), None)
+    if isinstance(given, Tensor):
+        return given.device
+    return _place_of_several(given) if isinstance(given, Container) else None
 
 
 def _foreign(device: SameAs) -> Device:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
-from devlint.placement.calls.conventional_results import of_callable
+from devlint.placement.calls.conventional_results import of_callable, of_told_device
 from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart, was_moved
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import NOTHING, Argument, Opaque, Tensor, Value
@@ -34,6 +34,30 @@ def call_unknown_model(interp: Interpreter, node: cst.Call, site: CallSite) -> V
     _meet_inputs(interp, node, site, _is_placed)
     given = of_callable(interp, node, site)
     return replace(given, tensorlike=True) if isinstance(given, Opaque) and _is_placed(given) else NOTHING
+
+
+def call_unknown(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """``attention = table[name]; attention(query, key)``: where somebody put its arguments, as any callable's result.
+
+    So for what the program keeps and calls. A name that nothing in sight binds may be any function; what is called
+    like a class makes an object; and of what is on the CPU a model may bring its result over.
+    """
+    return beside_arguments(interp, node, site) if _is_kept(interp, node.func) else of_told_device(interp, node, site)
+
+
+def beside_arguments(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
+    """What a callable of unknown effect gives, if somebody has put its arguments somewhere."""
+    given = of_callable(interp, node, site)
+    return given if isinstance(given, Opaque) and _is_placed(given) else of_told_device(interp, node, site)
+
+
+def _is_kept(interp: Interpreter, function: cst.BaseExpression) -> bool:
+    """Whether a value is called that a name, an attribute or a container holds, or that another call gives."""
+    if (dotted(function) or "").rpartition(".")[2][:1].isupper():
+        return False
+    if isinstance(function, cst.Name):
+        return function.value in interp.state.values or function.value in interp.closure
+    return True
 
 
 def call_method_of_unknown_model(interp: Interpreter, node: cst.Call, method: str, site: CallSite) -> Value:

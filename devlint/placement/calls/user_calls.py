@@ -17,6 +17,7 @@ from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
 from devlint.placement.calls.told_devices import note_told_device
+from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.template_methods import is_abstract
@@ -32,6 +33,7 @@ from devlint.placement.domain.abstract_values import (
     Opaque,
     Self,
     Tensor,
+    UnknownValue,
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
@@ -50,7 +52,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     """The summary of the function with the arguments' devices substituted for those of its parameters."""
     info = function.info
     if not info.keeps_signature:
-        return NOTHING
+        return beside_arguments(interp, node, site)
     receiver = _as_bound(function)
     note_misplaced_device(interp, node, info, site, receiver is not None)
     bound = receiver is not None and info.owner is not None and not info.is_static
@@ -58,7 +60,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     substitution = bind_arguments(interp, info, site, receiver)
     summary = interp.program.summary(info)
     if summary is None:
-        return NOTHING
+        return beside_arguments(interp, node, site)
     note_call(interp, node, info, site)
     passed_on = handed_through(info, summary, substitution)
     if passed_on is not None:
@@ -66,6 +68,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     seen = call_with_values(interp, node, info, site, receiver)
     value = result_of_call(interp, node, summary, substitution) if seen is None else seen
     result = handed_back(interp, node, value, defaulted)
+    if isinstance(result, UnknownValue):
+        result = beside_arguments(interp, node, site)
     _note_moved(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)

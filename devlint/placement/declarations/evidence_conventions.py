@@ -21,6 +21,7 @@ CALLED_BY_MODULE = "called-by-module"
 OF_A_MODULE_CLASS = "of-a-module-class"
 CALLABLE_RESULT = "callable-result"
 TOLD_A_DEVICE = "told-a-device"
+KEPT_BY_METHODS = "kept-by-methods"
 HAS_A_SHAPE = "has-a-shape"
 COMPUTES = "computes"
 COMPUTED_OF = "computed-of"
@@ -58,6 +59,7 @@ CONVENTIONS = MappingProxyType(
         CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
+        KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",
     }
 )

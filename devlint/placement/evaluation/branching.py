@@ -54,8 +54,12 @@ def _arm(
 ) -> AbstractState | None:
     guard = condition.guard
     holds = outcome is not condition.negated
-    interp.env = before.narrowed(guard, holds) if guard is not None else before.copy()
-    condition.narrow(interp.env, outcome)
+    inside = before
+    if condition.narrowings:
+        inside = before.copy()
+        condition.narrow(inside, outcome)
+    # An earlier test of the same type has left a choice: of what the test shows, the arm that is taken.
+    interp.env = inside.narrowed(guard, holds) if guard is not None else inside.copy()
     unreachable = condition.known is not None and condition.known is not outcome
     decides = condition.cpu_when is not None
     on_cpu = decides and (condition.cpu_when is outcome or unreachable)

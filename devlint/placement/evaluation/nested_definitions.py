@@ -23,7 +23,6 @@ def function_definition(interp: Interpreter, node: cst.FunctionDef) -> None:
         info.closure = {**interp.closure, **interp.state.values}
         interp.program.defer(info)
     value: Value = Function(info, f"{interp.scope.path}:{info.qualname}")
-    value = value if info.keeps_signature else NOTHING
     interp.state.store(node.name.value, value)
     if interp.info is None and not interp.class_body:
         # When called at module level, it sees the functions defined before it.

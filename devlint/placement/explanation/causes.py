@@ -141,7 +141,7 @@ class Reasons:
                 return _follows(node, node.value)
             case cst.Await():
                 return _follows(node, node.expression)
-            case cst.IfExp() | cst.BooleanOperation() | cst.BinaryOperation() | cst.UnaryOperation():
+            case cst.IfExp() | cst.BooleanOperation() | cst.BinaryOperation() | cst.UnaryOperation() | cst.Comparison():
                 return self._of_parts(node)
         return Reason(Cause.NOT_MODELLED, node, type(node).__name__)
 
@@ -300,6 +300,9 @@ def _parts(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
             yield from (node.left, node.right)
         case cst.UnaryOperation():
             yield node.expression
+        case cst.Comparison():
+            yield node.left
+            yield from (target.comparator for target in node.comparisons)
         case cst.IfExp():
             yield from (node.body, node.orelse)
 

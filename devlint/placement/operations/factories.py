@@ -26,7 +26,7 @@ from devlint.placement.domain.events import Created, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
-from devlint.placement.state.devices import resolve_device
+from devlint.placement.state.devices import expression_device, resolve_device
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, DType, Elements, Factory, Shape, dtype_class
 
@@ -62,7 +62,7 @@ def create(
         device, previous = _default(interp, factory, call, receiver)
         bare = previous is None and device == CPU and not call_hides_device(call)
         if not bare and device == CPU and call_hides_device(call):
-            device = UNKNOWN
+            device = _device_of_options(interp, call)
     if previous is not None and device != UNKNOWN:
         provenance = previous
     else:
@@ -93,6 +93,12 @@ def _is_bare(provenance: Provenance | None) -> bool:
 def call_hides_device(call: CallSite) -> bool:
     """Whether ``**kwargs`` may contain ``device``."""
     return any(argument.star == "**" for argument in call.arguments)
+
+
+def _device_of_options(interp: Interpreter, call: CallSite) -> Device:
+    """``torch.zeros(n, **options)``: wherever the options say, that is what a factory is handed them for."""
+    options = [argument.node for argument in call.arguments if argument.star == "**"]
+    return expression_device(interp, options[0]) if len(options) == 1 else UNKNOWN
 
 
 def _device_argument(factory: Factory, call: CallSite) -> Argument | None:

@@ -58,11 +58,20 @@ def result_of(
         case _:
             pass
     if not operands:
-        return NOTHING
+        return _of_several(bound)
     tensor = _placed_result(interp, operation, bound, operands, clash, call)
     if _gives_tuple(operation, call):
         return Container((), None, tensor, "tuple")
     return tensor
+
+
+def _of_several(bound: Sequence[Bound]) -> Value:
+    """``torch.cat(batch.parts)`` of what is not known to be a list of tensors: the result is one, where they are."""
+    lists = [b.value for b in bound if not b.direct and isinstance(b.value, Opaque)]
+    devices = {value.device for value in lists}
+    if len(devices) != 1 or len(lists) < len(bound):
+        return NOTHING
+    return Tensor(lists[0].device, evidence=Evidence.LIKELY, provenance=lists[0].provenance)
 
 
 def _gives_tuple(operation: Operation, call: CallSite | None) -> bool:

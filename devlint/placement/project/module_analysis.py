@@ -318,7 +318,7 @@ class ModuleAnalysis:
             return found
         defined = self.index.top_level.get(name) if self._queried else None
         if isinstance(defined, FunctionInfo):
-            return Function(defined, f"{self.path}:{name}") if defined.keeps_signature else NOTHING
+            return Function(defined, f"{self.path}:{name}")
         if defined is not None:
             return ClassValue(defined, f"{self.path}:{name}")
         qualified = self.index.imports.get(name)

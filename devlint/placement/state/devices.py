@@ -48,7 +48,7 @@ def resolve_device(
     if isinstance(value, DeviceName):
         if sink is not None:
             _name_literal(interp, value, sink, call)
-        return _named_at_least(interp, value.device, node)
+        return named_at_least(interp, value, value.device, node)
     if isinstance(value, Constant):
         return _device_of_literal(interp, value, node, sink, call)
     if isinstance(value, (Tensor, Opaque)):
@@ -59,15 +59,16 @@ def resolve_device(
     return expression_device(interp, node)
 
 
-def _named_at_least(interp: Interpreter, device: Device, node: cst.BaseExpression) -> Device:
-    """The device of an expression; where it is not known which, the one that an attribute of ``self`` names.
+def named_at_least(interp: Interpreter, value: DeviceName, device: Device, node: cst.BaseExpression) -> Device:
+    """The device of an expression; where it is not known which, the one that an attribute of ``self`` names, or a name.
 
     ``x.device`` of a tensor that nothing is known of may be the CPU's.
     """
     if isinstance(device, Unknown):
-        return expression_device(interp, node) if _is_of_self(node) else device
+        named = _is_of_self(node) or (isinstance(node, cst.Name) and value.node is None and not value.of_tensor)
+        return expression_device(interp, node) if named else device
     if isinstance(device, Choice):
-        arms = (_named_at_least(interp, arm, node) for arm in (device.then, device.otherwise))
+        arms = (named_at_least(interp, value, arm, node) for arm in (device.then, device.otherwise))
         return choose(device.guard, *arms)
     return device
 

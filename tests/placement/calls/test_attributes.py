@@ -70,7 +70,8 @@ def test_the_weight_of_a_module_is_a_parameter_where_the_module_is() -> None:
 def test_other_attributes_of_a_module_argument() -> None:
     assert place(of_argument("x.device", ": nn.Module")) == "the device of `x`"  # type: ignore[arg-type]
     assert of_argument("x.config", ": nn.Module") == Host()
-    assert of_argument("x.anything", ": nn.Module") == UnknownValue()
+    assert place(of_argument("x.anything", ": nn.Module")) == "the device of `x`"  # type: ignore[arg-type]
+    assert of_argument("x.kernel_size", ": nn.Conv2d") == UnknownValue()
 
 
 def test_arrays_have_arrays_as_views() -> None:

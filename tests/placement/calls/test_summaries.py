@@ -130,11 +130,12 @@ def test_an_argument_that_comes_back_is_what_was_given() -> None:
         b = same(n)
         c = same([x])
         d = same(x)
+        e = same([n])
     """
     assert stored(program, "a") == Constant(3)
     assert stored(program, "b") == Host()
-    assert stored(program, "c") == UnknownValue()
-    assert device(program, "d") == "the device of `x`"
+    assert [device(program, name) for name in "cd"] == ["the device of `x`"] * 2
+    assert stored(program, "e") == UnknownValue()
 
 
 def test_a_function_that_returns_nothing_gives_none() -> None:
@@ -274,12 +275,35 @@ def test_a_static_method_takes_no_self_and_a_class_method_its_class() -> None:
             a = self.make(x)
             b = Maker.make(x)
             c = self.bound(x)
-            d = self.missing(x)
+            d = self.missing(3)
             e = Maker.missing(x)
             return a
     """
     assert [device(program, name) for name in "abc"] == ["the device of `x`"] * 3
     assert stored(program, "d") == stored(program, "e") == UnknownValue()
+
+
+def test_what_a_function_gives_of_which_nothing_is_known_is_beside_its_arguments() -> None:
+    program = """
+    @decorated
+    def wrapped(t):
+        return t
+
+    def unclear(t, n):
+        return somelib.make(t, n)
+
+    def countdown(t, n):
+        return countdown(t, n - 1)
+
+    def f(x: torch.Tensor, n: int):
+        a = wrapped(x)
+        b = unclear(x, n)
+        c = wrapped(torch.ones(3))
+        d = unclear(n, n)
+        e = unclear(x, torch.ones(3))
+    """
+    assert [device(program, name) for name in "ab"] == ["the device of `x`"] * 2
+    assert stored(program, "c") == stored(program, "d") == stored(program, "e") == UnknownValue()
 
 
 def test_methods_of_a_module_of_the_file_follow_that_module() -> None:

@@ -33,11 +33,12 @@ CAUSES = {
     "library-function": [
         ("def f(x):\n    y = somelib.make(x)\n    return y", "y"),
         ("def f(x):\n    with somelib.opened(x) as y:\n        return y.all", "y.all"),
-        ("class A(nn.Module):\n    def get(self, x):\n        return somelib.cast(x)\n"
-         "    def forward(self, x):\n        y = self.get(x)\n        return y", "y"),
+        ("class A(nn.Module):\n    def get(self):\n        return somelib.cast()\n"
+         "    def forward(self, x):\n        y = self.get()\n        return y", "y"),
         ("class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.y = somelib.make()\n"
          "    def forward(self, x):\n        return self.y", "self.y"),
-        ("def inner(x):\n    return somelib.make(x)\ndef f(x):\n    return inner(x) + 1", "inner(x)"),
+        ("def inner(x):\n    return somelib.make(x)\ndef f(x):\n    return inner(3) + 1", "inner(3)"),
+        ("def f(n):\n    y = torch.ones(3, device=somelib.place())\n    return y > 1", "y > 1"),
     ],
     "attribute": [
         ("def f():\n    y = torch.ones(3)\n    return y.nodes", "y.nodes"),
@@ -64,8 +65,8 @@ CAUSES = {
          "    except ValueError:\n        pass\n    return y", "y"),
     ],
     "unpacked": [
-        ("def f(n, **options):\n    return torch.empty(n, **options)", "torch.empty(n, **options)"),
-        ("def f(n, **options):\n    y = torch.linspace(0, 1, n, **options)\n    return y", "y"),
+        ("def f(n, a, b):\n    return torch.empty(n, **a, **b)", "torch.empty(n, **a, **b)"),
+        ("def f(n, a, b):\n    y = torch.linspace(0, 1, n, **a, **b)\n    return y", "y"),
     ],
     "undecided": [
         ("def f(n, parts):\n    y = torch.stack([somelib for _ in range(n)])\n    return y", "y"),

@@ -77,7 +77,9 @@ def test_equal_expressions_name_equal_devices_until_their_name_is_rebound() -> N
 
 
 def test_keyword_unpacking_may_name_the_device() -> None:
-    assert place(made("torch.zeros(3, **options)")) == "an unknown device"
+    assert place(made("torch.zeros(3, **options)")) == "`options`"
+    assert place(made("torch.zeros(3, **options, **more)")) == "an unknown device"
+    assert place(made("torch.zeros(3, **options())")) == "an unknown device"
     assert place(made("torch.zeros(3, device='cpu', **options)")) == "cpu"
 
 
