@@ -116,7 +116,9 @@ def outline_of(tree: ast.Module) -> Outline:
             stack.extend(reversed(inner))
         else:
             _Reading(outline, gathered).read(node)
-    outline.imports = [one for node in gathered.imports for one in _imports(node)]
+    # The last of those that import one name counts, as when the file is read whole.
+    in_order = sorted(gathered.imports, key=lambda node: (node.lineno, node.col_offset))
+    outline.imports = [one for node in in_order for one in _imports(node)]
     outline.mentions.update(gathered.mentions)
     outline.direct.update(gathered.direct)
     return outline
