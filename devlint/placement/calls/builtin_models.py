@@ -13,7 +13,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls.attributes import names_a_plain_value
 from devlint.placement.calls.bindings import item_of, iterated
-from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -37,7 +37,7 @@ from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, element_nodes
 from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import code_of, dotted
+from devlint.placement.syntax.nodes import code_of, descend, dotted
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -173,10 +173,20 @@ def _getattr(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 def _part_of(interp: Interpreter, owner: Value) -> Value:
     """What an object keeps under a computed name is where the object is."""
     if isinstance(owner, Self) and owner.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION:
+        if any(_sets_by_name(method) for one in owner.info.order for method in one.methods.values()):
+            return NOTHING
         return Opaque(SameAs(module_symbol(owner.info)))
     if isinstance(owner, (Module, Opaque)) and isinstance(owner.device, SameAs):
         return Opaque(owner.device, owner.provenance)
     return NOTHING
+
+
+def _sets_by_name(method: FunctionInfo) -> bool:
+    """``setattr(self, "_" + stage, outputs)`` of a method: under a computed name there may be anything."""
+    if method.name == "__init__":
+        return False
+    calls = (node.func for node in descend(method.node.body) if isinstance(node, cst.Call))
+    return any(isinstance(function, cst.Name) and function.value == "setattr" for function in calls)
 
 
 def truth(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

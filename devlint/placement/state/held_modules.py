@@ -25,9 +25,24 @@ def where_methods_put_it(info: ClassInfo, name: str, module: Module) -> Module:
     """
     if info.is_module or module.device not in (CPU, UNKNOWN) or module.assumed:
         return module
+    if _is_listed(info, name):
+        # ``self.models = [self.encoder, self.decoder]``: who goes through the list may move it.
+        return replace(module, device=UNKNOWN)
     if not any(_moves(method, name) for one in info.order for method in one.methods.values()):
         return module
     return _held(info, name, module)
+
+
+def _is_listed(info: ClassInfo, name: str) -> bool:
+    """Whether a constructor keeps the module in a list, a tuple or a dict of its own as well."""
+    constructors = (method for one in info.order if (method := one.methods.get("__init__")) is not None)
+    kept = (value for method in constructors for values in method.stored_expressions.values() for value in values)
+    return any(
+        isinstance(part, cst.Attribute) and part.attr.value == name and isinstance(part.value, cst.Name)
+        for value in kept
+        if isinstance(value, (cst.List, cst.Tuple, cst.Dict))
+        for part in descend(value)
+    )
 
 
 def _held(info: ClassInfo, name: str, module: Module) -> Module:
