@@ -224,6 +224,8 @@ def repair_creation(step: Step, expression: DeviceExpression) -> Repair:
         return Repair(_at_most(Applicability.UNSAFE, expression.applicability), message, changes)
     changes = with_argument(step.node, "device", expression.code)
     message = f"pass `device={expression.code}`"
+    if _is_handed_over(step):
+        return Repair(Applicability.SUGGESTION, f"{message} to `{step.name}`")
     applicability = expression.applicability
     given = keywords_of(step.node)
     if "out" in given or "pin_memory" in given:
@@ -235,6 +237,17 @@ def repair_creation(step: Step, expression: DeviceExpression) -> Repair:
         worst = Applicability.SUGGESTION if "generator" in given else Applicability.UNSAFE
         applicability = _at_most(worst, applicability)
     return Repair(applicability, message, changes)
+
+
+def _is_handed_over(step: Step) -> bool:
+    """`map(torch.arange, sizes)`: the call at hand is of what calls the factory, and takes no device itself."""
+    import libcst as cst
+
+    node, name = step.node, step.name
+    arguments = node.args if isinstance(node, cst.Call) else ()
+    return bool(name) and any(
+        code_of(argument.value).rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1] for argument in arguments
+    )
 
 
 def _of_item(node: cst.CSTNode) -> str:
