@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 from devlint.pipeline.deep_stack import no_collection
 
@@ -20,10 +21,14 @@ def test_what_was_made_meanwhile_is_not_looked_through_at_once() -> None:
     assert young < 25_000
 
 
+class Circle:
+    def __init__(self) -> None:
+        self.itself = self
+
+
 def test_garbage_that_was_made_meanwhile_is_found_later() -> None:
-    gc.collect()
     with no_collection:
-        for _ in range(1_000):
-            circle: list[object] = []
-            circle.append(circle)
-    assert gc.collect() >= 999
+        made = [weakref.ref(Circle()) for _ in range(1_000)]
+        assert all(circle() is not None for circle in made)
+    gc.collect()
+    assert not any(circle() is not None for circle in made)
