@@ -31,8 +31,10 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
     parameters = parameters_of(info.header)[1 if bound else 0 :]
     for position, parameter in enumerate(parameters):
         name = parameter.name.value
-        on_the_cpu = parameter.default is not None and code_of(parameter.default) in _ON_THE_CPU
-        if not on_the_cpu or not (names_device(parameter) or name in SWITCHES):
+        # Each call comes here: names are looked at first, a default is written out for few.
+        if parameter.default is None or not (name in SWITCHES or names_device(parameter)):
+            continue
+        if code_of(parameter.default) not in _ON_THE_CPU:
             continue
         given = site.argument(name, position)
         if given is None and _chooses_itself(info, name):
