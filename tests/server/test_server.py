@@ -81,9 +81,12 @@ def test_an_edit_changes_what_is_published(editor: Editor, project: Path) -> Non
 def test_of_many_edits_at_once_the_last_is_published(editor: Editor, project: Path) -> None:
     file = project / "net.py"
     editor.open(file, RIGHT)
-    editor.change(file, *(f"{RIGHT}# {'typing'[:end]}\n" for end in range(6)), SHIFT)
-    # The first one is linted at once; it is done before it is stopped, or it is not.
-    assert [params.version for params in editor.published(file)] in ([1, 8], [1, 2, 8])
+    editor.change(file, *(f"{RIGHT}# {'x' * typed}\n" for typed in range(40)), SHIFT)
+    versions = [params.version or 0 for params in editor.published(file)]
+    assert (versions[0], versions[-1]) == (1, 42)
+    assert versions == sorted(set(versions))
+    # How many are linted before the next one comes is the machine's affair; it is few of them.
+    assert len(versions) < 20
 
 
 def test_a_text_broken_in_mid_typing_has_its_syntax_error_until_it_is_whole(editor: Editor, project: Path) -> None:
