@@ -243,6 +243,8 @@ def run(suite: Suite, source: Path, directory: Path, jobs: int, name: str, *more
     for case in ET.parse(results).iter("testcase"):
         kinds = [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
         states[f"{case.get('classname')}.{case.get('name')}"] = kinds[0] if kinds else "passed"
+    if "passed" not in states.values():
+        raise SystemExit(f"{suite.package}: no test passed, see {directory / f'{name}.log'}")
     return Outcome(states, done.stdout, seconds, clock)
 
 
