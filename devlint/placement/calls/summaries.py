@@ -42,7 +42,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.syntax.nodes import code_of, literal, parameters_of
+from devlint.placement.syntax.nodes import code_of, dotted, literal, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -103,11 +103,18 @@ def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> 
 
 
 def _default_of(parameter: cst.Param) -> Value:
-    """The default value of a parameter, if it is a literal; otherwise unknown."""
-    if parameter.default is None:
-        return NOTHING
+    """The default value of a parameter, if it is a literal or the device that one names; otherwise unknown."""
+    match parameter.default:
+        case None:
+            return NOTHING
+        case cst.Call(func=function, args=[cst.Arg(value=spelled, keyword=None)]):
+            # `torch.device("cpu")`, under whatever name torch is imported.
+            if dotted(function).rpartition(".")[2] != "device":
+                return NOTHING
+        case spelled:
+            pass
     try:
-        return Constant(literal(parameter.default), parameter.default)
+        return Constant(literal(spelled), parameter.default)
     except ValueError:
         return NOTHING
 
@@ -163,27 +170,25 @@ def handed_back(interp: Interpreter, node: cst.Call, value: Value, defaulted: bo
 
 def substitute(value: Value, substitution: Substitution, interp: Interpreter, call: cst.Call | None) -> Value:
     """``value`` with the caller's values substituted for the symbols of the definition."""
-    if isinstance(value, Tensor) and isinstance(value.device, SameAs):
-        given = substitution.get(value.device.symbol.key)
+    if isinstance(value, Tensor) and _is_argument(value):
         came_in = value.provenance is not None and value.provenance.first.kind is StepKind.GIVEN
-        if came_in and isinstance(given, Constant):
+        if came_in and isinstance(_given_for(value.device, substitution), Constant):
             # Computed from an argument that is not a tensor in this call.
             return NOTHING
     if isinstance(value, (Tensor, Opaque, DeviceName, Module)):
         device = _device(value.device, substitution, interp, call)
         if device == value.device:
             return value
-        if (
-            isinstance(value, Opaque)
-            and isinstance(value.device, SameAs)
-            and value.device.symbol.anchor is not Anchor.MODULE
-        ):
-            given = substitution.get(value.device.symbol.key)
+        if isinstance(value, Opaque) and _is_argument(value):
+            given = _given_for(value.device, substitution)
             if isinstance(given, (Host, Constant, Container, Instance, Module)):
                 # The argument itself is returned: the caller's value; of several values, one or all of them.
                 if not isinstance(given, Container):
                     return given
                 return NOTHING if device == UNKNOWN else replace(value, device=device)
+        given = _moved_argument(value, substitution)
+        if given is not None:
+            return Tensor(device, given.dim, given.elements, evidence=given.evidence, provenance=value.provenance)
         return replace(value, device=device)
     if isinstance(value, Container):
         items = tuple(substitute(item, substitution, interp, call) for item in value.items)
@@ -193,6 +198,28 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         details = ((name, substitute(held, substitution, interp, call)) for name, held in value.details)
         return replace(value, details=tuple(details))
     return value
+
+
+def _is_argument(value: Tensor | Opaque) -> bool:
+    """Whether it is, or comes out of, the argument that says where it is; another one may have been moved there."""
+    if not isinstance(value.device, SameAs) or value.device.symbol.anchor is Anchor.MODULE:
+        return False
+    moved = value.provenance.find(StepKind.MOVED) if value.provenance is not None else None
+    return moved is None or moved.device != value.device
+
+
+def _given_for(device: Device, substitution: Substitution) -> Value | None:
+    """The argument whose place ``device`` is."""
+    return substitution.get(device.symbol.key) if isinstance(device, SameAs) else None
+
+
+def _moved_argument(value: Value, substitution: Substitution) -> Tensor | None:
+    """The argument that the callee moved, where it alone was of unknown type there: moved, a tensor is one."""
+    if not isinstance(value, Opaque) or value.provenance is None or value.provenance.find(StepKind.MOVED) is None:
+        return None
+    first = value.provenance.first
+    given = _given_for(first.device, substitution) if first.kind is StepKind.GIVEN else None
+    return given if isinstance(given, Tensor) else None
 
 
 def _device(device: Device, substitution: Substitution, interp: Interpreter, call: cst.Call | None) -> Device:

@@ -11,6 +11,7 @@ from devlint.placement.declarations.ignored_parameters import names_device
 from devlint.placement.declarations.left_out_devices import SWITCHES
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceTold
+from devlint.placement.domain.lattice import CPU
 from devlint.placement.syntax.nodes import code_of, descend, parameters_of
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
         # Each call comes here: names are looked at first, a default is written out for few.
         if parameter.default is None or not (name in SWITCHES or names_device(parameter)):
             continue
-        if code_of(parameter.default) not in _ON_THE_CPU:
+        default = code_of(parameter.default)
+        if default not in _ON_THE_CPU:
             continue
+        if default == "None" and interp.state.factory_device != CPU:
+            return False  # the context around the call says it
         given = site.argument(name, position)
         if given is None and _chooses_itself(info, name):
             return False

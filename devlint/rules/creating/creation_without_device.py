@@ -108,7 +108,7 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
-from devlint.drafts.trace import draft_step, trace_of
+from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
     describe_operand,
     device_expression_of,
@@ -121,7 +121,7 @@ from devlint.drafts.wording import (
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Function, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
-from devlint.placement.domain.provenance import Step
+from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.empty_results import fails_by_shape
@@ -314,8 +314,9 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         # A test's arguments are its fixtures, the functions of a script or notebook are called by itself: on the CPU,
         # more often than not (fixture `a_script`).
         return Confidence.LOW
-    nested = step.scope.is_nested and not step.scope.qualname.endswith(".<lambda>") and not event.placed_by_callers
-    if nested or any(_holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)):
+    # What a nested definition gives to the function around it meets that function's values.
+    nested = step.scope.is_nested and event.scope.is_nested and not event.placed_by_callers
+    if (nested and not step.scope.qualname.endswith(".<lambda>")) or any(_holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)):
         return Confidence.LOW
     if event.callers_on_cpu:
         # A helper that this package only ever hands CPU tensors (fixture `contracts`).
@@ -332,6 +333,10 @@ def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperan
         return False
     if event.scope.setting is Setting.CONSTRUCTION:
         return True
+    came = provenance_of(theirs.value)
+    moved = came.find(StepKind.MOVED) if came is not None else None
+    if moved is not None and moved.scope == step.scope and moved.device != CPU:
+        return False  # the constructor moves one of them where it was told, and the other one not
     owners = {key.split(":", 1)[0] for key in _given(theirs.value)}
     return step.scope.setting is Setting.CONSTRUCTION and step.scope.qualname in owners
 

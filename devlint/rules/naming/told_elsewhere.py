@@ -79,6 +79,9 @@ class ToldElsewhere:
             inherits = told.scope.class_name in self._classes.get(left_out.scope.qualname, ())
             return inherits or (definition is not None and _says(definition, code))
         own = {parameter.name.value for parameter in definition.params.params} if definition is not None else set()
+        if code.endswith(".device"):
+            # Of an argument of the same name: `x.device`.
+            return code.removesuffix(".device") in own
         return code.isidentifier() and code in own and ("device" in code or code == told.parameter)
 
 

@@ -6,8 +6,9 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ class SuiteRun:
     """Why there is no result; empty where there is one."""
     said: str
     """The end of what pytest said."""
+    at: dict[str, list[int]] = field(default_factory=dict)
+    """How many tests came to each line, ``PATH:LINE``, and how many in a lifted call."""
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
@@ -56,6 +59,20 @@ class SuiteRun:
     @classmethod
     def of(cls, record: dict[str, Any]) -> SuiteRun:
         return cls(**record | {"tests": tuple(record["tests"]), "findings": tuple(record["findings"])})
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The lines that a run tells of, what is lifted, and when it has told enough."""
+
+    lines: dict[str, list[int]]
+    """By the path of their file in the tree."""
+    lifts: tuple[str, ...]
+    """As in ``devlint_lift``, unless the project names others."""
+    words: tuple[str, ...] = ()
+    """Tests with these in their names come first."""
+    enough: int = sys.maxsize
+    """Tests that come to a line in a lifted call."""
 
 
 def run_tests(
@@ -72,24 +89,44 @@ def run_tests(
     enough: int,
     placement: str = PLACEMENTS[0],
 ) -> SuiteRun:
-    """The tests of some files, with the calls of modules, and of all that the package defines, lifted to ``device``."""
+    """The tests of some files, until enough came to the spot; lifted is what the package of its file defines."""
+    words = (*spot.within.split("."), *spot.names, Path(path).stem)
+    watched = Watched(
+        {path: sorted(spot.fault)},
+        (f"{module_of(path, project.sources).partition('.')[0]}.*",),
+        tuple(word for word in words if word and word[:2] != "__"),
+        enough,
+    )
+    return run_watched(forks, project, python, tree, watched, tests, beside, device, seconds, placement)
+
+
+def run_watched(
+    forks: Forks,
+    project: Project,
+    python: Path,
+    tree: Path,
+    watched: Watched,
+    tests: list[str],
+    beside: list[Path],
+    device: str,
+    seconds: float,
+    placement: str = PLACEMENTS[0],
+) -> SuiteRun:
+    """Some tests, with the calls of modules, and of all that the package defines, lifted to ``device``."""
     with tempfile.TemporaryDirectory(prefix="own-tests-") as scratch:
         place = Path(scratch)
         told = {
-            "file": str(tree / path),
-            "lines": sorted(spot.fault),
+            "watched": {str(tree / path): lines for path, lines in watched.lines.items()},
             "names": [project.name.lower()],
             "absent": list(project.absent),
-            "words": [
-                word for word in (*spot.within.split("."), *spot.names, Path(path).stem) if word and word[:2] != "__"
-            ],
+            "words": list(watched.words),
             "seconds": seconds,
-            "enough": enough,
+            "enough": watched.enough,
             "out": str(place / "reached.json"),
         }
         (place / "told.json").write_text(json.dumps(told), "utf-8")
         report = place / "report.json"
-        lifts = "\n".join(project.lift or [f"{module_of(path, project.sources).partition('.')[0]}.*"])
+        lifts = "\n".join(project.lift or watched.lifts)
         arguments = [
             "-q", "--tb=line", "-p", "no:cacheprovider",
             "-p", "devlint_reaching", "-o", "addopts=", "-o", "filterwarnings=", f"--rootdir={tree}", "-W", "ignore",
@@ -133,6 +170,7 @@ def run_tests(
         tuple(document["findings"]),
         trouble,
         said[-6000:],
+        {os.path.relpath(at, os.path.realpath(tree)): told for at, told in reached.get("at", {}).items()},
     )
 
 

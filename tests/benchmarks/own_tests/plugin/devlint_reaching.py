@@ -2,10 +2,11 @@
 
 It is loaded into the project's own interpreter, and told by a file that ``DEVLINT_REACHING`` names:
 
-    {"file": PATH, "lines": [..], "names": [..], "absent": [..], "words": [..], "seconds": N, "enough": N, "out": PATH}
+    {"watched": {PATH: [lines]}, "names": [..], "absent": [..], "words": [..], "seconds": N, "enough": N, "out": PATH}
 
-``out`` then has ``{"ran": [tests], "lifted": [tests], "broken": [tests], "passed": N, ..., "stopped": WHY}``; broken
-are those that came to a line and fail by themselves. The run is over when ``enough`` tests came to one when lifted,
+``out`` then has ``{"ran": [tests], "lifted": [tests], "broken": [tests], "at": {"PATH:LINE": [N, N]}, "passed": N, ...,
+"stopped": WHY}``; broken are those that came to a line and fail by themselves, ``at`` says how many tests came to each
+line, and how many in a lifted call. The run is over when ``enough`` tests came to one when lifted,
 when a few did and devlint has seen something there, or when the time is up (of the processor: a machine with much else
 to do changes nothing); the test that runs then comes to its end.
 """
@@ -129,7 +130,10 @@ class Reaching:
     def __init__(self, told: dict[str, Any]) -> None:
         self._words: list[str] = told["words"]
         self._enough, self._seconds, self._out = told["enough"], told["seconds"], told["out"]
-        self._file, self._lines = os.path.realpath(told["file"]), frozenset(told["lines"])
+        self._watched = {
+            f"{os.path.realpath(file)}:{line}" for file, lines in told["watched"].items() for line in lines
+        }
+        self._at: dict[str, tuple[set[str], set[str]]] = {}
         self._test = ""
         self._ran: dict[str, None] = {}
         self._lifted: dict[str, None] = {}
@@ -161,7 +165,7 @@ class Reaching:
         lifting = item.config.pluginmanager.getplugin("devlint-lifting")
         for observation, _ in lifting._seen.values() if lifting is not None else ():
             spots = [*observation.spots[:1], *(operand.born for operand in observation.operands if operand.born)]
-            is_there = any(spot.line in self._lines and os.path.realpath(spot.path) == self._file for spot in spots)
+            is_there = any(f"{os.path.realpath(spot.path)}:{spot.line}" in self._watched for spot in spots)
             if is_there and observation.kind != "host-sync":
                 return True
         return False
@@ -189,6 +193,7 @@ class Reaching:
 
     def _write(self) -> None:
         told: dict[str, Any] = {"ran": list(self._ran), "lifted": list(self._lifted), "broken": list(self._broken)}
+        told |= {"at": {spot: [len(ran), len(lifted)] for spot, (ran, lifted) in self._at.items()}}
         told |= {"stopped": self._stopped, **self._states}
         Path(self._out).write_text(json.dumps(told), encoding="utf-8")
 
@@ -196,14 +201,17 @@ class Reaching:
         self._stopped = "a test did not end"
         raise KeyboardInterrupt
 
-    def reached(self) -> None:
+    def reached(self, spot: str) -> None:
         """A statement that matters is about to run."""
         self._ran[self._test] = None
+        ran, lifted = self._at.setdefault(spot, (set(), set()))
+        ran.add(self._test)
         import torch
 
         # Only the simulated machine has a device, and only a lifted call is on it.
         if torch.cuda.is_available():
             self._lifted[self._test] = None
+            lifted.add(self._test)
 
 
 class Telling(ast.NodeTransformer):
@@ -213,8 +221,8 @@ class Telling(ast.NodeTransformer):
     what it makes is what it is reached for, and the call stands there.
     """
 
-    def __init__(self, lines: frozenset[int]) -> None:
-        self._lines = lines
+    def __init__(self, file: str, lines: frozenset[int]) -> None:
+        self._file, self._lines = file, lines
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -229,12 +237,13 @@ class Telling(ast.NodeTransformer):
             return [statement]
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             return [statement]
-        arms = Arms()
+        told = ast.Constant(f"{self._file}:{statement.lineno}")
+        arms = Arms(told)
         if not isinstance(statement, (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)):
             arms.visit(statement)
         if arms.found:
             return [ast.fix_missing_locations(statement)]
-        call = ast.Expr(ast.Call(ast.Name(_TELL, ast.Load()), [], []))
+        call = ast.Expr(ast.Call(ast.Name(_TELL, ast.Load()), [told], []))
         ast.copy_location(call, statement)
         return [ast.fix_missing_locations(call), statement]
 
@@ -242,7 +251,9 @@ class Telling(ast.NodeTransformer):
 class Arms(ast.NodeTransformer):
     """Puts the call into the arm of a conditional expression that makes a value where the other names one."""
 
-    found = False
+    def __init__(self, told: ast.Constant) -> None:
+        self._told = told
+        self.found = False
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         made = [
@@ -251,7 +262,7 @@ class Arms(ast.NodeTransformer):
         if len(made) == 1:
             self.found = True
             arm = getattr(node, made[0])
-            call = ast.Call(ast.Name(_TELL, ast.Load()), [], [])
+            call = ast.Call(ast.Name(_TELL, ast.Load()), [self._told], [])
             pair = ast.Subscript(ast.Tuple([call, arm], ast.Load()), ast.Constant(1), ast.Load())
             setattr(node, made[0], ast.copy_location(pair, arm))
         return node
@@ -260,15 +271,17 @@ class Arms(ast.NodeTransformer):
 _TELL = "__devlint_reached__"
 
 
-def _compile_with_calls(file: str, lines: frozenset[int]) -> None:
-    """The next import of the file makes it tell of these lines."""
-    Path(importlib.util.cache_from_source(file)).unlink(missing_ok=True)
+def _compile_with_calls(watched: dict[str, list[int]]) -> None:
+    """The next import of these files makes them tell of their lines."""
+    wanted = {os.path.realpath(file): frozenset(lines) for file, lines in watched.items()}
+    for file in watched:
+        Path(importlib.util.cache_from_source(file)).unlink(missing_ok=True)
     true = SourceFileLoader.source_to_code
-    wanted = os.path.realpath(file)
 
     def source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any) -> Any:
-        if isinstance(data, bytes) and os.path.realpath(os.fsdecode(path)) == wanted:
-            data = Telling(lines).visit(ast.parse(data))
+        file = os.path.realpath(os.fsdecode(path))
+        if isinstance(data, bytes) and file in wanted:
+            data = Telling(file, wanted[file]).visit(ast.parse(data))
         return true(self, data, path, **options)
 
     SourceFileLoader.source_to_code = source_to_code  # type: ignore[method-assign, assignment]
@@ -337,7 +350,7 @@ _old_names()
 
 _REACHING = Reaching(_TOLD)
 setattr(builtins, _TELL, _REACHING.reached)
-_compile_with_calls(_TOLD["file"], frozenset(_TOLD["lines"]))
+_compile_with_calls(_TOLD["watched"])
 
 
 def pytest_configure(config: pytest.Config) -> None:
