@@ -310,6 +310,68 @@ def test_tensors_from_elsewhere_are_no_findings(pytester: pytest.Pytester) -> No
     assert "inconclusive: 1 clash" in result.stdout.str()
 
 
+GIVES = """
+import torch
+from torch import nn
+
+
+class Loss(nn.Module):
+    def forward(self, x, known):
+        if known.any():
+            return x[known].sum()
+        return torch.zeros(1)
+
+
+class Sizes(nn.Module):
+    def forward(self, x):
+        return x.detach().cpu() * 2
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.lin(x), torch.linspace(0, 1, 4)
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        out, places = self.inner(x)
+        return out + places.to(x.device)
+"""
+
+GIVES_TESTS = """
+import torch
+from gives import Inner, Loss, Outer, Sizes
+
+
+def test_loss():
+    assert Loss()(torch.ones(3), torch.zeros(3, dtype=torch.bool)) == 0
+
+
+def test_sizes():
+    assert Sizes()(torch.ones(3)).sum() == 6
+
+
+def test_outer():
+    assert Outer()(torch.ones(2, 4)).shape == (2, 4)
+"""
+
+
+def test_what_a_module_hands_back_on_the_cpu_is_a_finding(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(gives=GIVES, test_gives=GIVES_TESTS)
+    result = pytester.runpytest_subprocess("--devlint", "--devlint-report=found.json", "-p", "no:xdist")
+    result.assert_outcomes(passed=3)
+    document = json.loads((pytester.path / "found.json").read_text("utf-8"))
+    assert [(f["code"], f["severity"], f["line"]) for f in document["findings"]] == [("DEV101", "warning", 9)]
+
+
 def test_what_a_module_was_handed_is_no_finding_and_what_it_keeps_is_one(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         net="""

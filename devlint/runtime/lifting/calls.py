@@ -198,7 +198,7 @@ class Lifter:
         """On a simulated machine: the same tensors, which say that they are there."""
         for tensor in (*tensors, *self._left_there(modules)):
             set_device(tensor, session.device)
-        result = function(*args, **kwargs)
+        result = self._seen_by_session(function)(*args, **kwargs)
         self._look_at(session, function, (args, kwargs), result)
         for tensor in _kept_by(modules):
             if device_of(tensor) == self._device:
@@ -222,7 +222,7 @@ class Lifter:
         copies = Copies((*tensors, *self._left_there(modules)), buffers, self._device, session.move)
         before = {id(tensor) for tensor in _kept_by(modules)}
         try:
-            result = function(*copies.sent(args), **copies.sent(kwargs))
+            result = self._seen_by_session(function)(*copies.sent(args), **copies.sent(kwargs))
             self._look_at(session, function, (args, kwargs), result)
             copies.write_back()
         finally:
@@ -231,6 +231,10 @@ class Lifter:
             if id(tensor) not in before:
                 self._born_lifted[tensor] = True
         return copies.back(result)
+
+    def _seen_by_session(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The call of a module goes by way of the session, which looks at what the outermost one hands back."""
+        return nn.Module.__call__ if function is self._call_of_modules else function
 
     def _look_at(self, session: Session, function: Any, given: Any, result: Any) -> None:
         """What a function hands back. Of a module's call the session sees what is a defect with any user."""
