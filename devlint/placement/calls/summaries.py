@@ -109,7 +109,7 @@ def _default_of(parameter: cst.Param) -> Value:
             return NOTHING
         case cst.Call(func=function, args=[cst.Arg(value=spelled, keyword=None)]):
             # `torch.device("cpu")`, under whatever name torch is imported.
-            if dotted(function).rpartition(".")[2] != "device":
+            if (dotted(function) or "").rpartition(".")[2] != "device":
                 return NOTHING
         case spelled:
             pass

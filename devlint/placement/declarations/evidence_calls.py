@@ -65,6 +65,19 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
             note_computed(argument.value, found)
 
 
+_LEAVES = frozenset({"numpy", "item", "tolist", "size", "numel", "dim"})
+"""Methods of a tensor that give none."""
+
+
+def makes_tensor(call: cst.Call, imports: ImportTable) -> bool:
+    """``torch.from_numpy(noise).float()``: a creation of torch, or what its methods make of one."""
+    while isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Call):
+        if call.func.attr.value in _LEAVES:
+            return False
+        call = call.func.value
+    return isinstance(semantics.function(imports.qualified(dotted(call.func))), Factory)
+
+
 def _sized(call: cst.Call, found: Found) -> None:
     for argument in call.args:
         if argument.keyword is None and not argument.star:

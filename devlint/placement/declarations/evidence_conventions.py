@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 SIZE_IS_CALLED = "size-is-called"
 SIZES_A_CREATION = "sizes-a-creation"
+BESIDE_A_CREATION = "beside-a-creation"
 IS_BACKPROPAGATED = "is-backpropagated"
 GIVES_AN_ARRAY = "gives-an-array"
 HAS_A_DEVICE = "has-a-device"
@@ -38,6 +39,7 @@ CONVENTIONS = MappingProxyType(
     {
         SIZE_IS_CALLED: "taken for a tensor: its `size` is called",
         SIZES_A_CREATION: "taken for a tensor: its shape is the size of a tensor made beside it",
+        BESIDE_A_CREATION: "taken for a tensor: it has a shape, and is computed with a tensor made beside it",
         IS_BACKPROPAGATED: "taken for a tensor: `backward` is called without arguments",
         GIVES_AN_ARRAY: "taken for a tensor: `numpy` is called",
         HAS_A_DEVICE: "taken for a tensor: its `device` is read",

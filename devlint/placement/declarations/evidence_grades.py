@@ -42,6 +42,8 @@ class Shows(Enum):
     """A method moves it: a tensor, a module, or a batch."""
     DIMENSIONS = "dimensions"
     """It has a dimension: an item of it is read, or the size of one."""
+    BESIDE = "beside"
+    """It is an operand of arithmetic whose other one is a tensor that is made there."""
     SHAPED = "shaped"
     """It has a shape: a tensor, an array or a table."""
     NO_TENSOR = "no tensor"
@@ -113,8 +115,8 @@ def tensor_grade(signs: Signs) -> Grade | None:
     """How certain it is that the value is a tensor; what is an array, or is converted, at the same grade is none."""
     grade = grade_of(signs, Shows.TENSOR)
     if grade is None and grade_of(signs, Shows.SHAPED) is not None:
-        # Of what has a shape only a tensor has a method that moves it.
-        grade = grade_of(signs, Shows.MOVED)
+        # Of what has a shape only a tensor has a method that moves it, and is computed with tensors.
+        grade = grade_of(signs, Shows.MOVED) or grade_of(signs, Shows.BESIDE)
     if grade is None or grade_of(signs, Shows.CONVERTED) is not None:
         return None
     array = grade_of(signs, Shows.ARRAY)
@@ -124,7 +126,7 @@ def tensor_grade(signs: Signs) -> Grade | None:
 def convention_of(signs: Signs, shows: Shows) -> str:
     """The convention that the evidence rests on; empty where some of it is certain."""
     if shows is Shows.TENSOR and grade_of(signs, shows) is None and tensor_grade(signs) is not None:
-        shows = Shows.MOVED
+        shows = Shows.MOVED if grade_of(signs, Shows.MOVED) is not None else Shows.BESIDE
     if grade_of(signs, shows) is not Grade.CONVENTIONAL:
         return ""
     return min(sign.convention for sign in signs if sign.shows is shows)

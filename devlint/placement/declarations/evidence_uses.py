@@ -11,7 +11,7 @@ from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_calls import arguments
+from devlint.placement.declarations.evidence_calls import arguments, makes_tensor
 from devlint.placement.declarations.evidence_computed import computed_from, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
@@ -173,9 +173,11 @@ def _indexed_by(node: cst.BaseExpression) -> str:
 
 
 def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
-    for operand in (node.left, node.right):
+    for operand, other in ((node.left, node.right), (node.right, node.left)):
         if type(operand) is cst.Name:
             found.note_parameter(operand.value, rows.COMPUTED)
+            if type(other) is cst.Call and makes_tensor(other, found.imports):
+                found.note(operand.value, rows.BESIDE)
 
 
 def _negated(node: cst.UnaryOperation, found: Found) -> None:
