@@ -155,12 +155,27 @@ def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
     if name := _indexed_by(node.iter):
         found.note(name, rows.SEVERAL)
-    if type(node.iter) is cst.Name:
-        found.note(node.iter.value, rows.SEVERAL)
-    if type(node.iter) is cst.Name and node.iter.value in found.parameters:
-        found.note(node.iter.value, rows.DOUBTFUL)
-        if type(node.target) is cst.Name:
-            found.iterated.append((node.target.value, node.iter.value))
+    for target, whole in _items_and_wholes(node.target, node.iter):
+        found.note(whole, rows.SEVERAL)
+        if whole in found.parameters:
+            found.note(whole, rows.DOUBTFUL)
+            if type(target) is cst.Name:
+                found.iterated.append((target.value, whole))
+
+
+def _items_and_wholes(target: cst.BaseExpression, node: cst.BaseExpression) -> Iterator[tuple[cst.BaseExpression, str]]:
+    """``row`` and ``rows``, of ``row in rows``, ``i, row in enumerate(rows)``, ``row, other in zip(rows, others)``."""
+    parts = [element.value for element in target.elements] if type(target) is cst.Tuple else []
+    match node:
+        case cst.Name():
+            yield target, node.value
+        case cst.Call(func=cst.Name(value="reversed"), args=[whole]):
+            yield from _items_and_wholes(target, whole.value)
+        case cst.Call(func=cst.Name(value="enumerate"), args=[whole, *_]) if len(parts) == 2:
+            yield from _items_and_wholes(parts[1], whole.value)
+        case cst.Call(func=cst.Name(value="zip"), args=wholes) if len(parts) == len(wholes):
+            for part, whole in zip(parts, wholes, strict=True):
+                yield from _items_and_wholes(part, whole.value)
 
 
 def _indexed_by(node: cst.BaseExpression) -> str:
