@@ -98,7 +98,11 @@ def chosen_here(event: HostRead) -> Device | None:
 
     Where a caller's tensor is, the caller knows; it may always be the CPU.
     """
-    if not (event.reader == METHOD or _is_no_array(event.value)) or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
+    if (
+        not (event.reader == METHOD or _is_no_array(event.value))
+        or event.scope.role is Role.TEST
+        or event.scope.setting is Setting.HOST
+    ):
         return None
     if _is_part_of_an_input(event):
         return None
