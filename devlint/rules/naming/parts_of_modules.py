@@ -48,9 +48,10 @@ class PartsOfModules:
 
     def created(self, event: Created) -> None:
         named = event.named.value if event.named is not None else None
-        if event.scope in self._constructors and isinstance(named, Constant) and isinstance(event.value, Tensor):
-            if is_current(event.value.device):
-                self._placed[id(event.node)] = event
+        if event.scope not in self._constructors or not isinstance(named, Constant):
+            return
+        if isinstance(event.value, Tensor) and is_current(event.value.device):
+            self._placed[id(event.node)] = event
 
     def stored(self, event: Stored) -> None:
         node = event.value_node
