@@ -70,13 +70,13 @@ class PartsOfModules:
 def _draft(event: Stored, placed: cst.CSTNode) -> Draft:
     import libcst as cst
 
-    registered = isinstance(event.value, Module) or _is_parameter(event)
-    moved = isinstance(placed, cst.Call) and isinstance(placed.func, cst.Attribute) and placed.func.attr.value == "cuda"
-    repair = (
-        Repair(Applicability.SUGGESTION, "leave it to whoever moves the module", (DropCall(placed),) if moved else ())
-        if registered
-        else Repair(Applicability.SUGGESTION, "register it as a buffer, which moves with the module")
-    )
+    message = "register it as a buffer, which moves with the module"
+    changes: tuple[DropCall, ...] = ()
+    if isinstance(event.value, Module) or _is_parameter(event):
+        message = "leave it to whoever moves the module"
+        if isinstance(placed, cst.Call) and isinstance(placed.func, cst.Attribute) and placed.func.attr.value == "cuda":
+            changes = (DropCall(placed),)
+    repair = Repair(Applicability.SUGGESTION, message, changes)
     return Draft(
         node=placed,
         scope=event.scope,
