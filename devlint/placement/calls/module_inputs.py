@@ -172,9 +172,26 @@ def note_callers_module(
         if is_accelerator(argument.value.device)
         or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
     )
-    if apart and not brings_its_inputs(interp, module, site):
+    left = tuple(
+        MismatchOperand(argument.keyword or "input", argument.value, argument.node)
+        for argument in site.arguments[1:]
+        if _is_left_of_batch(interp, argument, site)
+    )
+    if (apart or left) and not brings_its_inputs(interp, module, site):
         own = MismatchOperand("module", module, module_node)
-        interp.emit(CallersModuleCalled(node, interp.scope, own, apart, interp.arms))
+        interp.emit(CallersModuleCalled(node, interp.scope, own, apart, left, interp.arms))
+
+
+def _is_left_of_batch(interp: Interpreter, argument: Argument, site: CallSite) -> bool:
+    """Whether it is a tensor of a batch of which another item was moved and is handed over beside it."""
+    value = argument.value
+    if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)) or argument.star:
+        return False
+    batch = batch_of(value.device)
+    target = interp.state.moved_groups.get(batch.key) if batch is not None else None
+    if target is None or is_length(argument):
+        return False
+    return any(getattr(other.value, "device", None) == target for other in site.arguments if other is not argument)
 
 
 def _is_made_on_cpu(argument: Argument) -> bool:

@@ -176,6 +176,9 @@ def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Att
             return NOTHING
         # Kept as a buffer it would still be overwritten: what is to mend is how it is made.
         return replace(later, dim=later.dim if later.dim is value.dim else Dim.UNKNOWN)
+    if not info.is_module and is_given(value.device):
+        # What an object that moves itself was handed is where its caller has it, before and after.
+        return value
     return replace(value, device=UNKNOWN) if moves_itself(info, fact.name) else value
 
 

@@ -27,6 +27,9 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
     if name.startswith("numpy."):
         if isinstance(first, cst.Name):
             found.note(first.value, rows.NUMPY_READS)
+        elif brought := _brought_to_cpu(first):
+            # A Module has the method as well, and is nothing that numpy reads.
+            found.note(brought, rows.TENSOR)
         return
     if name in rows.SIZED:
         _sized(call, found)
@@ -76,6 +79,15 @@ def makes_tensor(call: cst.Call, imports: ImportTable) -> bool:
             return False
         call = call.func.value
     return isinstance(semantics.function(imports.qualified(dotted(call.func))), Factory)
+
+
+def _brought_to_cpu(node: cst.BaseExpression | None) -> str:
+    """``x``, of ``x.cpu()`` and ``x.detach().cpu()``; empty for anything else."""
+    brought = False
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in rows.PASSING:
+        brought = brought or node.func.attr.value == "cpu"
+        node = node.func.value
+    return node.value if brought and isinstance(node, cst.Name) else ""
 
 
 def _sized(call: cst.Call, found: Found) -> None:

@@ -193,6 +193,16 @@ def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
             found.note_parameter(operand.value, rows.COMPUTED)
             if type(other) is cst.Call and makes_tensor(other, found.imports):
                 found.note(operand.value, rows.BESIDE)
+        elif type(operand) is cst.Subscript and type(node.operator) in _OF_NO_LIST and _is_slice(operand):
+            # ``v[1:] - v[:-1]``: no list and no text takes these operators.
+            found.note(dotted(operand.value) or "", rows.SHAPED)
+
+
+_OF_NO_LIST = frozenset({cst.Subtract, cst.Divide, cst.FloorDivide, cst.MatrixMultiply, cst.Power})
+
+
+def _is_slice(node: cst.Subscript) -> bool:
+    return type(node.value) is cst.Name and any(isinstance(part.slice, cst.Slice) for part in node.slice)
 
 
 def _negated(node: cst.UnaryOperation, found: Found) -> None:

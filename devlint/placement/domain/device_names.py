@@ -7,6 +7,9 @@ from devlint.placement.domain.abstract_values import Constant, DeviceName
 from devlint.placement.domain.lattice import Known
 from devlint.semantics import NamedDevice
 
+NO_DEVICE = "gpu"
+"""What is written for ``cuda`` by mistake, ``f"gpu:{rank}"``: torch refuses it."""
+
 
 def name_of_constant(value: Constant) -> DeviceName | None:
     """The device a literal names; None if it names none (``"gpu"`` too: torch rejects it)."""

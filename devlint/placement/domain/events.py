@@ -275,10 +275,12 @@ class CallersModuleCalled(Event):
     """A module that a caller handed in, and that was not moved since, was called with tensors that were placed here.
 
     ``inputs`` are those on an accelerator, and the first one if it is on the CPU, or as a loader handed it out.
+    ``left``: others that came with a batch, and stayed where it was while another input of the call was brought over.
     """
 
     module: MismatchOperand
     inputs: tuple[MismatchOperand, ...]
+    left: tuple[MismatchOperand, ...] = ()
     arms: tuple[Decided, ...] = ()
     """The conditions under which the event happens."""
 

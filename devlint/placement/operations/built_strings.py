@@ -14,7 +14,8 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Value
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.lattice import SOME_INDEX, Known
+from devlint.placement.domain.device_names import NO_DEVICE
+from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import NamedDevice
 
@@ -36,7 +37,10 @@ def put_together(node: cst.CSTNode, parts: Sequence[Part]) -> Value:
     if len(known) == len(parts):
         return Constant("".join(known), node)
     beginning = "".join(known[: parts.index(None)])
-    kind = semantics.parse_device(beginning.partition(":")[0])
+    word, colon, _ = beginning.partition(":")
+    if colon and word == NO_DEVICE:
+        return DeviceName(UNKNOWN, node, word)
+    kind = semantics.parse_device(word)
     if isinstance(kind, NamedDevice) and kind.type not in ("cpu", "meta"):
         return DeviceName(Known(kind.type, SOME_INDEX), node, code_of(node))
     return Host()

@@ -19,7 +19,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.device_names import name_of_constant
+from devlint.placement.domain.device_names import NO_DEVICE, name_of_constant
 from devlint.placement.domain.events import DeviceNamed, RequestDropped, Sink
 from devlint.placement.domain.lattice import (
     UNKNOWN,
@@ -110,7 +110,9 @@ def name_default(interp: Interpreter, value: Value, node: cst.BaseExpression) ->
 
 def _name_literal(interp: Interpreter, value: DeviceName, sink: str, call: CallSite | None) -> None:
     """Emit an event at the literal once its value reaches torch, also through a variable."""
-    if value.node is None or not value.text or not isinstance(value.node, (cst.SimpleString, cst.Integer)):
+    if value.node is None or not value.text:
+        return
+    if value.text != NO_DEVICE and not isinstance(value.node, (cst.SimpleString, cst.Integer)):
         return
     if isinstance(value.device, SameAs):
         # The value is an argument; the literal is its default value.

@@ -23,6 +23,7 @@ from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions, repair_creation
+from devlint.rules.creating.copied_parts import is_made_for, is_of_many
 from devlint.semantics import Dim
 from devlint.source.role import Role
 
@@ -55,6 +56,8 @@ class HandedOut:
     """Definitions that take what the caller placed to the CPU, for numpy."""
     _filled: dict[int, str] = field(default_factory=dict)
     """Creations on the CPU that are filled with what is computed of an argument, by node, and the argument's name."""
+    _copied: dict[int, str] = field(default_factory=dict)
+    """Creations on the CPU in the size or with the dtype of an argument, into which a part of it is copied, by node."""
     _chosen: dict[int, str] = field(default_factory=dict)
     """Creations on the CPU of which an index that follows an argument says the items to write, and its name."""
     _drafts: list[tuple[Scope, int, Draft]] = field(default_factory=list)
@@ -105,8 +108,12 @@ class HandedOut:
         self._written.add(id(step.node))
         computed = not isinstance(event.value_node, (cst.Name, cst.Subscript, cst.Attribute))
         name = self._followed(value, event.scope)
-        if name and computed and not event.callers_on_cpu:
+        if not name or event.callers_on_cpu:
+            return
+        if computed:
             self._filled[id(step.node)] = name
+        elif is_of_many(event.node) and is_made_for(name, step, self._nodes[step.scope.qualname]):
+            self._copied[id(step.node)] = name
 
     def written_by_index(self, event: WrittenByIndex) -> None:
         """``weights[labels == 0] = 2``: the mask is copied to the CPU; the caller has nothing else there."""
@@ -138,7 +145,7 @@ class HandedOut:
                 self._beside.add((scope.qualname, place))
             if step is None or not isinstance(value, Tensor) or value.device != CPU:
                 continue
-            written = {**self._chosen, **self._filled}
+            written = {**self._chosen, **self._copied, **self._filled}
             filled = [s for s in (step, *other_creations(value)) if id(s.node) in written]
             if filled and scope.qualname not in self._inputs_to_cpu and not event.settled_by_callers:
                 self._drafts += ((scope, place, self._filled_of_argument(s, event)) for s in filled)
@@ -174,13 +181,7 @@ class HandedOut:
             self._drafts.append((scope, place, draft))
 
     def _filled_of_argument(self, step: Step, event: Returned) -> Draft:
-        name = self._filled.get(id(step.node))
-        how = (
-            f"filled with what is computed of `{name}`"
-            if name
-            else f"written where `{self._chosen[id(step.node)]}` says"
-        )
-        cost = "each item is a transfer" if name else "the index is brought over"
+        how, cost = self._how_filled(step)
         method = event.scope.qualname.rsplit(".", 1)[-1]
         return Draft(
             node=step.node,
@@ -193,6 +194,15 @@ class HandedOut:
                    DraftStep(event.node, event.scope, "returned here")),
             repair=self._repair(step),
         )  # fmt: skip
+
+    def _how_filled(self, step: Step) -> tuple[str, str]:
+        """How it gets its items, and what that costs."""
+        node = id(step.node)
+        if node in self._filled:
+            return f"filled with what is computed of `{self._filled[node]}`", "each item is a transfer"
+        if node in self._copied:
+            return f"filled with a part of `{self._copied[node]}`", "that is a transfer"
+        return f"written where `{self._chosen[node]}` says", "the index is brought over"
 
     def _made_like(self, step: Step, scope: Scope) -> str | None:
         """The argument whose dtype, and not whose device, the creation takes: ``torch.empty(n, dtype=x.dtype)``."""

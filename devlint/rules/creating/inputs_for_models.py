@@ -36,6 +36,8 @@ class InputsForModels:
         self._moved.add(event.receiver_text.rpartition(".")[2])
 
     def called(self, event: CallersModuleCalled) -> None:
+        if not event.inputs:
+            return
         scope, first = event.scope, event.inputs[0]
         step = self.left_to_defaults.creation_of(first.value)
         if step is None or getattr(first.value, "device", None) != CPU:

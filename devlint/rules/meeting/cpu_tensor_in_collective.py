@@ -44,7 +44,8 @@ def mean_over_ranks(losses: list[float], device: torch.device) -> float:
 ## When it is right
 
 - The backend carries CPU tensors: `gloo`, `mpi`, "cpu:gloo,cuda:nccl", or none was named, which gives every device one.
-- A `group=` is given: it may have a backend of its own. The confidence is low.
+- A `group=` is given: it may have a backend of its own. The confidence is low, unless another tensor of the call is an
+  argument: where that is on an accelerator, no backend takes both.
 - The tensor is moved before, also under a condition such as `dist.get_backend() == "nccl"`.
 - A branch for the CPU.
 
@@ -99,6 +100,8 @@ class _Sent:
     call: Called
     inner: Called
     grouped: bool
+    beside: str = ""
+    """What a caller placed that is another tensor of the call, in the source's words."""
 
 
 class CpuTensorInCollective(Rule):
@@ -152,11 +155,15 @@ class CpuTensorInCollective(Rule):
         group = event.call.argument("group", found.group)
         grouped = group is not None and not (isinstance(group.value, Constant) and group.value.value is None)
         keys = self._positions.get(event.scope.qualname, {})
-        for argument in _tensors(event, found):
+        arguments = tuple(_tensors(event, found))
+        for_cpu = group is not None and any(word in code_of(group.node).lower() for word in ("cpu", "gloo"))
+        placed = (code_of(argument.node) for argument in arguments if _is_of_caller(argument.value))
+        given_too = next(placed, "") if not for_cpu else ""
+        for argument in arguments:
             for value in _parts(argument.value):
                 step = _on_cpu(value)
                 if step is not None:
-                    self._sent.append(_Sent(step, event, event, grouped))
+                    self._sent.append(_Sent(step, event, event, grouped, given_too))
                 device = device_of(value)
                 if isinstance(value, Tensor) and isinstance(device, SameAs):
                     given = provenance_of(value)
@@ -233,6 +240,12 @@ def _parts(value: Value) -> tuple[Value, ...]:
     return value.items if value.rest is None else (*value.items, value.rest)
 
 
+def _is_of_caller(value: Value) -> bool:
+    """Whether it is an argument that is a tensor, where the caller placed it."""
+    device = device_of(value) if isinstance(value, Tensor) else None
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
+
+
 def _on_cpu(value: Value) -> Step | None:
     """Where a tensor was made or put that is on the CPU, for certain or in one arm beside the caller's in the other."""
     if not isinstance(value, Tensor) or value.provenance is None or CPU not in leaves(value.device):
@@ -265,7 +278,8 @@ def _chosen_by_backend(event: Called) -> bool:
 
 
 def _confidence(sent: _Sent, certain: bool) -> Confidence:
-    if sent.grouped or sent.step.scope.role is Role.TEST or sent.call.scope.setting is Setting.HOST:
+    unknown_backend = sent.grouped and not sent.beside
+    if unknown_backend or sent.step.scope.role is Role.TEST or sent.call.scope.setting is Setting.HOST:
         return Confidence.LOW
     if certain:
         # accelerate chooses its own backend.
@@ -279,6 +293,10 @@ def _message(sent: _Sent, certain: bool) -> str:
     verb = "is created on" if sent.step.kind is StepKind.MADE else "is on"
     if certain:
         return f"{made} {verb} the CPU and sent by {call}; NCCL, set up here, carries accelerator tensors only"
+    if sent.beside:
+        return (
+            f"{made} {verb} the CPU and sent by {call} beside `{sent.beside}`; it fails where that is on an accelerator"
+        )
     return f"{made} {verb} the CPU and sent by {call}; it fails with NCCL, which carries accelerator tensors only"
 
 

@@ -6,12 +6,13 @@ Finds `.numpy()`, `np.f(t)`, `array[t]`, and calls of matplotlib, scikit-learn o
 accelerator, or that is where the caller put it while the same function shows that this may be an accelerator: a sibling
 goes through `.cpu()` first, it is an input of `forward` that indexes an array, a method of a Module makes a tensor of
 numpy's result again, for the module's callers, or the file hands the function on together with a device, as a metric
-does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of a tensor that the function moved to a
-device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`), of what
-was computed in a place that is not known, where several other methods of the class (or functions of the file) write
-`.cpu().numpy()`, and of an argument of a public function of a library, where another function of its file brings its
-argument of this name to the CPU. In a file that never moves anything, and never says where something is made, all that
-rests on a caller has low confidence, but for parameters and buffers.
+does that keeps its tensors there. Without a sibling, `.numpy()`, or numpy's own reading of what torch or a module made,
+is a warning of a tensor that the function moved to a device by name, or that a module computed in its own method.
+`.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`), of what was computed in a place
+that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, and of an
+argument of a public function of a library, where another function of its file brings its argument of this name to the
+CPU. In a file that never moves anything, and never says where something is made, all that rests on a caller has low
+confidence, but for parameters and buffers.
 
 ## Why is this bad
 

@@ -98,7 +98,11 @@ def chosen_here(event: HostRead) -> Device | None:
 
     Where a caller's tensor is, the caller knows; it may always be the CPU.
     """
-    if event.reader != METHOD or event.scope.role is Role.TEST or event.scope.setting is Setting.HOST:
+    if (
+        not (event.reader == METHOD or _is_no_array(event.value))
+        or event.scope.role is Role.TEST
+        or event.scope.setting is Setting.HOST
+    ):
         return None
     if _is_part_of_an_input(event):
         return None
@@ -109,6 +113,14 @@ def chosen_here(event: HostRead) -> Device | None:
         if of_module or is_device_by_name(leaf) or _was_brought(event.value, leaf):
             return leaf
     return None
+
+
+def _is_no_array(value: Tensor | Opaque) -> bool:
+    """Whether what numpy reads by itself is a tensor: torch made it, a module computed it, or it was moved before."""
+    if not isinstance(value, Tensor):
+        return False
+    computed = value.provenance is not None and value.provenance.find(StepKind.COMPUTED, StepKind.MOVED) is not None
+    return value.evidence is Evidence.CERTAIN or computed
 
 
 def _was_brought(value: Tensor | Opaque, device: Device) -> bool:

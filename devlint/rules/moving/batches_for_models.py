@@ -17,7 +17,8 @@ from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Called, CallersModuleCalled, Created, Moved
+    from devlint.placement.domain.events import Called, CallersModuleCalled, Created, MismatchOperand, Moved
+    from devlint.placement.domain.lattice import Symbol
     from devlint.placement.domain.scope import Scope
 
 _PREPARES = ("prepare", "setup_dataloaders", "to_device", "move_data")
@@ -49,25 +50,14 @@ class BatchesForModels:
         self._prepares = self._prepares or any(word in event.name for word in _PREPARES)
 
     def model_called(self, event: CallersModuleCalled) -> None:
-        scope, first = event.scope, event.inputs[0]
-        batch = batch_of(getattr(first.value, "device", None))
-        if batch is None or scope.setting in (Setting.MODULE_LEVEL, Setting.HOST):
+        if event.scope.setting in (Setting.MODULE_LEVEL, Setting.HOST):
             return
-        name = code_of(event.module.node)
-        came_in = provenance_of(event.module.value)
-        steps = [draft_step(step) for step in (*steps_of(first), *((came_in.first,) if came_in is not None else ()))]
-        steps[0] = DraftStep(steps[0].node, steps[0].scope, f"{steps[0].message}; {CONVENTIONS[COLLATED]}")
-        draft = Draft(
-            node=first.node,
-            scope=scope,
-            severity=Severity.WARNING,
-            message=f"{describe_operand(first)} comes with a batch of `{batch.source}` and is not moved, but "
-            f"`{name}` comes from the caller; `{name}` fails when it is on an accelerator",
-            confidence=Confidence.MEDIUM if scope.role is Role.LIBRARY else Confidence.LOW,
-            trace=(*steps, DraftStep(event.node, scope, "they meet here")),
-            repair=Repair(Applicability.SUGGESTION, f"bring it over: `.to(next({name}.parameters()).device)`"),
-        )
-        self._drafts.append((name.rpartition(".")[2], batch.key, draft))
+        for operand in (*event.inputs[:1], *event.left):
+            batch = batch_of(getattr(operand.value, "device", None))
+            if batch is not None:
+                self._drafts.append(
+                    (code_of(event.module.node).rpartition(".")[2], batch.key, _draft(event, operand, batch))
+                )
 
     def finish(self, siblings: Mapping[str, Moved], told: Container[str]) -> Iterator[Draft]:
         """``siblings``: by the batch's key, an item of it that was moved; ``told``: the keys of those told already."""
@@ -85,6 +75,23 @@ class BatchesForModels:
                 yield draft
             else:
                 yield replace(draft, confidence=Confidence.LOW)
+
+
+def _draft(event: CallersModuleCalled, operand: MismatchOperand, batch: Symbol) -> Draft:
+    name = code_of(event.module.node)
+    came_in = provenance_of(event.module.value)
+    steps = [draft_step(step) for step in (*steps_of(operand), *((came_in.first,) if came_in is not None else ()))]
+    steps[0] = DraftStep(steps[0].node, steps[0].scope, f"{steps[0].message}; {CONVENTIONS[COLLATED]}")
+    return Draft(
+        node=operand.node,
+        scope=event.scope,
+        severity=Severity.WARNING,
+        message=f"{describe_operand(operand)} comes with a batch of `{batch.source}` and is not moved, but "
+        f"`{name}` comes from the caller; `{name}` fails when it is on an accelerator",
+        confidence=Confidence.MEDIUM if event.scope.role is Role.LIBRARY else Confidence.LOW,
+        trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
+        repair=Repair(Applicability.SUGGESTION, f"bring it over: `.to(next({name}.parameters()).device)`"),
+    )
 
 
 def _shows_where_the_model_is(sibling: Moved, draft: Draft) -> bool:

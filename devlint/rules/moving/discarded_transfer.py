@@ -86,6 +86,13 @@ from devlint.drafts.wording import (
     quoted,
 )
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_conventions import (
+    COMPUTED_OF,
+    CONVENTIONS,
+    HAS_A_SHAPE,
+    MOVES_WITH_A_SHAPE,
+    SIZE_IS_CALLED,
+)
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch_of, describe, relate
@@ -224,7 +231,7 @@ def _is_moved_by_value(value: Value, method: str, name: str) -> Confidence | Non
         case Tensor(evidence=Evidence.CERTAIN):
             return Confidence.HIGH
         case Tensor():
-            return None if _is_a_tensor_by_its_device_alone(value, name) else Confidence.MEDIUM
+            return None if _may_be_a_model(value, name) else Confidence.MEDIUM
         case Opaque(tensorlike=True):
             return Confidence.MEDIUM
         case Instance(type_name=type_name):
@@ -234,14 +241,18 @@ def _is_moved_by_value(value: Value, method: str, name: str) -> Confidence | Non
             return None
 
 
-def _is_a_tensor_by_its_device_alone(value: Tensor, name: str) -> bool:
+def _may_be_a_model(value: Tensor, name: str) -> bool:
     """An argument without annotation whose `.device` is read: models have one too (fixture `unknown_receiver`)."""
     import libcst as cst
 
     step = value.provenance.step if value.provenance is not None else None
     if step is None or not isinstance(step.node, cst.Param) or step.node.name.value != name:
         return False  # an item of the argument, or what was computed from it
-    return step.node.annotation is None
+    return step.node.annotation is None and step.note not in _OF_NO_MODEL
+
+
+_OF_NO_MODEL = frozenset(CONVENTIONS[name] for name in (MOVES_WITH_A_SHAPE, HAS_A_SHAPE, SIZE_IS_CALLED, COMPUTED_OF))
+"""Why an argument is taken for a tensor, where that says that it is no model: no model has a shape."""
 
 
 def _goes_nowhere(event: Moved) -> bool:

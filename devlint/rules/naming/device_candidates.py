@@ -56,7 +56,7 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
         elif isinstance(value, Module):
             found.append((2, Candidate(name, f"next({name}.parameters()).device", node=node)))
     in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    asked = begun.owner is not None and _is_known_module(begun.owner) and not _keeps_parameters_away(begun.owner)
+    asked = begun.owner is not None and is_known_module(begun.owner) and not _keeps_parameters_away(begun.owner)
     if asked and in_use and not _is_moved("self", moved):
         found.append((3, Candidate("self", "next(self.parameters()).device")))
     return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
@@ -79,7 +79,7 @@ def in_use(event: Moved | Created) -> Candidate | None:
     return Candidate(spelled, spelled, is_device=True, node=event.node, in_use=True)
 
 
-def _is_known_module(owner: ClassInfo) -> bool:
+def is_known_module(owner: ClassInfo) -> bool:
     """By a base that the tables know: that something of an unknown base has a `forward` is not enough to ask it."""
     bases = [base for cls in owner.order for base in cls.bases if isinstance(base, str)]
     return owner.is_module and any(kind_of_base(base) is not None for base in bases)

@@ -88,8 +88,8 @@ ON_ACCELERATOR = re.compile(r"\.is_(?:cuda|xpu)\b|" + _TYPE + r"(?:== ['\"](?:cu
 ON_CPU = re.compile(r"\.is_cpu\b|" + _TYPE + r"== ['\"]cpu['\"]")
 """And in those that hold where it is not."""
 
-NO_PLACE = frozenset({Sink.TRANSFER, Sink.COMPARISON, Sink.DEVICE_TYPE})
-"""A transfer's name is judged with the transfer; a comparison and a type name no place to go."""
+NO_PLACE = frozenset({Sink.COMPARISON, Sink.DEVICE_TYPE})
+"""A comparison and a type name no place to go. A transfer's own name is judged with the transfer."""
 
 
 class GuardLosesIndex(LosesTheDevice):

@@ -9,7 +9,9 @@ it does so where another method of the class brings something to `self.device`. 
 tensors made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on. So it
 does where inputs go to the machine's accelerator for a model that a caller handed in, and that the file never moves.
 And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves something there, and in another
-public method asks nobody.
+public method asks nobody. And `.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one
+arm, or by default: it takes no CPU. And what the constructor of a Module puts on the current accelerator, whatever
+becomes of the module.
 
 ## Why is this bad
 
@@ -53,6 +55,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 
 `.to(x.device)` and `device=x.device` are safe where one argument says it that is certainly a tensor and has no other
 value by then, unsafe where it is likely a tensor. With several candidates, or a module alone, it is a suggestion.
+`.to(device)` for `.cuda(device)` is safe: where it makes a difference, the program failed.
 
 ## How a run confirms it
 
@@ -93,6 +96,8 @@ from devlint.rules.naming.accelerator_places import Definition, Place, draft_of,
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
 from devlint.rules.naming.device_candidates import in_use
+from devlint.rules.naming.parts_of_modules import PartsOfModules
+from devlint.rules.naming.refused_by_cuda import RefusedByCuda
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -131,6 +136,8 @@ class HardcodedAccelerator(Rule):
         self._begun = Definitions()
         self._for_models = ChosenForModels()
         self._asked_elsewhere = AskedElsewhere()
+        self._refused = RefusedByCuda()
+        self._parts = PartsOfModules()
         self._elsewhere: set[int] = set()
         """Literals that stand at the top level or in a comparison."""
         self._strings: dict[int, DeviceNamed] = {}
@@ -142,11 +149,15 @@ class HardcodedAccelerator(Rule):
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._in(event.scope).begun = event
         self._begun.note(event)
+        self._refused.begun(event)
+        self._parts.begun(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
         self._for_models.stored(event)
+        self._refused.stored(event)
+        self._parts.stored(event)
         definition = self._definitions.get(event.scope)
         if definition is None or definition.begun is None or event.value_node is None:
             return ()
@@ -169,6 +180,7 @@ class HardcodedAccelerator(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._note_in_use(event)
+        self._parts.created(event)
         return ()
 
     def _note_in_use(self, event: Created | Moved) -> None:
@@ -212,6 +224,8 @@ class HardcodedAccelerator(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
         self._asked_elsewhere.moved(event)
+        self._refused.moved(event)
+        self._parts.moved(event)
         named = self._strings.pop(id(event.node), None)
         if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
             return ()
@@ -253,6 +267,8 @@ class HardcodedAccelerator(Rule):
                         told.add(id(draft.node))
                         yield draft
         yield from self._for_models.finish(frozenset(told))
+        yield from self._refused.drafts()
+        yield from (draft for draft in self._parts.drafts() if id(draft.node) not in told)
 
 
 def _is_a_tensor(value: Value) -> bool:
