@@ -15,7 +15,7 @@ import libcst as cst
 
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
-from devlint.placement.calls.summaries import arguments_of
+from devlint.placement.calls.summaries import arguments_of, place_of
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     ClassValue,
@@ -31,7 +31,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
-from devlint.placement.domain.lattice import CPU, Device, SameAs, may_be_cpu, placed
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, may_be_cpu, placed
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
@@ -98,7 +98,13 @@ def _evaluate(
 
 
 def _place_of_self(interp: Interpreter, info: FunctionInfo, receiver: Value | None) -> dict[str, Device]:
-    """``self`` of the callee is where the receiver is, by the symbols that its class and the method's go by."""
+    """``self`` of the callee is where the receiver is, by the symbols that its class and the method's go by.
+
+    What an object that is no Module holds is where the arguments of its construction are.
+    """
+    if isinstance(receiver, Instance):
+        places = {key: place_of(value, interp) for key, value in receiver.given}
+        return {key: device for key, device in places.items() if device != UNKNOWN}
     if not isinstance(receiver, Module):
         return {}
     device = placed(receiver.device, interp.places)

@@ -14,6 +14,7 @@ from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
+from devlint.placement.calls.project_objects import built_with
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
 from devlint.placement.calls.told_devices import note_told_device
@@ -127,7 +128,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
-    return Instance(info.qualname, info, node=node, details=held_by(info, site))
+    return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(info, site))
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:
