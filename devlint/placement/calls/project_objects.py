@@ -7,7 +7,6 @@ what the object's methods give and its attributes hold.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -26,7 +25,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.lattice import UNKNOWN, Anchor, SameAs, leaves
+from devlint.placement.domain.lattice import UNKNOWN, SameAs, leaves
 from devlint.placement.syntax.nodes import descend, path_of
 
 if TYPE_CHECKING:
@@ -49,27 +48,27 @@ def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribu
         return NOTHING
     me, method = Self(info), info.method(name)
     if method is not None:
-        return _in_sight(property_value(interp, me, method, dict(owner.given))) if method.is_property else NOTHING
-    return _in_sight(substitute(of_self(interp, me, name), dict(owner.given), interp, None))
+        return _in_sight(info, property_value(interp, me, method, dict(owner.given))) if method.is_property else NOTHING
+    return _in_sight(info, substitute(of_self(interp, me, name), dict(owner.given), interp, None))
 
 
-def _in_sight(value: Value) -> Value:
-    """Nothing, where a value follows arguments of a construction that is not in sight."""
+def _in_sight(info: ClassInfo, value: Value) -> Value:
+    """Nothing, where a value is where an argument of the construction is, and that is not known."""
     if not isinstance(value, (Tensor, Opaque, Module, DeviceName)):
         return value
-    followed = (leaf.symbol for leaf in leaves(value.device) if isinstance(leaf, SameAs))
-    if any(symbol.anchor is Anchor.PARAMETER for symbol in followed):
-        return replace(value, device=UNKNOWN)
-    return value
+    constructors = (one.methods["__init__"] for one in info.order if "__init__" in one.methods)
+    own = tuple(symbol_key(init, "") for init in constructors)
+    followed = [leaf.symbol.key if isinstance(leaf, SameAs) else "" for leaf in leaves(value.device)]
+    is_open = UNKNOWN in leaves(value.device) or any(key.startswith(own) for key in followed if own)
+    return NOTHING if is_open else value
 
 
 def _is_stored_outside(interp: Interpreter, attribute: cst.Attribute) -> bool:
-    """``self.buffer.data = self.buffer.data.to(d)``: whether a method of the class that keeps the object replaces it."""
+    """``self.buffer.x = self.buffer.x.to(d)``: whether a method of the class that keeps the object replaces it."""
     path, holder = path_of(attribute), interp.info.owner if interp.info is not None else None
     if path is None or not path.startswith("self.") or holder is None:
         return False
     kept = path.split(".")[1]
     bodies = (m.node.body for one in holder.order for m in one.methods.values() if kept in m.own.mentioned)
-    return any(
-        isinstance(child, cst.AssignTarget) and path_of(child.target) == path for body in bodies for child in descend(body)
-    )
+    targets = (child.target for body in bodies for child in descend(body) if isinstance(child, cst.AssignTarget))
+    return any(path_of(target) == path for target in targets)

@@ -192,8 +192,8 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         return Container(items, value.keys, rest, value.type, value.node)
     if isinstance(value, Instance) and value.info is not None and (value.details or value.given):
         details = ((name, substitute(held, substitution, interp, call)) for name, held in value.details)
-        given = ((key, substitute(held, substitution, interp, call)) for key, held in value.given)
-        return replace(value, details=tuple(details), given=tuple(given))
+        built_with = ((key, substitute(held, substitution, interp, call)) for key, held in value.given)
+        return replace(value, details=tuple(details), given=tuple(built_with))
     return value
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls import reads_of_callees
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.generators_of_items import handed_through
 from devlint.placement.calls.inlining import call_with_values
@@ -63,6 +64,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if summary is None:
         return beside_arguments(interp, node, site)
     note_call(interp, node, info, site)
+    reads_of_callees.note_call(interp, node, info, substitution, site)
     passed_on = handed_through(info, summary, substitution)
     if passed_on is not None:
         return passed_on

@@ -108,11 +108,14 @@ from devlint.rules.meeting.reads_by_numpy import (
     is_taken_from_a_graph,
     is_tensor,
 )
+from devlint.rules.meeting.reads_in_callees import draft_of
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved
+    import libcst as cst
+
+    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved, ReadInCallee
 
 
 REDUCTIONS = frozenset(
@@ -142,6 +145,8 @@ class NumpyOnAccelerator(Rule):
         """Definitions that hand numpy an argument as it is: others of theirs that are tensors are on the CPU."""
         self._speaks_of_devices = False
         """Whether the file moves something, or says where something is made."""
+        self._read_in_callees: set[cst.CSTNode] = set()
+        """Reads of functions of other files that are told of already."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
@@ -201,6 +206,12 @@ class NumpyOnAccelerator(Rule):
             self._undecided.append(event)
         elif CPU not in leaves(device) and is_of_a_working_function(event):
             self._unknown.append(event)
+
+    def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
+        # A function that reads what it is handed is one mistake, however often it is called.
+        if event.read.node not in self._read_in_callees and (draft := draft_of(event)) is not None:
+            self._read_in_callees.add(event.read.node)
+            yield draft
 
     def finish(self) -> Iterable[Draft]:
         for event, draft in self._from_callers():
