@@ -65,8 +65,8 @@ def _draft(event: ReadInCallee, device: Device, severity: Severity, confidence: 
         node=given,
         scope=event.scope,
         severity=severity,
-        message=f"{quoted(given, 'the tensor')} is on {describe(device)}; `{event.callee}` hands it to `{read.reader}`, "
-        "which reads host memory and raises",
+        message=f"{quoted(given, 'the tensor')} is on {describe(device)}; "
+        f"`{event.callee}` hands it to `{read.reader}`, which reads host memory and raises",
         confidence=confidence,
         trace=(
             *steps,
