@@ -13,7 +13,7 @@ import libcst as cst
 from devlint.placement.calls.summaries import Substitution, place_of
 from devlint.placement.domain.abstract_values import Container, Opaque, Tensor, Value
 from devlint.placement.domain.events import ReadInCallee
-from devlint.placement.state.reads_of_arguments import always_runs, own_symbol
+from devlint.placement.state.reads_of_arguments import always_runs, key_of_parameter
 from devlint.placement.syntax.nodes import code_of
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
         if value is None:
             continue
         device = place_of(value, interp)
-        symbol = own_symbol(interp, device)
-        if symbol is not None and always_runs(interp):
-            interp.host_reads.setdefault(symbol.key, read)
+        own = key_of_parameter(interp, device)
+        if own is not None and always_runs(interp):
+            interp.host_reads.setdefault(own, read)
         tensor = _tensor_of(value)
         argument = next((argument for argument in site.arguments if argument.value is value), None)
         elsewhere = read.scope.path != interp.scope.path and not interp.in_cpu_world

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.lattice import Anchor, Device, GuardKind, SameAs, Symbol
+from devlint.placement.domain.lattice import Anchor, Device, GuardKind, SameAs
+from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import HostRead
@@ -13,19 +14,21 @@ if TYPE_CHECKING:
 
 def note_read(interp: Interpreter, event: HostRead) -> None:
     """Record a read of what the definition was handed, if it runs in each call."""
-    symbol = own_symbol(interp, event.value.device)
-    if symbol is not None and event.wants_cpu and always_runs(interp):
-        interp.host_reads.setdefault(symbol.key, event)
+    key = key_of_parameter(interp, event.value.device)
+    if key is not None and event.wants_cpu and always_runs(interp):
+        interp.host_reads.setdefault(key, event)
 
 
-def own_symbol(interp: Interpreter, device: Device) -> Symbol | None:
-    """The symbol of a parameter of the definition, if a value is where the caller has that."""
+def key_of_parameter(interp: Interpreter, device: Device) -> str | None:
+    """The key of the symbol of a parameter of the definition, if a value is where the caller has that, or its items."""
     info = interp.info
     if info is None or not isinstance(device, SameAs):
         return None
-    symbol = device.symbol
-    own = symbol.anchor is Anchor.PARAMETER and symbol.key.startswith(f"{info.qualname}:{info.key}:")
-    return symbol if own else None
+    own, symbol = f"{info.qualname}:{info.key}:", device.symbol
+    if symbol.anchor is Anchor.BATCH:
+        named = any(parameter.name.value == symbol.source for parameter in parameters_of(info.header))
+        return own + symbol.source if named else None
+    return symbol.key if symbol.anchor is Anchor.PARAMETER and symbol.key.startswith(own) else None
 
 
 def always_runs(interp: Interpreter) -> bool:
