@@ -10,9 +10,9 @@ does that keeps its tensors there. Without a sibling, `.numpy()` is a warning of
 device by name, that a module computed in its own method, or that is taken from a graph (`.detach()`, `.data`), of what
 was computed in a place that is not known, where several other methods of the class (or functions of the file) write
 `.cpu().numpy()`, and of an argument of a public function of a library, where another function of its file brings its
-argument of this name to the CPU. A call is told of that hands what is on an accelerator, or what the code at hand put or
-computed elsewhere, to a function of another file which gives it to numpy whenever it is called. In a file that never moves anything, and never says where something is made, all that
-rests on a caller has low confidence, but for parameters and buffers.
+argument of this name to the CPU. A call is told of that hands what is on an accelerator, or what the code at hand put
+or computed in its place, to a function of another file which always gives it to numpy. In a file that never moves
+anything, and never says where something is made, all that rests on a caller has low confidence, but for parameters and buffers.
 
 ## Why is this bad
 
