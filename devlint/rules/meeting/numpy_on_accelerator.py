@@ -12,7 +12,8 @@ was computed in a place that is not known, where several other methods of the cl
 `.cpu().numpy()`, and of an argument of a public function of a library, where another function of its file brings its
 argument of this name to the CPU. A call is told of that hands what is on an accelerator, or what the code at hand put
 or computed in its place, to a function of another file which always gives it to numpy. In a file that never moves
-anything, and never says where something is made, all that rests on a caller has low confidence, but for parameters and buffers.
+anything, and never says where something is made, all that rests on a caller has low confidence, but for parameters and
+buffers.
 
 ## Why is this bad
 
