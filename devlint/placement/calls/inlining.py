@@ -16,6 +16,7 @@ import libcst as cst
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
 from devlint.placement.calls.summaries import arguments_of, place_of
+from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     ClassValue,
@@ -56,7 +57,8 @@ def call_with_values(
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     handed += read_of_derived(interp.program, info, receiver)
-    if not handed or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
+    given = list(typed_by_call(interp, info, site, receiver))
+    if not (handed or given) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
     program = interp.program.holder(info)
@@ -65,7 +67,9 @@ def call_with_values(
     inner = _evaluate(interp, program, info, definition, site, receiver, modules)
     doubtful = is_put_by_methods(receiver)
     for event in inner.events:
-        if isinstance(event, DeviceMismatch) and is_about(event, handed, inner.places):
+        if not isinstance(event, DeviceMismatch):
+            continue
+        if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
     return _settled(inner, inner.result())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from pathlib import Path
@@ -388,6 +388,10 @@ class ModuleAnalysis:
     def load_places_of(self, info: FunctionInfo) -> frozenset[str]:
         interp = None if self._reads_what_is_made(info) else self._evaluated(info)
         return frozenset() if interp is None else frozenset(interp.load_places)
+
+    def events_of(self, info: FunctionInfo) -> Sequence[Event]:
+        interp = None if self._reads_what_is_made(info) else self._evaluated(info)
+        return () if interp is None else interp.events
 
     def host_reads_of(self, info: FunctionInfo) -> Mapping[str, HostRead]:
         interp = None if self._reads_what_is_made(info) else self._evaluated(info)
