@@ -127,9 +127,35 @@ def _is_line(number: object) -> bool:
 
 def near(findings: Iterable[Finding], path: str, lines: Iterable[int]) -> tuple[Finding, ...]:
     """The findings in ``path`` whose first line is at most two from one of ``lines``; DEV9 is not about placement."""
-    around = {place for line in lines for place in range(line - WITHIN, line + WITHIN + 1)}
+    around = _around(lines)
     return tuple(
         finding
         for finding in findings
         if finding["path"] == path and finding["line"] in around and not finding["code"].startswith("DEV9")
     )
+
+
+def leading_to(findings: Iterable[Finding], path: str, lines: Iterable[int]) -> tuple[Finding, ...]:
+    """The findings that stand elsewhere, in any file, and whose trace comes by: a caller's, for a helper's bug."""
+    around = _around(lines)
+    return tuple(
+        finding
+        for finding in findings
+        if not (finding["path"] == path and finding["line"] in around)
+        and not finding["code"].startswith("DEV9")
+        and any(step["path"] == path and step["line"] in around for step in finding["trace"])
+    )
+
+
+def without(findings: Iterable[Finding], others: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that are not among others of another commit, whatever lines they stand at."""
+    known = {_identity(finding) for finding in others}
+    return tuple(finding for finding in findings if _identity(finding) not in known)
+
+
+def _identity(finding: Finding) -> tuple[str, str, str, str]:
+    return finding["path"], finding["code"], finding["scope"], finding["message"]
+
+
+def _around(lines: Iterable[int]) -> set[int]:
+    return {place for line in lines for place in range(line - WITHIN, line + WITHIN + 1)}

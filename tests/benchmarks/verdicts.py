@@ -23,20 +23,31 @@ def at_gate(finding: Finding) -> bool:
 
 @dataclass(frozen=True)
 class BugOutcome:
-    """What was said within two lines of a bug, and of the same place after the fix, below the gate too."""
+    """What was said within two lines of a bug, and of the same place after the fix, below the gate too.
+
+    ``leading`` and ``leading_after`` stand at other lines or in files that import the bug's, and their traces come by
+    the bug: each is said of one side of the fix only, since what both have tells nothing of it.
+    """
 
     bug: Bug
     before: tuple[Finding, ...]
     after: tuple[Finding, ...]
+    leading: tuple[Finding, ...] = ()
+    leading_after: tuple[Finding, ...] = ()
 
     @property
     def found(self) -> bool:
-        return any(map(at_gate, self.before))
+        return any(map(at_gate, self.before + self.leading))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Found, but at another line alone."""
+        return self.found and not any(map(at_gate, self.before))
 
     @property
     def still(self) -> bool:
         """Reported although it is repaired, whether or not the bug itself was found."""
-        return any(map(at_gate, self.after))
+        return any(map(at_gate, self.after + self.leading_after))
 
     @property
     def gone(self) -> bool:
@@ -45,7 +56,7 @@ class BugOutcome:
     @property
     def below(self) -> bool:
         """Not found, but known at a lower severity or confidence than is shown."""
-        return bool(self.before) and not self.found
+        return bool(self.before or self.leading) and not self.found
 
     @property
     def verdict(self) -> str:
@@ -54,7 +65,7 @@ class BugOutcome:
 
 @dataclass(frozen=True)
 class LookalikeOutcome:
-    """What was said within two lines of a correct place; all of it is false."""
+    """What was said within two lines of a correct place, and elsewhere by a trace that comes by; all of it is false."""
 
     place: Lookalike
     said: tuple[Finding, ...]
@@ -78,6 +89,8 @@ class Row:
     local: tuple[int, int]
     """Found, and all, of the bugs that their function alone shows."""
     beyond: tuple[int, int]
+    elsewhere: int
+    """Found at another line, whose trace comes by."""
     gone: int
     still: int
     below: int
@@ -92,13 +105,14 @@ def row(name: str, outcomes: Iterable[BugOutcome]) -> Row:
         own = [outcome for outcome in outcomes if outcome.bug.local is local]
         return sum(outcome.found for outcome in own), len(own)
 
-    said = {f["code"] for outcome in outcomes for f in outcome.before if at_gate(f)}
+    said = {f["code"] for outcome in outcomes for f in outcome.before + outcome.leading if at_gate(f)}
     return Row(
         name,
         len(outcomes),
         sum(outcome.found for outcome in outcomes),
         found(True),
         found(False),
+        sum(outcome.elsewhere for outcome in outcomes),
         sum(outcome.gone for outcome in outcomes),
         sum(outcome.still for outcome in outcomes),
         sum(outcome.below for outcome in outcomes),
@@ -131,6 +145,8 @@ def bug_record(outcome: BugOutcome) -> dict[str, Any]:
         "still": outcome.still,
         "before": [_said(finding) for finding in outcome.before],
         "after": [_said(finding) for finding in outcome.after],
+        "leading": [_said(finding) for finding in outcome.leading],
+        "leading_after": [_said(finding) for finding in outcome.leading_after],
     }
 
 
@@ -144,16 +160,18 @@ def lookalike_record(outcome: LookalikeOutcome) -> dict[str, Any]:
 
 
 def _said(finding: Finding) -> dict[str, Any]:
-    return {name: finding[name] for name in ("code", "severity", "confidence", "line", "scope", "message")}
+    return {name: finding[name] for name in ("code", "severity", "confidence", "path", "line", "scope", "message")}
 
 
-HEAD = ["", "found", "local", "beyond", "gone after the fix", "still reported", "below the gate", "missed", "found by"]
+HEAD = ["", "found", "local", "beyond", "at another line", "gone after the fix", "still reported", "below the gate"]
+HEAD += ["missed", "found by"]
 
 
 def cells(row: Row) -> list[str]:
     """A row of the table, as words."""
     shares = [f"{hits} of {bugs}" if bugs else "-" for hits, bugs in ((row.found, row.bugs), row.local, row.beyond)]
-    return [row.name, *shares, *map(str, (row.gone, row.still, row.below, row.missed)), " ".join(row.codes)]
+    counts = (row.elsewhere, row.gone, row.still, row.below, row.missed)
+    return [row.name, *shares, *map(str, counts), " ".join(row.codes)]
 
 
 def text_table(table: list[list[str]]) -> str:

@@ -10,6 +10,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import library_objects
 from devlint.placement.calls.own_attributes import as_decided, of_self
+from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_names import names_a_module
@@ -94,7 +95,10 @@ def attribute_of(interp: Interpreter, owner: Value, name: str, node: cst.Attribu
             return Host(number=True) if name == "index" else NOTHING
         case Instance():
             detail = dict(owner.details).get(name)
-            return detail if detail is not None else library_objects.field(interp, owner, name, node)
+            if detail is not None:
+                return detail
+            own = owner.info is not None
+            return of_object(interp, owner, name, node) if own else library_objects.field(interp, owner, name, node)
         case Container(items=(), type="tuple", rest=Tensor() as part):
             # The fields of a named tuple: ``x.topk(k).indices``.
             return part

@@ -15,7 +15,8 @@ import libcst as cst
 
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
-from devlint.placement.calls.summaries import arguments_of
+from devlint.placement.calls.summaries import arguments_of, place_of
+from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     ClassValue,
@@ -31,7 +32,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
-from devlint.placement.domain.lattice import CPU, Device, SameAs, may_be_cpu, placed
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, may_be_cpu, placed
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
@@ -56,7 +57,8 @@ def call_with_values(
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     handed += read_of_derived(interp.program, info, receiver)
-    if not handed or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
+    given = list(typed_by_call(interp, info, site, receiver))
+    if not (handed or given) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
     program = interp.program.holder(info)
@@ -65,7 +67,9 @@ def call_with_values(
     inner = _evaluate(interp, program, info, definition, site, receiver, modules)
     doubtful = is_put_by_methods(receiver)
     for event in inner.events:
-        if isinstance(event, DeviceMismatch) and is_about(event, handed, inner.places):
+        if not isinstance(event, DeviceMismatch):
+            continue
+        if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
     return _settled(inner, inner.result())
 
@@ -98,7 +102,13 @@ def _evaluate(
 
 
 def _place_of_self(interp: Interpreter, info: FunctionInfo, receiver: Value | None) -> dict[str, Device]:
-    """``self`` of the callee is where the receiver is, by the symbols that its class and the method's go by."""
+    """``self`` of the callee is where the receiver is, by the symbols that its class and the method's go by.
+
+    What an object that is no Module holds is where the arguments of its construction are.
+    """
+    if isinstance(receiver, Instance):
+        places = {key: place_of(value, interp) for key, value in receiver.given}
+        return {key: device for key, device in places.items() if device != UNKNOWN}
     if not isinstance(receiver, Module):
         return {}
     device = placed(receiver.device, interp.places)

@@ -17,6 +17,7 @@ from devlint.placement.calls.conventional_results import computes, of_callable, 
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
+from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
@@ -326,6 +327,10 @@ def of_instance(interp: Interpreter, node: cst.Call, receiver: Instance, name: s
         method = receiver.info.method(name)
         if method is not None and not receiver.info.is_module:
             return call_function(interp, node, Function(method, method.qualname, receiver), site)
+        if method is None and isinstance(node.func, cst.Attribute):
+            # `agent.network(x)`: what the object keeps is called.
+            part = of_object(interp, receiver, name, node.func)
+            return interp.call_value(node, part, site) if isinstance(part, Module) else NOTHING
     return NOTHING
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
-from devlint.placement.calls.summaries import substitute
+from devlint.placement.calls.summaries import Substitution, substitute
 from devlint.placement.declarations.class_body import set_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, KEPT_BY_METHODS
@@ -55,7 +55,7 @@ def of_self(interp: Interpreter, owner: Self, name: str) -> Value:
     method = info.method(name)
     if method is not None:
         if method.is_property:
-            return _property_value(interp, owner, method)
+            return property_value(interp, owner, method)
         return Function(method, f"{interp.scope.path}:{method.qualname}", owner)
     fact = interp.program.facts(info).attributes.get(name) if not interp.program.in_progress(info) else None
     if fact is not None:
@@ -81,12 +81,12 @@ def _of_class_body(interp: Interpreter, info: ClassInfo, name: str) -> Value:
     return NOTHING
 
 
-def _property_value(interp: Interpreter, owner: Self, method: FunctionInfo) -> Value:
-    """The value of a property for this object."""
+def property_value(interp: Interpreter, owner: Self, method: FunctionInfo, given: Substitution | None = None) -> Value:
+    """The value of a property for this object, that was built with the ``given`` arguments."""
     summary = interp.program.summary(method)
     if summary is None or method.owner is None:
         return NOTHING
-    return substitute(summary, {module_symbol(method.owner).key: owner}, interp, None)
+    return substitute(summary, {module_symbol(method.owner).key: owner, **(given or {})}, interp, None)
 
 
 def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> Value:

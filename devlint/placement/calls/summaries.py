@@ -62,6 +62,7 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
     counts = not interp.muted and interp.depth == 0
     if info.owner is not None and receiver is not None and not info.is_static and not info.is_classmethod:
         substitution[module_symbol(info.owner).key] = receiver
+        substitution.update(receiver.given if isinstance(receiver, Instance) else ())
         note_receiver(interp, receiver)
     for name, value in arguments_of(info, site, receiver):
         substitution[symbol_key(info, name)] = value
@@ -194,9 +195,10 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
         items = tuple(substitute(item, substitution, interp, call) for item in value.items)
         rest = None if value.rest is None else substitute(value.rest, substitution, interp, call)
         return Container(items, value.keys, rest, value.type, value.node)
-    if isinstance(value, Instance) and value.info is not None and value.details:
+    if isinstance(value, Instance) and value.info is not None and (value.details or value.given):
         details = ((name, substitute(held, substitution, interp, call)) for name, held in value.details)
-        return replace(value, details=tuple(details))
+        built_with = ((key, substitute(held, substitution, interp, call)) for key, held in value.given)
+        return replace(value, details=tuple(details), given=tuple(built_with))
     return value
 
 
@@ -231,7 +233,7 @@ def _device(device: Device, substitution: Substitution, interp: Interpreter, cal
                     return drawn
                 # A device that only the callee can name: unknown to the caller.
                 return device if symbol.anchor is Anchor.MODULE and call is None else _foreign(device)
-            return _place_of(substitution[symbol.key], interp)
+            return place_of(substitution[symbol.key], interp)
         case Choice(guard, then, otherwise):
             return _choice(guard, then, otherwise, substitution, interp, call)
         case _:
@@ -255,7 +257,7 @@ def _foreign(device: SameAs) -> Device:
     return UNKNOWN if device.symbol.anchor in (Anchor.EXPRESSION, Anchor.BATCH) else device
 
 
-def _place_of(value: Value, interp: Interpreter) -> Device:
+def place_of(value: Value, interp: Interpreter) -> Device:
     """The device of an argument, or the device that it names."""
 
     match value:

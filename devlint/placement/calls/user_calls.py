@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls import reads_of_callees
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.generators_of_items import handed_through
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
+from devlint.placement.calls.project_objects import built_with
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
 from devlint.placement.calls.told_devices import note_told_device
@@ -62,6 +64,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if summary is None:
         return beside_arguments(interp, node, site)
     note_call(interp, node, info, site)
+    reads_of_callees.note_call(interp, node, info, substitution, site)
     passed_on = handed_through(info, summary, substitution)
     if passed_on is not None:
         return passed_on
@@ -127,7 +130,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
-    return Instance(info.qualname, info, node=node, details=held_by(info, site))
+    return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(info, site))
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:

@@ -46,6 +46,7 @@ class Linkage(Protocol):
         """The project's class of that name; the name itself if the project has no such class."""
 
 
+_REGISTERING = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
 MODULE_KINDS = frozenset({ClassKind.MODULE, ClassKind.LIGHTNING})
 
 
@@ -207,9 +208,10 @@ class ClassInfo:
 
     @property
     def builders(self) -> tuple[FunctionInfo, ...]:
-        """Parts of the constructor that store attributes which ``__init__`` itself does not."""
+        """Parts of the constructor that store, or register, attributes which ``__init__`` itself does not."""
         kept = self.methods["__init__"].stores if self.construction else frozenset()
-        return tuple(m for m in self.construction if m.stores and not m.decorators and m.stores.isdisjoint(kept))
+        building = (m for m in self.construction if m.stores or not _REGISTERING.isdisjoint(m.own.mentioned))
+        return tuple(m for m in building if not m.decorators and m.stores.isdisjoint(kept))
 
     @property
     def assigned_outside_init(self) -> Mapping[str, tuple[FunctionInfo, ...]]:

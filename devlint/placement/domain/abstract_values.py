@@ -176,6 +176,8 @@ class Instance:
     """For streams, generators and the like: the device they were created for."""
     node: cst.CSTNode | None = field(default=None, compare=False)
     details: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
+    given: tuple[tuple[str, Value], ...] = field(default=(), compare=False)
+    """The arguments of its constructor, by the keys of the parameters' symbols: those that are known."""
 
 
 @dataclass(frozen=True, slots=True)

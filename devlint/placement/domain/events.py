@@ -419,6 +419,22 @@ class HostRead(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ReadInCallee(Event):
+    """A call hands a tensor to a function of another file, which reads it by numpy; the node is the call."""
+
+    value: Tensor | Opaque
+    """The tensor, or one of several."""
+    device: Device
+    read: HostRead
+    """The read, as the function has it."""
+    expression: cst.BaseExpression
+    """The argument."""
+    callee: str
+    arms: tuple[Decided, ...] = ()
+    """The conditions under which the call happens."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StreamCrossed(Event):
     """A tensor computed on one stream is used on another, and nothing orders the two."""
 

@@ -52,8 +52,9 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
     if a == b:
         if isinstance(a, (Tensor, Opaque)) and isinstance(b, (Tensor, Opaque)) and a.provenance is not b.provenance:
             return replace(a, provenance=_telling_provenance(a, b))
-        if isinstance(a, Instance) and isinstance(b, Instance) and a.details is not b.details:
-            return replace(a, details=_join_details(guard, a, b))
+        if isinstance(a, Instance) and isinstance(b, Instance) and (a.details, a.given) != (b.details, b.given):
+            details, given = _join_named(guard, a.details, b.details), _join_named(guard, a.given, b.given)
+            return replace(a, details=details, given=given)
         return a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
@@ -108,10 +109,13 @@ def is_dtype(value: Value) -> bool:
     return isinstance(value, Reference) and semantics.dtype_class(value.name) is not None
 
 
-def _join_details(guard: Guard | None, a: Instance, b: Instance) -> tuple[tuple[str, Value], ...]:
-    """What two objects of one class hold, as far as both are known to hold something of that name."""
-    others = dict(b.details)
-    return tuple((name, join_values(guard, held, others[name])) for name, held in a.details if name in others)
+def _join_named(guard: Guard | None, a: Named, b: Named) -> Named:
+    """What two objects of one class hold, or were given, as far as both are known to have something of that name."""
+    others = dict(b)
+    return tuple((name, join_values(guard, held, others[name])) for name, held in a if name in others)
+
+
+Named = tuple[tuple[str, Value], ...]
 
 
 _MOST_CALLEES = 4

@@ -196,7 +196,9 @@ def _round(
 
 def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
     before = interp.state.copy()
+    interp.tries += bool(node.handlers)
     interp.run(body_of(node.body))
+    interp.tries -= bool(node.handlers)
     after = interp.env
     if node.orelse is not None:
         interp.run(body_of(node.orelse.body))

@@ -16,7 +16,7 @@ from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import ObjectStores
-from devlint.placement.domain.events import Event, Fate
+from devlint.placement.domain.events import Event, Fate, HostRead
 from devlint.placement.domain.lattice import CPU, Decided, Device, Guard, GuardKind, SameAs, is_movable, placed, relate
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
@@ -106,6 +106,10 @@ class Interpreter:
         self._left_out: dict[int, str] = {}
         self.load_places: set[str] = set()
         """Parameters of the definition that a ``torch.load`` takes as its ``map_location``."""
+        self.host_reads: dict[str, HostRead] = {}
+        """What each call reads by numpy of its arguments, by the keys of the parameters' symbols."""
+        self.tries = 0
+        """How many ``try`` statements with handlers the current point is in."""
         self._global_names: set[str] = set()
         self._first_iteration_clashes: set[int] = set()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from devlint.placement.declarations.index import FileIndex
     from devlint.placement.domain.abstract_values import ProjectModule, Value
     from devlint.placement.domain.class_facts import ClassFacts, ObjectStores
+    from devlint.placement.domain.events import Event, HostRead
     from devlint.placement.domain.lattice import Device
     from devlint.source.role import Role
 
@@ -71,6 +73,12 @@ class Program(Protocol):
 
     def load_places_of(self, info: FunctionInfo) -> frozenset[str]:
         """The parameters that a definition hands to ``torch.load`` as ``map_location``; empty while it runs."""
+
+    def events_of(self, info: FunctionInfo) -> Sequence[Event]:
+        """What the evaluation of a definition by itself emitted; nothing while it runs."""
+
+    def host_reads_of(self, info: FunctionInfo) -> Mapping[str, HostRead]:
+        """What each call of a definition reads by numpy, by the keys of symbols; empty while it runs."""
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
         """Whether what a function stores on an object is present on every new object of the class."""

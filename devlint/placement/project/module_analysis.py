@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.class_facts import ClassFacts, ObjectStores, stored_by
-from devlint.placement.domain.events import ClassCompleted, Event, Loaded
+from devlint.placement.domain.events import ClassCompleted, Event, HostRead, Loaded
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.evaluation.handlers import HANDLERS
@@ -388,6 +388,14 @@ class ModuleAnalysis:
     def load_places_of(self, info: FunctionInfo) -> frozenset[str]:
         interp = None if self._reads_what_is_made(info) else self._evaluated(info)
         return frozenset() if interp is None else frozenset(interp.load_places)
+
+    def events_of(self, info: FunctionInfo) -> Sequence[Event]:
+        interp = None if self._reads_what_is_made(info) else self._evaluated(info)
+        return () if interp is None else interp.events
+
+    def host_reads_of(self, info: FunctionInfo) -> Mapping[str, HostRead]:
+        interp = None if self._reads_what_is_made(info) else self._evaluated(info)
+        return {} if interp is None else interp.host_reads
 
     def builds(self, function: FunctionInfo | None, info: ClassInfo) -> bool:
         if self._other_holder(info) is not None:

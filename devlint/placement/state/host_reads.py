@@ -17,6 +17,7 @@ from devlint.placement.domain.lattice import (
     CPU,
     leaves,
 )
+from devlint.placement.state.reads_of_arguments import note_read
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def host_read(
     copied = value.copied_at if isinstance(value, Tensor) else None
     in_flight = not view and copied is not None and copied == interp.state.streams.copies
     place = expression if isinstance(expression, cst.BaseExpression) else None
-    interp.emit(HostRead(node, interp.scope, reader, value, wants_cpu, in_flight, place, interp.arms))
+    event = HostRead(node, interp.scope, reader, value, wants_cpu, in_flight, place, interp.arms)
+    interp.emit(event)
+    note_read(interp, event)
     if CPU not in leaves(value.device):
         # Such a read waits for the work queued before it: `.item()` synchronises.
         interp.state.streams = interp.state.streams.copies_arrived()

@@ -11,8 +11,9 @@ is a warning of a tensor that the function moved to a device by name, or that a 
 `.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`), of what was computed in a place
 that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, and of an
 argument of a public function of a library, where another function of its file brings its argument of this name to the
-CPU. In a file that never moves anything, and never says where something is made, all that rests on a caller has low
-confidence, but for parameters and buffers.
+CPU. A call is told of that hands what is on an accelerator, or what the code at hand put or computed in its place, to a
+function of another file which always gives it to numpy. In a file that never moves anything, and never says where
+something is made, all that rests on a caller has low confidence, but for parameters and buffers.
 
 ## Why is this bad
 
@@ -109,11 +110,14 @@ from devlint.rules.meeting.reads_by_numpy import (
     is_taken_from_a_graph,
     is_tensor,
 )
+from devlint.rules.meeting.reads_in_callees import draft_of
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved
+    import libcst as cst
+
+    from devlint.placement.domain.events import Begun, Called, Created, HostRead, Moved, ReadInCallee
 
 
 REDUCTIONS = frozenset(
@@ -143,6 +147,8 @@ class NumpyOnAccelerator(Rule):
         """Definitions that hand numpy an argument as it is: others of theirs that are tensors are on the CPU."""
         self._speaks_of_devices = False
         """Whether the file moves something, or says where something is made."""
+        self._read_in_callees: set[cst.CSTNode] = set()
+        """Reads of functions of other files that are told of already."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
 
@@ -202,6 +208,12 @@ class NumpyOnAccelerator(Rule):
             self._undecided.append(event)
         elif CPU not in leaves(device) and is_of_a_working_function(event):
             self._unknown.append(event)
+
+    def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
+        # A function that reads what it is handed is one mistake, however often it is called.
+        if event.read.node not in self._read_in_callees and (draft := draft_of(event)) is not None:
+            self._read_in_callees.add(event.read.node)
+            yield draft
 
     def finish(self) -> Iterable[Draft]:
         for event, draft in self._from_callers():

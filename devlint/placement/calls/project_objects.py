@@ -1,0 +1,74 @@
+"""Objects of the project's own classes that are no Modules: what they were built with, and what their attributes hold.
+
+Class facts and summaries speak of an object in terms of its constructor's parameters: ``self.device`` is the ``device``
+that it was told. Where the construction is in sight the arguments are known (:attr:`Instance.given`), and with them
+what the object's methods give and its attributes hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from devlint.placement.calls.own_attributes import of_self, property_value
+from devlint.placement.calls.summaries import arguments_of, substitute, symbol_key
+from devlint.placement.declarations.definitions import ClassInfo
+from devlint.placement.domain.abstract_values import (
+    NOTHING,
+    DeviceName,
+    Instance,
+    Module,
+    Opaque,
+    Self,
+    Tensor,
+    Value,
+)
+from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.lattice import UNKNOWN, SameAs, leaves
+from devlint.placement.syntax.nodes import descend, path_of
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+
+def built_with(info: ClassInfo, site: CallSite) -> tuple[tuple[str, Value], ...]:
+    """The arguments of a construction, and the defaults of what it leaves out, by the keys of their symbols."""
+    init = info.method("__init__")
+    if init is None or not init.keeps_signature:
+        return ()
+    bound = arguments_of(init, site, Self(info))
+    return tuple((symbol_key(init, name), value) for name, value in bound if value != NOTHING)
+
+
+def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) -> Value:
+    """An attribute of an object, by its class: a property, or what the constructor put there and nothing replaces."""
+    info = owner.info
+    if info is None or info.is_module or _is_stored_outside(interp, node):
+        return NOTHING
+    me, method = Self(info), info.method(name)
+    if method is not None:
+        return _in_sight(info, property_value(interp, me, method, dict(owner.given))) if method.is_property else NOTHING
+    return _in_sight(info, substitute(of_self(interp, me, name), dict(owner.given), interp, None))
+
+
+def _in_sight(info: ClassInfo, value: Value) -> Value:
+    """Nothing, where a value is where an argument of the construction is, and that is not known."""
+    if not isinstance(value, (Tensor, Opaque, Module, DeviceName)):
+        return value
+    constructors = (one.methods["__init__"] for one in info.order if "__init__" in one.methods)
+    own = tuple(symbol_key(init, "") for init in constructors)
+    followed = [leaf.symbol.key if isinstance(leaf, SameAs) else "" for leaf in leaves(value.device)]
+    is_open = UNKNOWN in leaves(value.device) or any(key.startswith(own) for key in followed if own)
+    return NOTHING if is_open else value
+
+
+def _is_stored_outside(interp: Interpreter, attribute: cst.Attribute) -> bool:
+    """``self.buffer.x = self.buffer.x.to(d)``: whether a method of the class that keeps the object replaces it."""
+    path, holder = path_of(attribute), interp.info.owner if interp.info is not None else None
+    if path is None or not path.startswith("self.") or holder is None:
+        return False
+    kept = path.split(".")[1]
+    bodies = (m.node.body for one in holder.order for m in one.methods.values() if kept in m.own.mentioned)
+    targets = (child.target for body in bodies for child in descend(body) if isinstance(child, cst.AssignTarget))
+    return any(path_of(target) == path for target in targets)

@@ -1,0 +1,75 @@
+"""Arguments that a call shows to be tensors on another device than the CPU, where the callee alone does not tell.
+
+``self.score(outputs, labels)`` after ``labels = labels.to(self.device)``: for ``score`` itself ``labels`` may be
+numbers, or on the CPU as what ``score`` makes of its own. The call decides, so that the callee is evaluated for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from devlint.placement.calls import handed_on
+from devlint.placement.calls.summaries import arguments_of
+from devlint.placement.declarations.parameter_evidence import Role
+from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
+from devlint.placement.domain.events import Created, DeviceMismatch
+from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_device_by_name, leaves
+from devlint.placement.domain.provenance import Provenance
+from devlint.placement.domain.scope import Setting
+
+if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import FunctionInfo
+    from devlint.placement.domain.call_site import CallSite
+    from devlint.placement.interpreter.interpreter import Interpreter
+
+_TOLD = frozenset({Role.TENSOR, Role.LIKELY_TENSOR, Role.DEVICE, Role.MODULE})
+"""What the callee knows well enough by itself."""
+
+
+def typed_by_call(
+    interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Value | None
+) -> Iterator[Provenance]:
+    """The arguments that are tensors elsewhere, and are none in particular for a callee that makes tensors bare."""
+    if interp.depth or interp.muted or interp.in_cpu_world or interp.program.holder(info) is not interp.program:
+        return
+    elsewhere = [(name, value) for name, value in arguments_of(info, site, receiver) if _is_elsewhere(interp, value)]
+    if not elsewhere or not any(_makes_bare(event) for event in interp.program.events_of(info)):
+        return
+    roles = handed_on.roles(interp.program, info)
+    for name, value in elsewhere:
+        provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
+        if provenance is not None and name in roles and roles[name].role not in _TOLD:
+            yield provenance
+
+
+def _is_elsewhere(interp: Interpreter, value: Value) -> bool:
+    """A tensor that was brought to a device by name, or that a module computed in its own method."""
+    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (value.moved or value.tensorlike)):
+        return False
+    in_module = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
+    return all(_is_chosen(leaf, in_module) for leaf in leaves(value.device))
+
+
+def _is_chosen(device: Device, in_module: bool) -> bool:
+    of_module = in_module and isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+    return is_accelerator(device) or is_device_by_name(device) or of_module
+
+
+def _makes_bare(event: object) -> bool:
+    value = event.value if isinstance(event, Created) else None
+    return isinstance(value, Tensor) and value.device == CPU and isinstance(event, Created) and event.named is None
+
+
+def meets(interp: Interpreter, event: DeviceMismatch, info: FunctionInfo, given: list[Provenance]) -> bool:
+    """Whether such an argument meets what the callee made on the CPU, and the callee alone does not show it."""
+    sides = (event.offending.value, event.other.value)
+    about = any(
+        isinstance(one, (Tensor, Opaque)) and isinstance(other, (Tensor, Opaque)) and one.device == CPU
+        and any(step is provenance.step for provenance in given for step in other.provenance or ())
+        for one, other in (sides, sides[::-1])
+    )  # fmt: skip
+    if not about:
+        return False
+    own = interp.program.events_of(info)
+    return not any(isinstance(known, DeviceMismatch) and known.node is event.node for known in own)
