@@ -4,7 +4,7 @@
     python tests/benchmarks/kinds.py --engine ty --engine pyright --environments DIR --torch venv
     python tests/benchmarks/kinds.py sbi==0.27.0 path/to/package --files 40 --seed 1
     python tests/benchmarks/kinds.py --findings                               findings that remain without annotations
-    ... --docstrings keep --json kinds.json
+    ... --docstrings keep --json kinds.json --answers answers.jsonl
 
 Parameter and return annotations say what is true (typed/annotation.py: tensor, tensors, module, device, host); then all
 annotations and comments are taken away, and with ``--docstrings strip`` the docstrings. An engine says what each
@@ -13,7 +13,7 @@ annotation does not tell, or contradicts another one (typed/contradictions.py), 
 certain claims from conventional ones has more lines: the certain ones alone. ``--torch`` is a virtual environment with
 torch, whose packages the engines may import; without it they have their own, bare one. ``--files N``: only so many
 drawn files of a release are asked about, with the whole release around them. What an engine has to be is told in
-typed/engine.py.
+typed/engine.py. ``--answers`` writes each place with what it is and what was claimed, for those who look for causes.
 
 ``--findings`` asks no engine: it lints each release with its annotations and without them, and counts the default
 findings that remain, by rule and line (typed/remaining.py). It prints those that are lost and those that are new.
@@ -28,7 +28,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from linting import linted_files
 from mutants import release_of
 from typed.annotation import KINDS, Kind
 from typed.checkers import PyreflyInfer, Pyright, Ty, is_module_of
+from typed.definitions import Place
 from typed.engine import ByParameterName, Engine, Graded, Score, added, asked_truth, scores
 from typed.interpreters import Interpreter
 from typed.places import read_files, stripped, typed
@@ -121,6 +122,8 @@ def measure(
 ) -> list[Measured]:
     """Every engine over all releases."""
     measured = [Measured(engine.name) for engine in asked_engines]
+    if options.answers:
+        options.answers.write_text("", encoding="utf-8")
     for name, directory in releases:
         files = read_files(directory, linted_files(directory))
         known = typed(files)
@@ -140,9 +143,21 @@ def measure(
             sure = {place: kind for place, kind in claims.items() if place in certain}
             one.certain_parameters = added(one.certain_parameters, scores(truth, sure, results=False))
             one.certain_results = added(one.certain_results, scores(truth, sure, results=True))
+            if options.answers:
+                write_answers(options.answers, {"engine": engine.name, "release": name}, truth, claims)
             size = f"{len(asked):4} files {len(truth):6} places {len(claims):6} claims"
             print(f"{engine.name:14} {name:28} {size} {wall:6.0f} s {cpu:6.0f} cpu s", file=sys.stderr, flush=True)
     return measured
+
+
+def write_answers(
+    file: Path, about: Mapping[str, str], truth: Mapping[Place, Kind], claims: Mapping[Place, Kind]
+) -> None:
+    """Appends a line of JSON for each place whose annotation tells a kind."""
+    with file.open("a", encoding="utf-8") as out:
+        for place, kind in truth.items():
+            if kind != "mixed":
+                out.write(json.dumps({**about, **place._asdict(), "is": kind, "claim": claims.get(place)}) + "\n")
 
 
 def print_findings(releases: list[tuple[str, Path]], options: argparse.Namespace) -> None:
@@ -193,6 +208,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=900.0, help="for one release [default: %(default)s]")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--answers", type=Path, metavar="FILE", help="every place with its answer, as lines of JSON")
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     options = parser.parse_args()
     options.engine = options.engine or ["names"]

@@ -26,6 +26,8 @@ MODULES = frozenset({"Module", "Linear", "Net"})
         ("Optional[Tensor]", "tensor"),
         ("None | Tensor", "tensor"),
         ("nn.Parameter", "tensor"),
+        ("Optional[torch.tensor]", "tensor"),
+        ("tensor", "other"),
         ('Float[Tensor, "batch dim"]', "tensor"),
         ("list[Tensor]", "tensors"),
         ("Tuple[Tensor, ...]", "tensors"),
@@ -123,6 +125,34 @@ def test_what_is_annotated_is_read_with_the_releases_own_modules() -> None:
         Place("net.py", "rank", "return"): "host",
         Place("net.py", "f", "device"): "device",
         Place("other.py", "g", "m"): "module",
+    }
+
+
+def test_a_type_that_a_condition_names_is_what_either_arm_says() -> None:
+    types = """
+import torch
+if torch.cuda.is_available():
+    Mask = Union[torch.Tensor, Block]
+    Row = torch.Tensor
+else:
+    Mask = torch.Tensor
+    Row = torch.Tensor
+"""
+    uses = "from types import Mask, Row\ndef f(m: Mask, row: Row, /): ...\nclass A:\n    def g(self, m: Row, /): ...\n"
+    assert typed({"types.py": types, "uses.py": uses}).truth == {
+        Place("uses.py", "f", "m"): "mixed",
+        Place("uses.py", "f", "row"): "tensor",
+        Place("uses.py", "A.g", "m"): "tensor",
+    }
+
+
+def test_an_image_is_a_tensor_where_torchvision_says_so() -> None:
+    tensors = "from torchvision.tv_tensors import Image, Mask\ndef f(a: Image, b: 'Mask'): ...\n"
+    pictures = "from PIL.Image import Image\ndef f(a: Image): ...\n"
+    assert typed({"a.py": tensors, "b.py": pictures}).truth == {
+        Place("a.py", "f", "a"): "tensor",
+        Place("a.py", "f", "b"): "tensor",
+        Place("b.py", "f", "a"): "other",
     }
 
 

@@ -33,6 +33,11 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
         return
     if name in rows.SIZED:
         _sized(call, found)
+    head = (dotted(call.func) or "").partition(".")[0]
+    if name.partition(".")[0] in rows.OF_TEXTS and head in imports and head not in found.parameters:
+        _written(call, found)
+    elif type(call.func) is cst.Attribute and call.func.attr.value in rows.SIZING:
+        _reshaped(call, call.func.value, found)
     operation = semantics.function(name)
     if operation is None:
         _handed_on(call, found)
@@ -92,9 +97,26 @@ def _brought_to_cpu(node: cst.BaseExpression | None) -> str:
 
 def _sized(call: cst.Call, found: Found) -> None:
     for argument in call.args:
-        if argument.keyword is None and not argument.star:
+        if not argument.star and (argument.keyword is None or argument.keyword.value not in rows.NO_SIZES):
             for name in names_of(argument.value):
                 found.note_parameter(name, rows.SIZE)
+
+
+def _reshaped(call: cst.Call, receiver: cst.BaseExpression, found: Found) -> None:
+    """``x.view(batch, heads, -1)``: one of several arguments is a size; one alone may be a dtype, or all sizes."""
+    first = (dotted(receiver) or "").partition(".")[0]
+    if first in ("self", "cls", "super") or first in found.imports or len(call.args) < 2:
+        return
+    for argument in call.args:
+        if type(argument.value) is cst.Name and not argument.star and argument.keyword is None:
+            found.note_parameter(argument.value.value, rows.SIZE)
+
+
+def _written(call: cst.Call, found: Found) -> None:
+    """``Path(image)``, ``re.sub("a", "b", x)``: a text, a path, or an image that was read."""
+    for argument in call.args:
+        if type(argument.value) is cst.Name:
+            found.note_parameter(argument.value.value, rows.NO_TENSOR)
 
 
 def _handed_on(call: cst.Call, found: Found) -> None:

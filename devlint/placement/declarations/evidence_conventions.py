@@ -26,6 +26,7 @@ KEPT_BY_METHODS = "kept-by-methods"
 HAS_A_SHAPE = "has-a-shape"
 COMPUTES = "computes"
 COMPUTED_OF = "computed-of"
+SUBTRACTED = "subtracted"
 HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
@@ -50,6 +51,7 @@ CONVENTIONS = MappingProxyType(
         HAS_A_SHAPE: "taken for a tensor: it has a shape, and the file imports no library of arrays",
         COMPUTES: "taken for a tensor: its methods are a tensor's",
         COMPUTED_OF: "taken for a tensor: what is computed of it is used as only tensors can be",
+        SUBTRACTED: "taken for a tensor: it is subtracted from one, or one from it",
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",

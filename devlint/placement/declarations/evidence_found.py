@@ -38,6 +38,9 @@ class Found:
         self.iterated: list[tuple[str, str]] = []
         """Pairs of names: one of an item, and that of what is iterated."""
 
+        self.subtracted: list[tuple[str, str]] = []
+        """Pairs of names of which one is subtracted from the other."""
+
         self._derived: list[tuple[str, str]] = []
         """Pairs of names: one that is bound to what is computed of the other alone, and the other."""
         self._times: Counter[str] = Counter()
@@ -81,6 +84,10 @@ class Found:
             once = self._times[name] == 1 and source not in self.bound & self.parameters
             if once and not _AS_TENSOR.isdisjoint(self._signs.get(name, ())):
                 self.note(source, rows.COMPUTED_OF)
+        for pair in self.subtracted:
+            for name, other in (pair, pair[::-1]):
+                if rows.TENSOR in self._signs.get(other, ()) and name not in self.bound:
+                    self.note_parameter(name, rows.SUBTRACTED)
         for name in self.functions:
             if rows.MOVED in self._signs.get(name, ()):
                 # What can be moved and called is a Module.
@@ -104,7 +111,7 @@ class Found:
 
 
 _AS_TENSOR = frozenset({rows.TENSOR, rows.COMPUTED_OF})
-_OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS})
+_OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS, Shows.SIZE})
 
 
 def names_of(node: cst.BaseExpression) -> list[str]:

@@ -56,6 +56,8 @@ class Shows(Enum):
     """It is unpacked into names or arguments: a tuple, hardly ever one tensor."""
     COMPUTED = "computed"
     """It is an operand of arithmetic, or handed to a function of torch: a tensor or a number."""
+    TESTED = "tested"
+    """Its truth is asked, or what it is among, or what is in it: hardly ever of a tensor."""
     OTHERWISE = "otherwise"
     """As it was given it is no tensor, though a tensor is bound to the same name later on."""
 

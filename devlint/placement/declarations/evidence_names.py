@@ -48,9 +48,15 @@ _PLAIN = frozenset(
     """
     name width height step epoch level rank channels heads resolution variant timeout strict training reduction
     version url batch_idx scale_factor lr n_samples iteration strides dilation d_model data_module datamodule
+    threshold cutoff
     """.split()
 )
-_PLAIN_STARTS = frozenset("num n non is has use return list dim dims ignore include requires convert".split())
+_PLAIN_STARTS = frozenset(
+    """
+    num n non is has use return list dim dims ignore include requires convert normalize validate show save enable skip
+    force
+    """.split()
+)
 _PLAIN_ENDS = frozenset(
     """
     size channels dim dims name names heads dir len length ratio decay width height groups frames only threshold
@@ -83,6 +89,19 @@ def names_a_tensor(name: str) -> bool:
 def names_a_sibling(name: str) -> bool:
     """Whether a field is a tensor by its name, beside another one that is moved: ``graph.edge_index``."""
     return names_a_tensor(name) or name in _OF_GRAPHS or name in _COMPARED
+
+
+_TEXTS = frozenset("text texts sentence sentences prompt prompts document documents query_text".split())
+
+
+def is_written(name: str, beside: Container[str]) -> bool:
+    """``labels`` beside ``texts``: words, of a function that works with texts."""
+    return name in ("label", "labels", "target", "targets") and any(other in beside for other in _TEXTS)
+
+
+def names_a_builder(function: str) -> bool:
+    """``_make_layer(planes, conv_bias)``: what builds modules is told their sizes and switches."""
+    return function.lstrip("_").startswith(("make_", "build_"))
 
 
 def is_compared(name: str, beside: Container[str]) -> bool:

@@ -29,6 +29,7 @@ STRUCTURED = Sign(Shows.STRUCTURED)
 SEVERAL = Sign(Shows.SEVERAL)
 UNPACKED = Sign(Shows.UNPACKED)
 COMPUTED = Sign(Shows.COMPUTED)
+TESTED = Sign(Shows.TESTED)
 OTHERWISE = Sign(Shows.OTHERWISE)
 MODULE = Sign(Shows.MODULE)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
@@ -118,6 +119,8 @@ REDUCTIONS = frozenset(
 )
 
 COMPUTED_OF = by_convention(conventions.COMPUTED_OF)
+MATRIX = by_convention(conventions.HAS_A_SHAPE, Shows.ARRAY_LIKE)
+SUBTRACTED = by_convention(conventions.SUBTRACTED)
 
 MOVING_OR_CAST = frozenset({"float", "half", "double", "cpu", "cuda"})
 """Methods of tensors and Modules alone: what they are called by is a tensor if it is computed."""
@@ -142,6 +145,20 @@ SIZED = frozenset(
     """.split()
 )
 """Functions and classes whose positional arguments are sizes."""
+
+NO_SIZES = frozenset({"device", "dtype", "out", "generator", "layout"})
+"""Keywords of those that are no size, number or switch."""
+
+SIZING = frozenset({"view", "reshape", "expand", "repeat", "new_zeros", "new_ones", "new_empty", "unflatten"})
+"""Methods of a tensor whose positional arguments are sizes, where several are given."""
+
+OF_TEXTS = frozenset(
+    """
+    pathlib re os json base64 shutil glob csv string textwrap urllib hashlib html shlex subprocess zipfile tarfile
+    tempfile unicodedata difflib fnmatch PIL nltk
+    """.split()
+)
+"""Packages whose functions take texts, paths and images, and no tensor."""
 
 DOUBTS = frozenset(
     """

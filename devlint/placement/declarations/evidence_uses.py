@@ -86,7 +86,7 @@ def _subscript(node: cst.Subscript, found: Found) -> None:
         return
     name = node.value.value
     found.note(name, rows.NO_NUMBER)
-    if _is_key(node):
+    if _is_key(node) or _goes_backwards(node):
         found.note(name, rows.NO_TENSOR)
     elif len(node.slice) > 1 and any(_is_axis(part.slice) for part in node.slice):
         found.note(name, rows.ARRAY_LIKE)
@@ -143,7 +143,9 @@ def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
 
 
 def _compared(node: cst.Comparison, found: Found) -> None:
-    """``task == "query"``: equal to a text, or one of some, is no tensor."""
+    """``task == "query"``: equal to a text, or one of some, is no tensor; ``key in kwargs`` tests both."""
+    if type(node.comparisons[0].operator) in (cst.In, cst.NotIn):
+        _note_tested([node.left, node.comparisons[0].comparator], found)
     if type(node.left) is not cst.Name or node.left.value not in found.parameters:
         return
     other = node.comparisons[0].comparator
@@ -191,11 +193,15 @@ def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
     for operand, other in ((node.left, node.right), (node.right, node.left)):
         if type(operand) is cst.Name:
             found.note_parameter(operand.value, rows.COMPUTED)
+            if type(node.operator) is cst.MatrixMultiply:
+                found.note_parameter(operand.value, rows.MATRIX)
             if type(other) is cst.Call and makes_tensor(other, found.imports):
                 found.note(operand.value, rows.BESIDE)
         elif type(operand) is cst.Subscript and type(node.operator) in _OF_NO_LIST and _is_slice(operand):
             # ``v[1:] - v[:-1]``: no list and no text takes these operators.
             found.note(dotted(operand.value) or "", rows.SHAPED)
+    if type(node.operator) is cst.Subtract and type(node.left) is cst.Name and type(node.right) is cst.Name:
+        found.subtracted.append((node.left.value, node.right.value))
 
 
 _OF_NO_LIST = frozenset({cst.Subtract, cst.Divide, cst.FloorDivide, cst.MatrixMultiply, cst.Power})
@@ -206,8 +212,25 @@ def _is_slice(node: cst.Subscript) -> bool:
 
 
 def _negated(node: cst.UnaryOperation, found: Found) -> None:
-    if type(node.expression) is cst.Name and type(node.operator) is not cst.Not:
+    if type(node.operator) is cst.Not:
+        _note_tested([node.expression], found)
+    elif type(node.expression) is cst.Name:
         found.note_parameter(node.expression.value, rows.COMPUTED)
+
+
+def _chosen(node: cst.IfExp | cst.While, found: Found) -> None:
+    _note_tested([node.test], found)
+
+
+def _either(node: cst.BooleanOperation, found: Found) -> None:
+    """``labels or []``: the truth of the left side is asked."""
+    _note_tested([node.left], found)
+
+
+def _note_tested(tested: Sequence[cst.BaseExpression], found: Found) -> None:
+    for one in tested:
+        if type(one) is cst.Name and one.value not in found.bound:
+            found.note_parameter(one.value, rows.TESTED)
 
 
 def _attribute(node: cst.Attribute, found: Found) -> None:
@@ -319,6 +342,12 @@ def _is_key(node: cst.Subscript) -> bool:
     return isinstance(index, cst.Index) and _is_text(index.value)
 
 
+def _goes_backwards(node: cst.Subscript) -> bool:
+    """``x[::-1]``, which no tensor takes."""
+    part = node.slice[0].slice if len(node.slice) == 1 else None
+    return isinstance(part, cst.Slice) and isinstance(part.step, cst.UnaryOperation)
+
+
 def _is_integer(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.UnaryOperation):
         node = node.expression
@@ -333,12 +362,14 @@ def _is_text(node: cst.BaseExpression) -> bool:
 
 def _asserted(node: cst.Assert, found: Found) -> None:
     """``assert isinstance(x, torch.Tensor)``."""
+    _note_tested([node.test], found)
     _tensor_where_true(node.test, found)
 
 
 def _demanded(node: cst.If, found: Found) -> None:
     """``if not isinstance(x, torch.Tensor): raise TypeError(...)``."""
     found.bind([])
+    _note_tested([node.test], found)
     if type(node.test) is not cst.UnaryOperation or type(node.test.operator) is not cst.Not:
         return
     last = node.body.body[-1] if node.body.body else None
@@ -369,5 +400,8 @@ _GATHER: dict[type[cst.CSTNode], Callable[[Any, Found], None]] = {
     cst.SimpleStatementLine: _statement,
     cst.BinaryOperation: _arithmetic,
     cst.UnaryOperation: _negated,
+    cst.IfExp: _chosen,
+    cst.While: _chosen,
+    cst.BooleanOperation: _either,
 }
 """What a node of this type shows of names."""

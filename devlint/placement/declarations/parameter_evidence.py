@@ -134,7 +134,7 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
             uses.signs.get(name, frozenset()) | kept.get(name, NOT_KEPT).signs,
             documented.get(name, ""),
             imports,
-            None if constructs else beside,
+            None if constructs or names.names_a_builder(info.name) else beside,
         )
         for param in parameters
         for name in (param.name.value,)
@@ -147,7 +147,7 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
 
 
 def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable, beside: Container[str] | None) -> Held:
-    """``beside`` are the names of all parameters of the function; None for a constructor."""
+    """``beside`` are the names of all parameters of the function; None where it builds: it is told sizes and flags."""
     name = param.name.value
     tensor, module = tensor_grade(signs), grade_of(signs, Shows.MODULE)
     array = grade_of(signs, Shows.ARRAY)
@@ -178,6 +178,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     number = grade_of(signs, Shows.NO_NUMBER) is None
     if number and tensor is None and grade_of(signs, Shows.SIZE) is not None and param.annotation is None:
         return Held(Role.HOST)
+    tested = grade_of(signs, Shows.TESTED) is not None
     doubted = grade_of(signs, Shows.DOUBTFUL) is not None or conventions.names_a_configuration(name)
     if param.annotation is None:
         by_docstring = annotated(documented.replace("tensor", "Tensor"), imports) if documented else None
@@ -185,7 +186,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
             return Held(Role.LIKELY_TENSOR, conventions.DOCUMENTED)
         if by_docstring in _DOCUMENTED and tensor is None:
             return Held(by_docstring, conventions.DOCUMENTED)
-        told_otherwise = by_docstring in (Role.HOST, Role.NUMPY) or no_tensor or not _is_none(param.default)
+        told_otherwise = by_docstring in (Role.HOST, Role.NUMPY) or no_tensor or tested or not _is_none(param.default)
         if tensor is not None and not told_otherwise:
             return Held(Role.LIKELY_TENSOR, convention_of(signs, Shows.TENSOR))
         if shaped and array is None and not told_otherwise and not doubted:
@@ -194,6 +195,8 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
             return Held(Role.TENSORS, conventions.ITEMS_ARE_TENSORS)
         one = not no_tensor and grade_of(signs, Shows.SEVERAL) is None and not names.names_a_function(name)
         if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and one:
+            if names.names_a_module(name):
+                return Held(Role.MODULE, conventions.NAMED_MODULE)
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(Role.HOST)
@@ -208,28 +211,34 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if param.annotation is None and several and not named:
         return Held(Role.SEVERAL)
     if param.annotation is None and not (doubted and not no_tensor):
-        return _named(name, number, no_tensor, imports, beside)
+        return _named(name, number, no_tensor, tested, imports, beside)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
 
 
-def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, beside: Container[str] | None) -> Held:
-    """What a parameter holds by its name alone; ``number``: it may be one."""
+def _named(
+    name: str, number: bool, no_tensor: bool, tested: bool, imports: ImportTable, beside: Container[str] | None
+) -> Held:
+    """What a parameter holds by its name alone; ``number``: it may be one. ``tested``: its truth is asked."""
     if names.names_a_plain_value(name):
         return Held(Role.HOST if number else Role.NO_TENSOR if no_tensor else Role.ANYTHING, conventions.NAMED)
     if names.names_a_module(name):
         return Held(Role.MODULE, conventions.NAMED_MODULE)
     if no_tensor or names.names_a_collection(name):
         return Held(Role.NO_TENSOR)
-    if beside is None:
+    if beside is None or not _OTHER_FRAMEWORKS.isdisjoint(imports.packages):
         return Held(Role.ANYTHING)
-    if names.is_compared(name, beside) or (
-        names.names_a_tensor(name) and not (names.names_an_array(name) and _imports_arrays(imports))
-    ):
-        return Held(Role.NAMED_TENSOR, conventions.NAMED)
+    written = names.is_written(name, beside)
+    array = names.names_an_array(name) and _imports_arrays(imports)
+    if names.is_compared(name, beside) or (names.names_a_tensor(name) and not (array or written)):
+        return Held(Role.NO_TENSOR) if tested else Held(Role.NAMED_TENSOR, conventions.NAMED)
     return Held(Role.ANYTHING)
 
 
 _ARRAYS = frozenset({"numpy", "sklearn", "PIL", "jax", "pandas", "scipy", "cv2", "skimage", "tensorflow", "cupy"})
+
+
+_OTHER_FRAMEWORKS = frozenset({"jax", "tensorflow", "flax", "mxnet"})
+"""Libraries whose arrays are called what tensors are called."""
 
 
 def _imports_arrays(imports: ImportTable) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -58,11 +58,27 @@ def result_of(
         case _:
             pass
     if not operands:
-        return _of_several(bound)
+        return _of_several(bound) if call is None else _unplaced(operation, bound, call)
     tensor = _placed_result(interp, operation, bound, operands, clash, call)
     if _gives_tuple(operation, call):
         return Container((), None, tensor, "tuple")
     return tensor
+
+
+def _unplaced(operation: Operation, bound: Sequence[Bound], call: CallSite) -> Value:
+    """``torch.sqrt(self.variance)``: a tensor, wherever that is; nothing is known of one made of numbers alone."""
+    found = _of_several(bound)
+    if found != NOTHING or not operation.name.startswith("torch.") or call.unpacks:
+        return found
+    given = [part for argument in call.arguments for part in _innermost(argument.value)]
+    if not any(isinstance(one, (UnknownValue, Opaque)) for one in given):
+        return NOTHING
+    tensor = Tensor(UNKNOWN, evidence=Evidence.LIKELY)
+    return Container((), None, tensor, "tuple") if _gives_tuple(operation, call) else tensor
+
+
+def _innermost(value: Value) -> Iterable[Value]:
+    return value.innermost if isinstance(value, Container) else (value,)
 
 
 def _of_several(bound: Sequence[Bound]) -> Value:

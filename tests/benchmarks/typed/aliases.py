@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+
+_OF_IMAGES = frozenset({"Image", "Video", "Mask", "BoundingBoxes", "KeyPoints", "TVTensor"})
+"""The Tensors of torchvision.tv_tensors."""
 
 
 class Aliases:
     """The named types of a release."""
 
     def __init__(self, trees: Mapping[str, ast.Module]) -> None:
-        self._own = {path: dict(_named(tree)) for path, tree in trees.items()}
+        self._own = {path: _told_once(_named(tree.body)) for path, tree in trees.items()}
         self._imported = {path: frozenset(_imported(tree)) for path, tree in trees.items()}
+        self._images = {path: dict(_image_tensors(tree)) for path, tree in trees.items()}
         by_name: dict[str, dict[str, ast.expr]] = {}
         for named in self._own.values():
             for name, value in named.items():
@@ -24,13 +28,30 @@ class Aliases:
     def of(self, path: str) -> dict[str, ast.expr]:
         """What each named type stands for in a file: its own, and what it imports by name from others."""
         imported = {name: self._shared[name] for name in self._imported[path] if name in self._shared}
-        return imported | self._own[path]
+        return imported | self._images[path] | self._own[path]
 
 
-def _named(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """``Batch = tuple[Tensor, Tensor]``, ``Row: TypeAlias = Tensor``, ``T = TypeVar("T", bound=Tensor)``."""
-    for node in tree.body:
+def _told_once(named: Iterator[tuple[str, ast.expr]]) -> dict[str, ast.expr]:
+    """What is named twice, in two arms of a condition, is either."""
+    found: dict[str, ast.expr] = {}
+    for name, value in named:
+        found[name] = ast.BinOp(found[name], ast.BitOr(), value) if name in found else value
+    return found
+
+
+def _named(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    """``Batch = tuple[Tensor, Tensor]``, ``Row: TypeAlias = Tensor``, ``T = TypeVar("T", bound=Tensor)``.
+
+    Also where a condition or a failed import decides.
+    """
+    for node in statements:
         match node:
+            case ast.If() | ast.Try():
+                yield from _named([*node.body, *node.orelse])
+                for handler in node.handlers if isinstance(node, ast.Try) else ():
+                    yield from _named(handler.body)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id="torch"))):
+                yield name, node.value
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.BinOp() as value):
                 yield name, value
             case ast.AnnAssign(target=ast.Name(id=name), annotation=stated, value=ast.expr() as value):
@@ -39,6 +60,13 @@ def _named(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function) as call):
                 if ast.unparse(function).rpartition(".")[2] == "TypeVar":
                     yield name, _of_variable(call)
+
+
+def _image_tensors(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """``from torchvision.tv_tensors import Image``: other classes are called so as well."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "torchvision.tv_tensors":
+            yield from ((one.asname or one.name, ast.Name("Tensor")) for one in node.names if one.name in _OF_IMAGES)
 
 
 def _of_variable(call: ast.Call) -> ast.expr:

@@ -98,6 +98,8 @@ class _Reader:
             return self.read(self._aliases[name])
         if _TENSORS.fullmatch(name) and not dotted.startswith(("tf.", "np.", "jax.")):
             return "tensor"
+        if dotted == "torch.tensor":
+            return "tensor"  # the function, where the class is meant
         if name in _DEVICES:
             return "device"
         if name in _HOST:

@@ -40,4 +40,5 @@ def parameters(node: Function, owner: ast.ClassDef | None) -> list[ast.arg]:
     """Without ``self`` and ``cls``, ``*args`` and ``**kwargs``."""
     found = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
-    return found[1:] if owner is not None and not static and found[:1] == node.args.args[:1] else found
+    positional = bool(node.args.posonlyargs or node.args.args)
+    return found[1:] if owner is not None and not static and positional else found

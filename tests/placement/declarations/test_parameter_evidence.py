@@ -132,6 +132,59 @@ def test_names_of_tensors_tell_where_nothing_else_does(name: str) -> None:
     assert not is_taken_for_a_tensor(of(f"{name}: Whatever".split(":")[0], more="=3"))
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "if mask: pass", "assert mask", "mask or 3", "4 if mask else 3", "not mask", "3 in mask", "mask not in (3, 4)",
+        "mask[::-1]", "a.view(mask, -1)", "nn.Conv2d(3, 3, 1, bias=mask)", "mask = torch.Size(mask); mask.numel()",
+    ],
+)  # fmt: skip
+def test_a_name_tells_nothing_of_what_is_used_as_plain_values_are(use: str) -> None:
+    assert not is_taken_for_a_tensor(of("mask", use))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "if mask is None: pass", "mask[::2]", "self.view(mask, -1)", "a.view(mask)", "F.view(mask, 3)",
+        "nn.Linear(3, 3, device=mask)", "assert mask is not None", "a[mask] == 3",
+    ],
+)  # fmt: skip
+def test_a_name_tells_of_what_may_be_a_tensor(use: str) -> None:
+    assert is_taken_for_a_tensor(of("mask", use))
+
+
+def test_a_use_that_only_tensors_allow_tells_of_what_is_tested() -> None:
+    assert isinstance(of("mask", "assert mask; mask.unsqueeze(0)"), Tensor)
+
+
+def test_a_name_tells_nothing_beside_texts_and_arrays_of_other_libraries() -> None:
+    assert is_taken_for_a_tensor(of("labels"))
+    assert not is_taken_for_a_tensor(of("labels", more=", texts"))
+    assert is_taken_for_a_tensor(of("logits", more=", texts"))
+    assert is_taken_for_a_tensor(of("queries", imports=NO_ARRAYS + "import numpy as np\n"))
+    assert not is_taken_for_a_tensor(of("queries", imports=NO_ARRAYS + "import jax.numpy as jnp\n"))
+
+
+def test_a_model_that_tells_its_device_is_a_module() -> None:
+    assert isinstance(of("base_model", "base_model.device"), Module)
+    assert is_taken_for_a_tensor(of("given", "given.device"))
+
+
+def test_what_is_subtracted_from_a_tensor_is_one() -> None:
+    assert is_taken_for_a_tensor(of("given", "other.unsqueeze(0); other - given", more=", other"))
+    assert is_taken_for_a_tensor(of("given", "other.unsqueeze(0); given - other", more=", other"))
+    assert not is_taken_for_a_tensor(of("given", "other.unsqueeze(0); other + given", more=", other"))
+    assert not is_taken_for_a_tensor(of("given", "other - given", more=", other"))
+    assert not is_taken_for_a_tensor(of("given", "given = 3; other.unsqueeze(0); other - given", more=", other"))
+
+
+def test_what_is_multiplied_as_a_matrix_is_a_tensor_where_there_are_no_arrays() -> None:
+    assert is_taken_for_a_tensor(of("given", "given @ other", more=", other"))
+    assert not is_taken_for_a_tensor(of("given", "given * other", more=", other"))
+    assert not is_taken_for_a_tensor(of("given", "given @ other", NO_ARRAYS + "import numpy as np\n", ", other"))
+
+
 def test_a_name_speaks_against_no_annotation_and_no_docstring() -> None:
     docstring = '"""Args:\n        logits (Table): anything.\n    """'
     program = f"def f(x: Whatever, logits):\n    {docstring}\n    a = x\n    b = logits\n"

@@ -27,6 +27,23 @@ def test_the_result_is_where_the_operands_are() -> None:
     assert device(program, "g") == "an unknown device"
 
 
+def test_what_a_function_of_torch_gives_is_a_tensor_wherever_its_operands_are() -> None:
+    program = """
+    def f(anything):
+        a = torch.sqrt(made_elsewhere())
+        b = torch.stack(made_elsewhere())
+        c = torch.max(made_elsewhere(), dim=0)
+        d = made_elsewhere() + 1
+        e = torch.sqrt(*made_elsewhere())
+        g = torch.numel(made_elsewhere())
+    """
+    assert all(isinstance(stored(program, name), Tensor) for name in "ab")
+    assert {device(program, name) for name in "ab"} == {"an unknown device"}
+    assert isinstance(stored(program, "c"), Container)
+    assert isinstance(stored(program, "g"), Host)
+    assert all(isinstance(stored(program, name), UnknownValue) for name in "de")
+
+
 def test_after_a_clash_the_result_is_on_the_side_of_the_other() -> None:
     program = f"""
     def f({ARGUMENTS}):
