@@ -194,7 +194,7 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
     if name in ("register_buffer", "register_parameter", "add_module", "register_module", "add_state"):
         return _register(interp, node, receiver, name, site)
     method = receiver.info.method(name)
-    if method is not None:
+    if method is not None and not method.is_property:
         result = call_self(interp, node, receiver, name, site)
         _store_keywords(interp, node, receiver, method, site)
         me = path_of(node.func.value) if isinstance(node.func, cst.Attribute) else None
@@ -219,8 +219,9 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
     value = interp.evaluate(function) if isinstance(function, cst.Attribute) else NOTHING
     called = interp.call_value(node, value, site)
     unknown = isinstance(called, UnknownValue) and isinstance(value, UnknownValue)
-    if unknown and any(name in one.stores for info in receiver.info.order for one in info.methods.values()):
-        # A method sets it, ``self.target = build(options)``: a callable, as an argument may be.
+    stores = any(name in one.stores for info in receiver.info.order for one in info.methods.values())
+    if unknown and (stores or method is not None):
+        # A method sets it, ``self.target = build(options)``, or a property gives it: a callable, as an argument may be.
         return of_callable(interp, node, site)
     return called
 
