@@ -243,7 +243,10 @@ class LoadWithoutMapLocation(Rule):
             plain = plain or own or id(event.node) in self._arrays
             whole = self._definitions.node_of(event.scope)
             told = whole is not None and source is not None and self._is_explained(whole, source)
-            doubtful = plain or told or not (id(event.node) in self._states or _names_state(event))
+            named = _names_state(event) or (
+                whole is not None and source is not None and _default_names_state(whole, source)
+            )
+            doubtful = plain or told or not (id(event.node) in self._states or named)
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
 
     def _is_own_file(self, event: Called, source: cst.CSTNode) -> bool:
@@ -286,6 +289,15 @@ def _names_state(event: Called) -> bool:
         return _sounds_like_state(code_of(event.call.node))
     source = event.call.argument("f", 0)
     return event.name.endswith("jit.load") or (source is not None and _sounds_like_state(code_of(source.node)))
+
+
+def _default_names_state(function: cst.FunctionDef, source: Argument) -> bool:
+    """`def strip(f="weights/last.pt")`: what is read where the caller names no file."""
+    from devlint.placement.syntax.nodes import parameters_of
+
+    name = code_of(source.node)
+    defaults = (one.default for one in parameters_of(function) if one.name.value == name and one.default is not None)
+    return any(_sounds_like_state(code_of(default)) for default in defaults)
 
 
 def _sounds_like_state(name: str) -> bool:
