@@ -53,6 +53,10 @@ NOT_CONFIRMED: dict[Site, str] = {
         for scope in ("zeros_for", "range_of", "grid_of", "Codebook.one_hot")
     },
     **{
+        ("rules/DEV101/copied_parts.py", scope, "DEV101"): "as with the dtype of an argument"
+        for scope in ("shifted", "_lengthened")
+    },
+    **{
         (
             "rules/DEV101/written_by_masks.py",
             scope,

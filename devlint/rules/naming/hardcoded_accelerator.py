@@ -55,7 +55,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 
 `.to(x.device)` and `device=x.device` are safe where one argument says it that is certainly a tensor and has no other
 value by then, unsafe where it is likely a tensor. With several candidates, or a module alone, it is a suggestion.
-`.to(device)` for `.cuda(device)` is safe: where it makes a difference, the program failed.
+`.to(device)` for `.cuda(device)` is unsafe: what failed without an accelerator goes on.
 
 ## How a run confirms it
 
@@ -180,7 +180,6 @@ class HardcodedAccelerator(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._note_in_use(event)
-        self._parts.created(event)
         return ()
 
     def _note_in_use(self, event: Created | Moved) -> None:
@@ -203,6 +202,7 @@ class HardcodedAccelerator(Rule):
         return ()
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        self._parts.named(event)
         if event.scope.setting is Setting.MODULE_LEVEL:
             self._elsewhere.add(id(event.node))
         elif event.sink in NAMED and _is_plain(event):

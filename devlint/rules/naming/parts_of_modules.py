@@ -12,7 +12,8 @@ from devlint.drafts.changes import DropCall
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.abstract_values import Constant, Kind, Module, Tensor
+from devlint.placement.domain.abstract_values import Kind, Module, Tensor
+from devlint.placement.domain.events import Sink
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.placement.syntax.nodes import descend
@@ -23,7 +24,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, Created, Moved, Stored
+    from devlint.placement.domain.events import Begun, DeviceNamed, Moved, Stored
     from devlint.placement.domain.scope import Scope
 
 
@@ -33,8 +34,8 @@ class PartsOfModules:
 
     _constructors: set[Scope] = field(default_factory=set)
     """Those of Modules."""
-    _placed: dict[int, Moved | Created] = field(default_factory=dict)
-    """Transfers and creations in them that no test decides about, by node."""
+    _placed: dict[int, cst.CSTNode] = field(default_factory=dict)
+    """Transfers and creations in them that no test decides about, by the identity of their nodes."""
     _drafts: list[Draft] = field(default_factory=list)
 
     def begun(self, event: Begun) -> None:
@@ -44,14 +45,15 @@ class PartsOfModules:
 
     def moved(self, event: Moved) -> None:
         if event.scope in self._constructors and goes_to_current(event) and not event.guarded:
-            self._placed[id(event.node)] = event
+            self._placed[id(event.node)] = event.node
 
-    def created(self, event: Created) -> None:
-        named = event.named.value if event.named is not None else None
-        if event.scope not in self._constructors or not isinstance(named, Constant):
+    def named(self, event: DeviceNamed) -> None:
+        """``torch.zeros(n, device="cuda")``."""
+        name, call = event.name, event.call
+        if event.scope not in self._constructors or event.sink != Sink.ARGUMENT or event.guarded:
             return
-        if isinstance(event.value, Tensor) and is_current(event.value.device):
-            self._placed[id(event.node)] = event
+        if name is not None and call is not None and is_current(name.device) and not name.chosen_by_probe:
+            self._placed[id(call.node)] = call.node
 
     def stored(self, event: Stored) -> None:
         node = event.value_node
@@ -61,7 +63,7 @@ class PartsOfModules:
             return
         placed = next((self._placed[id(part)] for part in descend(node) if id(part) in self._placed), None)
         if placed is not None and is_current(event.value.device):
-            self._drafts.append(_draft(event, placed.node))
+            self._drafts.append(_draft(event, placed))
 
     def drafts(self) -> list[Draft]:
         return self._drafts

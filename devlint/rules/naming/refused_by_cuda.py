@@ -74,7 +74,7 @@ class RefusedByCuda:
             message=f"`.cuda(...)` refuses the CPU, which {name} is {when}; `.to(...)` takes it as well",
             confidence=Confidence.LOW if event.scope.role in (Role.TEST, Role.BENCHMARK) else Confidence.MEDIUM,
             trace=(*way, DraftStep(event.node, event.scope, "raises here where it is the CPU")),
-            repair=Repair(Applicability.SAFE, f"write `.to({spelled})`", (TransferTo(event.call.node, spelled),)),
+            repair=Repair(Applicability.UNSAFE, f"write `.to({spelled})`", (TransferTo(event.call.node, spelled),)),
         )
 
     def _is_in_an_arm(self, store: cst.CSTNode, scope: Scope) -> bool:
