@@ -15,7 +15,7 @@ from devlint.placement.declarations.parameter_evidence import Role
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
 from devlint.placement.domain.events import Created, DeviceMismatch
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_device_by_name, leaves
-from devlint.placement.domain.provenance import Provenance
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 
 if TYPE_CHECKING:
@@ -44,16 +44,18 @@ def typed_by_call(
 
 
 def _is_elsewhere(interp: Interpreter, value: Value) -> bool:
-    """A tensor that was brought to a device by name, or that a module computed in its own method."""
+    """A tensor that was brought to another place, or that a module computed in its own method."""
     if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (value.moved or value.tensorlike)):
         return False
+    moved = value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
     in_module = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    return all(_is_chosen(leaf, in_module) for leaf in leaves(value.device))
+    return all(_is_chosen(leaf, moved, in_module) for leaf in leaves(value.device))
 
 
-def _is_chosen(device: Device, in_module: bool) -> bool:
-    of_module = in_module and isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
-    return is_accelerator(device) or is_device_by_name(device) or of_module
+def _is_chosen(device: Device, moved: bool, in_module: bool) -> bool:
+    if not isinstance(device, SameAs):
+        return is_accelerator(device)
+    return moved or is_device_by_name(device) or (in_module and device.symbol.anchor is Anchor.MODULE)
 
 
 def _makes_bare(event: object) -> bool:
