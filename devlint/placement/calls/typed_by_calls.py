@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from devlint.placement.calls import handed_on
 from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.parameter_evidence import Role
@@ -17,6 +19,7 @@ from devlint.placement.domain.events import Created, DeviceMismatch
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_device_by_name, leaves
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import descend
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -36,11 +39,22 @@ def typed_by_call(
     elsewhere = [(name, value) for name, value in arguments_of(info, site, receiver) if _is_elsewhere(interp, value)]
     if not elsewhere or not any(_makes_bare(event) for event in interp.program.events_of(info)):
         return
+    if _tests_types(info):
+        return
     roles = handed_on.roles(interp.program, info)
     for name, value in elsewhere:
         provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
         if provenance is not None and name in roles and roles[name].role not in _TOLD:
             yield provenance
+
+
+def _tests_types(info: FunctionInfo) -> bool:
+    """``if torch.is_tensor(x): return x``: what comes after it is for arguments that are no tensors."""
+    names = (child.value for child in descend(info.node.body) if isinstance(child, cst.Name))
+    return any(name in _TYPE_TESTS for name in names)
+
+
+_TYPE_TESTS = frozenset({"isinstance", "is_tensor", "type", "hasattr", "ndarray"})
 
 
 def _is_elsewhere(interp: Interpreter, value: Value) -> bool:
