@@ -1,9 +1,10 @@
-"""The files of a source tree that import one of its files: where a finding may stand that a helper's bug causes."""
+"""Where a finding may stand that a helper's bug causes: the files that import its file; and what its trace may name."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
 AT_MOST = 6
@@ -36,6 +37,18 @@ def importers(tree: Path, path: str, names: Collection[str], at_most: int = AT_M
             uses = not wanted.isdisjoint(_WORD.findall(text))
             found.append((not uses, -_shared(own, other), other.as_posix()))
     return [name for _, _, name in sorted(found)[:at_most]]
+
+
+def lines_of_statements(file: Path, lines: Iterable[int]) -> list[int]:
+    """The lines, and all others of the statements without a block that they stand in: a trace names the first one."""
+    lines = list(lines)
+    try:
+        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+    except (OSError, SyntaxError, ValueError):
+        return lines
+    simple = [node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in simple]
+    return sorted({*lines, *(line for span in spans for line in span if any(one in span for one in lines))})
 
 
 def _imports(text: bytes, module: bytes, wanted: set[bytes]) -> bool:

@@ -13,9 +13,9 @@ is cloned from the project's public address, without contents, into the cache. E
 the tree of its commit, so that its imports lead into the project around it. A bug is *found* if a finding that users
 see by default is within two lines of it, *gone* if none is there after the fix, *below* the gate if there is one at a
 lower severity or confidence only. A few files that import the bug's file are linted as well (importers.AT_MOST): a
-finding at another line whose trace comes within two lines of the bug counts if it is said of one side of the fix only;
-at a correct place any such finding counts. These places were read while rules were made: they tell what to mend, not
-how well devlint does on code that nobody has seen.
+finding at another line whose trace comes within two lines of the bug's statement counts if it is said of one side of
+the fix only; at a correct place any such finding counts. These places were read while rules were made: they tell what
+to mend, not how well devlint does on code that nobody has seen.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 
 from commits import Commits, Unavailable
 from downloads import DEFAULT_CACHE, checked_cache
-from importers import importers, names_of
+from importers import importers, lines_of_statements, names_of
 from linting import Finding, lint
 from places import CAUSES, Bug, Lookalike, leading_to, near, read_bugs, read_lookalikes, without
 from verdicts import (
@@ -114,14 +114,18 @@ def bug_outcomes(bugs: list[Bug], commits: Commits, jobs: int, limit: float) -> 
     files = linted(asked, commits, jobs, limit)
     failed = {bug.id: reason for bug in bugs if (reason := files.why_not(before[bug.id], after[bug.id]))}
 
+    def whole(file: File, lines: tuple[int, ...]) -> list[int]:
+        repo, commit, path = file
+        return lines_of_statements(commits.tree(repo, commit) / path, lines)
+
     def outcome(bug: Bug) -> BugOutcome:
         old, new = files.findings[before[bug.id]], files.findings[after[bug.id]]
         return BugOutcome(
             bug,
             near(old, bug.path, bug.lines),
             near(new, bug.fixed_path, bug.fixed_lines),
-            without(leading_to(old, bug.path, bug.lines), new),
-            without(leading_to(new, bug.fixed_path, bug.fixed_lines), old),
+            without(leading_to(old, bug.path, whole(before[bug.id], bug.lines)), new),
+            without(leading_to(new, bug.fixed_path, whole(after[bug.id], bug.fixed_lines)), old),
         )
 
     return [outcome(bug) for bug in bugs if bug.id not in failed], failed
@@ -136,8 +140,10 @@ def lookalike_outcomes(
     failed = {place.id: reason for place in places if (reason := files.why_not(where[place.id]))}
 
     def outcome(place: Lookalike) -> LookalikeOutcome:
-        found, at = files.findings[where[place.id]], (place.path, [place.line])
-        return LookalikeOutcome(place, near(found, *at) + leading_to(found, *at))
+        found, file = files.findings[where[place.id]], commits.tree(place.repo, place.commit) / place.path
+        by = leading_to(found, place.path, lines_of_statements(file, [place.line]))
+        here = near(found, place.path, [place.line])
+        return LookalikeOutcome(place, here + tuple(finding for finding in by if finding not in here))
 
     return [outcome(place) for place in places if place.id not in failed], failed
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from commits import Commits
-from importers import importers, names_of
+from importers import importers, lines_of_statements, names_of
 from linting import Finding
 from places import CAUSES, Bug, Lookalike, leading_to, near, read_bugs, read_lookalikes, without
 from real_bugs import BUGS, LOOKALIKES, bug_outcomes, lookalike_outcomes
@@ -212,6 +212,19 @@ def test_a_bug_of_a_helper_is_found_in_the_file_that_calls_it(tmp_path: Path) ->
     place = Lookalike("bad", "net/work", parent, "work/helper.py", 5, "positions", "cpu-only", "Looked up on the CPU.")
     (correct,), _ = lookalike_outcomes([place], commits, jobs=1, limit=60)
     assert correct.false
+
+
+def test_a_trace_may_name_the_first_line_of_the_statement(tmp_path: Path) -> None:
+    file = tmp_path / "net.py"
+    file.write_text(
+        "x = f(\n    1,\n    2,\n    3,\n    4,\n)\ny = 1\nif x:\n    z = (\n        2\n    )\n", encoding="utf-8"
+    )
+    assert lines_of_statements(file, [5]) == [1, 2, 3, 4, 5, 6]
+    assert lines_of_statements(file, [7]) == [7]
+    assert lines_of_statements(file, [8]) == [8]
+    assert lines_of_statements(file, [10]) == [9, 10, 11]
+    file.write_text("print 1\n", encoding="utf-8")
+    assert lines_of_statements(file, [1]) == [1]
 
 
 def test_the_files_that_import_another_are_bounded_and_those_that_use_its_names_come_first(tmp_path: Path) -> None:

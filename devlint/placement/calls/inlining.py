@@ -71,7 +71,7 @@ def call_with_values(
             continue
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
-    # What the callee asks of an argument's type, its summary keeps apart.
+    # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
     return _settled(inner, inner.result()) if handed else None
 
 

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.calls.summaries import Substitution, place_of
-from devlint.placement.domain.abstract_values import Container, Opaque, Tensor, Value
+from devlint.placement.calls.summaries import Substitution, place_of, symbol_key
+from devlint.placement.domain.abstract_values import Constant, Container, Opaque, Tensor, Value
 from devlint.placement.domain.events import ReadInCallee
-from devlint.placement.state.reads_of_arguments import always_runs, key_of_parameter
+from devlint.placement.state.reads_of_arguments import asked, is_in_each_call, key_of_parameter
 from devlint.placement.syntax.nodes import code_of
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
     from devlint.placement.domain.call_site import CallSite
+    from devlint.placement.domain.events import HostRead
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
@@ -27,11 +28,11 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
     program = interp.program.holder(info)
     for key, read in program.host_reads_of(info).items() if program is not None else ():
         value = handed.get(key)
-        if value is None:
+        if value is None or _is_switched_off(info, read, handed):
             continue
         device = place_of(value, interp)
         own = key_of_parameter(interp, device)
-        if own is not None and always_runs(interp):
+        if own is not None and not read.arms and is_in_each_call(interp):
             interp.host_reads.setdefault(own, read)
         tensor = _tensor_of(value)
         argument = next((argument for argument in site.arguments if argument.value is value), None)
@@ -40,6 +41,12 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, handed: S
             interp.emit(
                 ReadInCallee(node, interp.scope, tensor, device, read, argument.node, code_of(node.func), interp.arms)
             )
+
+
+def _is_switched_off(info: FunctionInfo, read: HostRead, handed: Substitution) -> bool:
+    """Whether a call leaves, or sets, a switch to what keeps the read from running."""
+    given = (handed.get(symbol_key(info, name)) for arm in read.arms for name in asked(arm))
+    return any(isinstance(value, Constant) and not value.value for value in given)
 
 
 def _tensor_of(value: Value) -> Tensor | Opaque | None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from devlint.placement.calls import handed_on
 from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.parameter_evidence import Role
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
 from devlint.placement.domain.events import Created, DeviceMismatch
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_device_by_name, leaves
-from devlint.placement.domain.provenance import Provenance
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import descend
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -36,6 +39,8 @@ def typed_by_call(
     elsewhere = [(name, value) for name, value in arguments_of(info, site, receiver) if _is_elsewhere(interp, value)]
     if not elsewhere or not any(_makes_bare(event) for event in interp.program.events_of(info)):
         return
+    if _tests_types(info):
+        return
     roles = handed_on.roles(interp.program, info)
     for name, value in elsewhere:
         provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
@@ -43,17 +48,28 @@ def typed_by_call(
             yield provenance
 
 
+def _tests_types(info: FunctionInfo) -> bool:
+    """``if torch.is_tensor(x): return x``: what comes after it is for arguments that are no tensors."""
+    names = (child.value for child in descend(info.node.body) if isinstance(child, cst.Name))
+    return any(name in _TYPE_TESTS for name in names)
+
+
+_TYPE_TESTS = frozenset({"isinstance", "is_tensor", "type", "hasattr", "ndarray"})
+
+
 def _is_elsewhere(interp: Interpreter, value: Value) -> bool:
-    """A tensor that was brought to a device by name, or that a module computed in its own method."""
+    """A tensor that was brought to another place, or that a module computed in its own method."""
     if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (value.moved or value.tensorlike)):
         return False
+    moved = value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
     in_module = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
-    return all(_is_chosen(leaf, in_module) for leaf in leaves(value.device))
+    return all(_is_chosen(leaf, moved, in_module) for leaf in leaves(value.device))
 
 
-def _is_chosen(device: Device, in_module: bool) -> bool:
-    of_module = in_module and isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
-    return is_accelerator(device) or is_device_by_name(device) or of_module
+def _is_chosen(device: Device, moved: bool, in_module: bool) -> bool:
+    if not isinstance(device, SameAs):
+        return is_accelerator(device)
+    return moved or is_device_by_name(device) or (in_module and device.symbol.anchor is Anchor.MODULE)
 
 
 def _makes_bare(event: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.lattice import Anchor, Device, GuardKind, SameAs
+from devlint.placement.domain.lattice import Anchor, Decided, Device, GuardKind, SameAs
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def note_read(interp: Interpreter, event: HostRead) -> None:
-    """Record a read of what the definition was handed, if it runs in each call."""
+    """Record a read of what the definition was handed, if it runs in each call, or in those that ask for it."""
     key = key_of_parameter(interp, event.value.device)
-    if key is not None and event.wants_cpu and always_runs(interp):
+    if key is not None and event.wants_cpu and is_in_each_call(interp, allowed=_switches(interp, event.arms)):
         interp.host_reads.setdefault(key, event)
 
 
@@ -31,8 +31,22 @@ def key_of_parameter(interp: Interpreter, device: Device) -> str | None:
     return symbol.key if symbol.anchor is Anchor.PARAMETER and symbol.key.startswith(own) else None
 
 
-def always_runs(interp: Interpreter) -> bool:
-    """Whether each call comes by, as far as conditions are known, and an error there is one of the call."""
-    if interp.muted or interp.tries or interp.decided or interp.in_cpu_world or interp.is_dead:
+def is_in_each_call(interp: Interpreter, allowed: int = 0) -> bool:
+    """Whether each call comes by, and an error there is one of the call; so many conditions are ``allowed``."""
+    if interp.muted or interp.tries or len(interp.decided) > allowed or interp.in_cpu_world or interp.is_dead:
         return False
     return all(decided.guard.kind is not GuardKind.ON_ACCELERATOR for decided in interp.state.left)
+
+
+def _switches(interp: Interpreter, arms: tuple[Decided, ...]) -> int:
+    """How many conditions there are, if each asks for parameters of the definition alone: ``if plot and folder``."""
+    own = (
+        {parameter.name.value for parameter in parameters_of(interp.info.header)} if interp.info is not None else set()
+    )
+    plain = all(arm.holds and arm.guard.kind is GuardKind.PLAIN and own.issuperset(asked(arm)) for arm in arms)
+    return len(arms) if plain else 0
+
+
+def asked(arm: Decided) -> list[str]:
+    """The names of which a condition wants each to be true."""
+    return arm.guard.text.split(" and ")
