@@ -229,8 +229,9 @@ def _value(
         case Holds.TENSORS_BY_NAME:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             return Container((), (), Tensor(device, evidence=Evidence.LIKELY, provenance=provenance), "dict")
-        case Holds.SEVERAL if with_module is not None:
-            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+        case Holds.SEVERAL if with_module is not None or held.convention:
+            note = CONVENTIONS.get(held.convention, "")
+            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)
             return Container((), None, Opaque(device, provenance, tensorlike=True), "list")
         case Holds.MODULE:
             own = SameAs(symbol)

@@ -41,6 +41,11 @@ class Found:
         self.subtracted: list[tuple[str, str]] = []
         """Pairs of names of which one is subtracted from the other."""
 
+        self.gone_through: set[str] = set()
+        """Names that a loop binds to what it goes through, which is no range of numbers."""
+        self.indexed: list[tuple[str, str]] = []
+        """Pairs: a parameter, and the name or number under which one item of it is read."""
+
         self._derived: list[tuple[str, str]] = []
         """Pairs of names: one that is bound to what is computed of the other alone, and the other."""
         self._times: Counter[str] = Counter()
@@ -74,6 +79,21 @@ class Found:
         if name in self.parameters and class_name:
             self._classes.setdefault(name, []).append(class_name)
 
+    def _note_keyed(self) -> None:
+        """``losses[name]``, of ``for name in names``; ``parts[0]`` beside ``parts[1]`` and ``parts[2]``.
+
+        Of tensors, edge indices and pairs of indices are read by two numbers.
+        """
+        numbers: dict[str, set[str]] = {}
+        for name, index in self.indexed:
+            if index in self.gone_through:
+                self.note(name, rows.TESTED)
+            elif index.isdecimal():
+                numbers.setdefault(name, set()).add(index)
+        for name, found in numbers.items():
+            if len(found) > 2:
+                self.note(name, rows.TESTED)
+
     def uses(self) -> Uses:
         self.bind([])
         for item, whole in self.iterated:
@@ -88,6 +108,7 @@ class Found:
             for name, other in (pair, pair[::-1]):
                 if rows.TENSOR in self._signs.get(other, ()) and name not in self.bound:
                     self.note_parameter(name, rows.SUBTRACTED)
+        self._note_keyed()
         for name in self.functions:
             if rows.MOVED in self._signs.get(name, ()):
                 # What can be moved and called is a Module.

@@ -57,7 +57,8 @@ class Shows(Enum):
     COMPUTED = "computed"
     """It is an operand of arithmetic, or handed to a function of torch: a tensor or a number."""
     TESTED = "tested"
-    """Its truth is asked, or what it is among, or what is in it: hardly ever of a tensor."""
+    """Its truth is asked, what it is among, what is in it; it is read by keys, or by several numbers that are written
+    out: hardly ever of a tensor."""
     OTHERWISE = "otherwise"
     """As it was given it is no tensor, though a tensor is bound to the same name later on."""
 

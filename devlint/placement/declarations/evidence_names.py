@@ -48,7 +48,6 @@ _PLAIN = frozenset(
     """
     name width height step epoch level rank channels heads resolution variant timeout strict training reduction
     version url batch_idx scale_factor lr n_samples iteration strides dilation d_model data_module datamodule
-    threshold cutoff
     """.split()
 )
 _PLAIN_STARTS = frozenset(
@@ -99,9 +98,26 @@ def is_written(name: str, beside: Container[str]) -> bool:
     return name in ("label", "labels", "target", "targets") and any(other in beside for other in _TEXTS)
 
 
+_BUILT = frozenset("layer block stage head module model net network encoder decoder backbone conv".split())
+
+
 def names_a_builder(function: str) -> bool:
     """``_make_layer(planes, conv_bias)``: what builds modules is told their sizes and switches."""
-    return function.lstrip("_").startswith(("make_", "build_"))
+    verb, _, made = function.lstrip("_").partition("_")
+    return verb == "build" or (verb == "make" and made.rpartition("_")[2].rstrip("s") in _BUILT)
+
+
+def names_tensors(name: str) -> bool:
+    """``tensors``, ``input_tensors``: several of them."""
+    return name == "tensors" or _last(name) == "tensors"
+
+
+_OF_PROCESSES = frozenset("pg group mesh".split())
+
+
+def names_processes(name: str) -> bool:
+    """A group or mesh of torch.distributed, which has a ``size()``."""
+    return name in _OF_PROCESSES or _last(name) in _OF_PROCESSES
 
 
 def is_compared(name: str, beside: Container[str]) -> bool:

@@ -86,6 +86,9 @@ def _subscript(node: cst.Subscript, found: Found) -> None:
         return
     name = node.value.value
     found.note(name, rows.NO_NUMBER)
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    if isinstance(index, cst.Index) and isinstance(index.value, (cst.Name, cst.Integer)) and name not in found.bound:
+        found.indexed.append((name, index.value.value))
     if _is_key(node) or _goes_backwards(node):
         found.note(name, rows.NO_TENSOR)
     elif len(node.slice) > 1 and any(_is_axis(part.slice) for part in node.slice):
@@ -114,7 +117,7 @@ def _assigned(node: cst.Assign, found: Found) -> None:
     if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
         found.note_derived(node.targets[0].target.value, computed_from(node.value), node.value)
     value, name = node.value, ""
-    if type(value) is cst.Name and len(names_of(node.targets[0].target)) > 1:
+    if type(value) is cst.Name and isinstance(node.targets[0].target, (cst.Tuple, cst.List)):
         found.note_parameter(value.value, rows.UNPACKED)
     if type(value) is cst.BooleanOperation and type(value.operator) is cst.Or:
         # `self.loss = loss or Loss()`
@@ -155,6 +158,8 @@ def _compared(node: cst.Comparison, found: Found) -> None:
 
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
+    if _goes_through_keys(node.iter):
+        found.gone_through.update(names_of(node.target))
     if name := _indexed_by(node.iter):
         found.note(name, rows.SEVERAL)
     for target, whole in _items_and_wholes(node.target, node.iter):
@@ -178,6 +183,13 @@ def _items_and_wholes(target: cst.BaseExpression, node: cst.BaseExpression) -> I
         case cst.Call(func=cst.Name(value="zip"), args=wholes) if len(parts) == len(wholes):
             for part, whole in zip(parts, wholes, strict=True):
                 yield from _items_and_wholes(part, whole.value)
+
+
+def _goes_through_keys(iterated: cst.BaseExpression) -> bool:
+    """``for name in names``, ``for name in losses.keys()``: no range of numbers, as far as is seen."""
+    if isinstance(iterated, cst.Call):
+        return isinstance(iterated.func, cst.Attribute) and iterated.func.attr.value in ("keys", "items")
+    return True
 
 
 def _indexed_by(node: cst.BaseExpression) -> str:

@@ -158,6 +158,8 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if names.names_a_tensordict(name) and param.annotation is None:
         return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED)
     certain = tensor is Grade.CERTAIN
+    if names.names_processes(name) and convention_of(signs, Shows.TENSOR) == conventions.SIZE_IS_CALLED:
+        tensor = None
     # What is converted may be a list: the shape is that of what the conversion gives.
     as_given = grade_of(signs, Shows.CONVERTED) is not Grade.CERTAIN
     shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and as_given and not _imports_arrays(imports)
@@ -204,21 +206,19 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
     unpacked = grade_of(signs, Shows.UNPACKED) is not None
-    several = (unpacked or grade_of(signs, Shows.SEVERAL) is not None) and not no_tensor
+    several = (unpacked or grade_of(signs, Shows.SEVERAL) is not None or names.names_tensors(name)) and not no_tensor
     # A tensor may be gone through as well: what is called as one is one.
     named = names.names_a_plain_value(name) or names.names_a_module(name)
     named = named or (names.names_a_tensor(name) and not unpacked)
     if param.annotation is None and several and not named:
-        return Held(Role.SEVERAL)
+        return Held(Role.SEVERAL, conventions.NAMED if names.names_a_tensor(name) else "")
     if param.annotation is None and not (doubted and not no_tensor):
-        return _named(name, number, no_tensor, tested, imports, beside)
+        return _named(name, number, no_tensor or tested, imports, beside)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
 
 
-def _named(
-    name: str, number: bool, no_tensor: bool, tested: bool, imports: ImportTable, beside: Container[str] | None
-) -> Held:
-    """What a parameter holds by its name alone; ``number``: it may be one. ``tested``: its truth is asked."""
+def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, beside: Container[str] | None) -> Held:
+    """What a parameter holds by its name alone; ``number``: it may be one."""
     if names.names_a_plain_value(name):
         return Held(Role.HOST if number else Role.NO_TENSOR if no_tensor else Role.ANYTHING, conventions.NAMED)
     if names.names_a_module(name):
@@ -230,7 +230,7 @@ def _named(
     written = names.is_written(name, beside)
     array = names.names_an_array(name) and _imports_arrays(imports)
     if names.is_compared(name, beside) or (names.names_a_tensor(name) and not (array or written)):
-        return Held(Role.NO_TENSOR) if tested else Held(Role.NAMED_TENSOR, conventions.NAMED)
+        return Held(Role.NAMED_TENSOR, conventions.NAMED)
     return Held(Role.ANYTHING)
 
 

@@ -66,7 +66,7 @@ def test_uses_that_only_tensors_allow_tell(use: str) -> None:
 
 @pytest.mark.parametrize(
     "use", ["x.shape", "x.sum()", "print(x)", "torch.add(z, x)", "np.exp(x)", "x[0]", "x.anything()",
-            "torch.full(3, x)", "torch.add(*x)", "unknown(x)"],
+            "torch.full(3, x)", "unknown(x)"],
 )  # fmt: skip
 def test_uses_that_others_share_tell_nothing(use: str) -> None:
     assert isinstance(held("x, z: torch.Tensor", use), Opaque)
@@ -136,6 +136,7 @@ def test_names_of_tensors_tell_where_nothing_else_does(name: str) -> None:
     "use",
     [
         "if mask: pass", "assert mask", "mask or 3", "4 if mask else 3", "not mask", "3 in mask", "mask not in (3, 4)",
+        "(a,) = mask", "[a] = mask", "[mask[key] for key in keys]", "a = mask[0], mask[1], mask[2]",
         "mask[::-1]", "a.view(mask, -1)", "nn.Conv2d(3, 3, 1, bias=mask)", "mask = torch.Size(mask); mask.numel()",
     ],
 )  # fmt: skip
@@ -147,6 +148,7 @@ def test_a_name_tells_nothing_of_what_is_used_as_plain_values_are(use: str) -> N
     "use",
     [
         "if mask is None: pass", "mask[::2]", "self.view(mask, -1)", "a.view(mask)", "F.view(mask, 3)",
+        "a = mask", "[mask[key] for key in range(3)]", "[mask[i] for i, _ in enumerate(a)]", "a = mask[0], mask[1]",
         "nn.Linear(3, 3, device=mask)", "assert mask is not None", "a[mask] == 3",
     ],
 )  # fmt: skip
@@ -169,6 +171,25 @@ def test_a_name_tells_nothing_beside_texts_and_arrays_of_other_libraries() -> No
 def test_a_model_that_tells_its_device_is_a_module() -> None:
     assert isinstance(of("base_model", "base_model.device"), Module)
     assert is_taken_for_a_tensor(of("given", "given.device"))
+
+
+def test_groups_of_processes_have_a_size_as_well() -> None:
+    assert is_taken_for_a_tensor(of("given", "given.size()"))
+    assert not is_taken_for_a_tensor(of("pg", "pg.size()"))
+    assert not is_taken_for_a_tensor(of("tp_mesh", "tp_mesh.size()"))
+    assert isinstance(of("tp_mesh", "tp_mesh.size(0)"), Tensor)
+
+
+def test_tensors_are_several() -> None:
+    assert not is_taken_for_a_tensor(of("input_tensors", "len(input_tensors)"))
+
+
+@pytest.mark.parametrize("use", ["(a,) = logits", "a, b = logits", "torch.add(*logits)"])
+def test_what_is_unpacked_and_called_what_tensors_are_called_is_several(use: str) -> None:
+    several = of("logits", use)
+    assert isinstance(several, Container)
+    assert all(map(is_taken_for_a_tensor, several.values))
+    assert not isinstance(of("given", use.replace("logits", "given")), Container)
 
 
 def test_what_is_subtracted_from_a_tensor_is_one() -> None:
