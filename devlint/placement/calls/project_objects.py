@@ -38,7 +38,7 @@ def built_with(info: ClassInfo, site: CallSite) -> tuple[tuple[str, Value], ...]
     if init is None or not init.keeps_signature:
         return ()
     bound = arguments_of(init, site, Self(info))
-    return tuple((symbol_key(init, name), value) for name, value in bound if value != NOTHING)
+    return tuple((symbol_key(init, name), value) for name, value in bound)
 
 
 def of_object(interp: Interpreter, owner: Instance, name: str, node: cst.Attribute) -> Value:

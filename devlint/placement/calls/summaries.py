@@ -303,7 +303,8 @@ def _choice(
         given = substitution[guard.subject.key]
         if isinstance(given, Constant):
             return first if given.value is None else second
-        if not isinstance(given, UnknownValue) and not _may_be_none(given, interp):
+        if isinstance(given, UnknownValue) or not _may_be_none(given, interp):
+            # Of what is handed over nothing has to be known to be something: other calls leave it out.
             return second
     if guard.subject is not None and guard.text == guard.subject.name:
         # The truth of the argument itself.
@@ -344,7 +345,8 @@ def _may_be_none(value: Value, caller: Interpreter) -> bool:
         return value.node is None and not value.of_tensor and not isinstance(value.device, Known)
     if isinstance(value, Tensor):
         return _is_optional(value, caller)
-    return isinstance(value, Opaque)
+    # What was made here, or is a part of a module, is there.
+    return isinstance(value, Opaque) and (value.provenance is None or value.provenance.first.kind is StepKind.GIVEN)
 
 
 def _is_optional(value: Tensor, caller: Interpreter) -> bool:
