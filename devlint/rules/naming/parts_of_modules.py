@@ -35,7 +35,7 @@ class PartsOfModules:
     _constructors: set[Scope] = field(default_factory=set)
     """Those of Modules."""
     _placed: dict[int, cst.CSTNode] = field(default_factory=dict)
-    """Transfers and creations in them that no test decides about, by the identity of their nodes."""
+    """Transfers and creations in them under no condition, by the identity of their nodes: an option may choose."""
     _drafts: list[Draft] = field(default_factory=list)
 
     def begun(self, event: Begun) -> None:
@@ -44,13 +44,13 @@ class PartsOfModules:
             self._constructors.add(event.scope)
 
     def moved(self, event: Moved) -> None:
-        if event.scope in self._constructors and goes_to_current(event) and not event.guarded:
+        if event.scope in self._constructors and goes_to_current(event) and not (event.guarded or event.arms):
             self._placed[id(event.node)] = event.node
 
     def named(self, event: DeviceNamed) -> None:
         """``torch.zeros(n, device="cuda")``."""
         name, call = event.name, event.call
-        if event.scope not in self._constructors or event.sink != Sink.ARGUMENT or event.guarded:
+        if event.scope not in self._constructors or event.sink != Sink.ARGUMENT or event.guarded or event.arms:
             return
         if name is not None and call is not None and is_current(name.device) and not name.chosen_by_probe:
             self._placed[id(call.node)] = call.node
