@@ -52,6 +52,8 @@ class Shows(Enum):
     """It is read under a text, spread as keywords, or has an attribute that no tensor has, wherever it is bound."""
     SEVERAL = "several"
     """It is gone through item by item, or joined as a whole: several values, hardly ever one tensor."""
+    TEXT = "text"
+    """It has a method that only texts have."""
     UNPACKED = "unpacked"
     """It is unpacked into names or arguments: a tuple, hardly ever one tensor."""
     COMPUTED = "computed"

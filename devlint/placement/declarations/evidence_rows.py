@@ -20,6 +20,7 @@ DIMENSIONS = Sign(Shows.DIMENSIONS)
 SHAPED = Sign(Shows.SHAPED)
 MOVED = Sign(Shows.MOVED, Grade.CONVENTIONAL, conventions.MOVES_WITH_A_SHAPE)
 BESIDE = Sign(Shows.BESIDE, Grade.CONVENTIONAL, conventions.BESIDE_A_CREATION)
+TEXT = Sign(Shows.TEXT)
 NO_TENSOR = Sign(Shows.NO_TENSOR)
 ARRAY_LIKE = Sign(Shows.ARRAY_LIKE, Grade.CONVENTIONAL, conventions.HAS_A_SHAPE)
 DOUBTFUL = Sign(Shows.DOUBTFUL)
@@ -86,6 +87,14 @@ ATTRIBUTES = MappingProxyType(
 """What it shows of a name that this attribute of it is read."""
 
 SHAPES = frozenset({"shape", "ndim"})
+
+TEXT_METHODS = frozenset(
+    """
+    endswith startswith lower upper casefold strip lstrip rstrip splitlines rsplit partition rpartition removeprefix
+    removesuffix isdigit isalpha isnumeric zfill
+    """.split()
+)
+"""Methods of ``str`` whose names tensors, modules, containers and configuration objects do not have."""
 
 
 def of_attribute(name: str) -> Sign | None:

@@ -256,6 +256,8 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
             found.note(holder.value, rows.STRUCTURED)
         if attribute in rows.SHAPES:
             found.note(holder.value, rows.SHAPED)
+        if attribute in rows.TEXT_METHODS:
+            found.note_parameter(holder.value, rows.TEXT)
     elif type(holder) in (cst.Attribute, cst.Call) and attribute in rows.MODULE_ONLY:
         # ``net.to(device).eval()``
         if name := _called_by(holder):

@@ -177,6 +177,8 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.TENSOR)
     if module is not None and not names.names_no_module(name):
         return Held(Role.MODULE)
+    if grade_of(signs, Shows.TEXT) is not None and param.annotation is None:
+        return Held(Role.HOST)
     number = grade_of(signs, Shows.NO_NUMBER) is None
     if number and tensor is None and grade_of(signs, Shows.SIZE) is not None and param.annotation is None:
         return Held(Role.HOST)
