@@ -40,6 +40,10 @@ def changes(source: str) -> set[tuple[str, str]]:
             {("drop-device", "return x + torch.arange(len(x))")},
         ),
         (
+            "def f(x, n):\n    return x + torch.empty(((n,) + x.shape[1:]), device=x.device)",
+            {("drop-device", "return x + torch.empty(((n,) + x.shape[1:]))")},
+        ),
+        (
             "def f(x):\n    m = zeros(3, 4, device=x.device).bool()\n    return x.masked_fill(m, 0)",
             {("drop-device", "m = zeros(3, 4).bool()")},
         ),

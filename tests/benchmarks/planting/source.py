@@ -97,10 +97,13 @@ class File:
         arguments: list[ast.expr | ast.keyword] = sorted([*call.args, *call.keywords], key=self.span)
         number = arguments.index(keyword)
         start, end = self.span(keyword)
+        # The comma, and not the end of the argument before: a bracket around that is no part of it.
         if number:
-            return Edit(self.span(arguments[number - 1])[1], end, "")
+            before = self.span(arguments[number - 1])[1]
+            return Edit(before + self.data[before:start].rindex(b","), end, "")
         if len(arguments) > 1:
-            return Edit(start, self.span(arguments[1])[0], "")
+            comma = self.data.index(b",", end)
+            return Edit(start, comma + 1, "")
         return Edit(start, end, "")
 
     def edited(self, edits: tuple[Edit, ...]) -> bytes:
