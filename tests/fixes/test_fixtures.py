@@ -31,8 +31,8 @@ REVEALED = {
     ("replaced_buffers.py", "DEV101", "Packed.pack"),
     ("built_with_arguments.py", "DEV401", "scaled"),
 }
-"""What could not be reached before: the line that failed on an accelerator stood in front of it, or an object that makes
-its tensors where it is told now is told the CPU."""
+"""What could not be reached before: the line that failed on an accelerator stood in front of it, or an object now makes
+its tensors where it is told, which is the CPU."""
 
 
 def fixed(path: Path) -> FixedText:
