@@ -372,6 +372,42 @@ def test_what_a_module_hands_back_on_the_cpu_is_a_finding(pytester: pytest.Pytes
     assert [(f["code"], f["severity"], f["line"]) for f in document["findings"]] == [("DEV101", "warning", 9)]
 
 
+def test_the_batch_sizes_of_a_packed_sequence_stay_on_the_host(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        packed="""
+        import torch
+        from torch import nn
+
+        def moved(rows, device):
+            return rows.to(device)
+
+        class Encoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.GRU(4, 5)
+
+            def forward(self, rows):
+                return self.rnn(rows.to(self.rnn.weight_ih_l0.device))
+        """,
+        test_packed="""
+        import torch
+        from torch.nn.utils.rnn import pack_sequence
+        from packed import Encoder, moved
+
+        def test_moved():
+            rows = moved(pack_sequence([torch.ones(3, 4), torch.ones(2, 4)]), "cpu")
+            assert rows.batch_sizes.tolist() == [2, 2, 1]
+
+        def test_encoded():
+            _, state = Encoder()(pack_sequence([torch.ones(3, 4), torch.ones(2, 4)]))
+            assert state.shape == (1, 2, 5)
+        """,
+    )
+    result = pytester.runpytest_subprocess("--devlint", "-p", "no:xdist", "-o", "devlint_lift=packed.*")
+    result.assert_outcomes(passed=2)
+    assert "ran on cuda:0 (simulated): no device-placement problems found" in result.stdout.str()
+
+
 def test_what_a_module_was_handed_is_no_finding_and_what_it_keeps_is_one(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         net="""

@@ -177,6 +177,9 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 def _parts(value: Any) -> list[Any]:
     """What an object holds; nothing where it does not let itself be looked into."""
+    if isinstance(value, nn.utils.rnn.PackedSequence):
+        # Its batch sizes stay on the CPU wherever its data goes: torch/nn/utils/rnn.py.
+        return [value.data, value.sorted_indices, value.unsorted_indices]
     for kind in (dict, list, tuple, set, frozenset):
         if isinstance(value, kind):
             # What a class of the program makes of its iteration or its length is another matter.
