@@ -249,7 +249,7 @@ def reached_by(tmp_path: Path, net: str, tests: str, lines: list[int]) -> tuple[
     """What the plugin tells of the lines, by test; the findings of the run; what pytest said."""
     (tmp_path / "net.py").write_text(net, "utf-8")
     (tmp_path / "test_net.py").write_text(tests, "utf-8")
-    told = {"file": str(tmp_path / "net.py"), "lines": lines, "names": ["net"], "absent": ["absent_package"],
+    told = {"watched": {str(tmp_path / "net.py"): lines}, "names": ["net"], "absent": ["absent_package"],
             "words": ["Net", "forward"], "seconds": 100, "enough": 9, "out": str(tmp_path / "out.json")}  # fmt: skip
     (tmp_path / "told.json").write_text(json.dumps(told), "utf-8")
     report = tmp_path / "report.json"
@@ -312,6 +312,7 @@ def test_who_is_ready_for_an_absent_package_is_told_that_it_is():
 def test_of_a_choice_the_arm_that_makes_the_value_is_reached(line: int, ran: list[str], tmp_path: Path) -> None:
     reached, _, said = reached_by(tmp_path, CHOOSES, CHOICES, [line])
     assert (reached["lifted"], reached["passed"]) == (ran, 3), said
+    assert reached["at"] == {f"{tmp_path / 'net.py'}:{line}": [len(ran), len(ran)]}
 
 
 def test_a_spot_needs_a_function_to_be_within() -> None:
