@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
@@ -70,6 +71,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
         return passed_on
     seen = call_with_values(interp, node, info, site, receiver)
     value = result_of_call(interp, node, summary, substitution) if seen is None else seen
+    if _meets_what_the_object_holds(value, function.receiver, site):
+        value = replace(value, device=UNKNOWN)
     result = handed_back(interp, node, value, defaulted)
     if isinstance(result, UnknownValue):
         result = beside_arguments(interp, node, site)
@@ -77,6 +80,15 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)
     return result
+
+
+def _meets_what_the_object_holds(value: Value, receiver: Value | None, site: CallSite) -> TypeGuard[Tensor | Opaque]:
+    """Whether the result is on the CPU as what the object was built with, and an argument is not: they may have met."""
+    if not isinstance(receiver, Instance) or not receiver.given or not isinstance(value, (Tensor, Opaque)):
+        return False
+    handed = (argument.value for argument in site.arguments)
+    elsewhere = (isinstance(one, (Tensor, Opaque)) and one.device != CPU for one in handed)
+    return value.device == CPU and any(elsewhere)
 
 
 def _as_bound(function: Function) -> Value | None:
