@@ -16,10 +16,12 @@ pytestmark = pytest.mark.no_cover
 
 REVEALED: dict[tuple[str, str], str] = {
     ("DEV101", "DEV308"): "the device parameter of the function is ignored still, and nothing else speaks of it now",
+    ("DEV101", "DEV401"): "what an object makes where it is told is on the CPU where it is told that",
     ("DEV104", "DEV101"): "once the module has left the CPU, an input that one arm makes there stands alone",
     ("DEV104", "DEV302"): "what goes to the input's device now stands beside an accelerator that is named",
     ("DEV201", "DEV302"): "a transfer that is kept names the accelerator",
     ("DEV204", "DEV302"): "a transfer of the items names the accelerator",
+    ("DEV206", "DEV302"): "a part that is moved as the others are names the accelerator that they name",
     ("DEV208", "DEV302"): "what goes to the other operand's device now stands beside an accelerator that is named",
     ("DEV301", "DEV302"): "without its index it is the current accelerator, whatever the caller is on",
     ("DEV301", "DEV310"): "without its index it is the current accelerator, behind a guard about the type",

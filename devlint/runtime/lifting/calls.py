@@ -177,7 +177,9 @@ class Lifter:
         else:
             self.lifted += 1
         for observation in seen:
-            self._sink(observation)
+            # What is made or computed on the CPU in passing is told where it is met, or handed back.
+            if observation.kind != "strayed" or observation.detail == "output":
+                self._sink(observation)
         back = home_of(self._device, self._machine.simulated)
         devices_back(modules, back)
         return brought_back(result, back)
