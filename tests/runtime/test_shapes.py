@@ -109,6 +109,20 @@ def scripted(device: Any) -> Tensor:
     return shifted(ones(device, 2))
 
 
+@torch.jit.script
+def _beside(x: Tensor) -> Tensor:
+    return x * torch.ones(x.shape, device=x.device)
+
+
+@torch.jit.script
+def _beside_both(x: Tensor) -> Tensor:
+    return _beside(x) + _beside(x)
+
+
+def scripted_at_import(device: Any) -> Tensor:
+    return _beside_both(ones(device, 2))
+
+
 def lazy(device: Any) -> Tensor:
     return nn.LazyLinear(2).to(device)(ones(device, 1, 3))
 
@@ -153,6 +167,7 @@ PROGRAMS: list[Callable[[Any], Tensor]] = [
     distributions,
     traced,
     scripted,
+    scripted_at_import,
     lazy,
     double_backward,
     accumulated,

@@ -32,10 +32,26 @@ def install(machine: Machine, patches: Patches) -> None:
         return true_compile(*args, **kwargs)
 
     patches.call(leave)
+    _call_the_scripted(patches)
     _interpret_nothing(patches)
     patches.set(torch, "compile", compile)
     if "torch._dynamo" in sys.modules:
         run_eagerly()
+
+
+def _call_the_scripted(patches: Patches) -> None:
+    """What was scripted before, as when its file was imported, is called as the Python that it was scripted of.
+
+    Source: ``torch.jit.script`` keeps that for Dynamo, in ``_torchdynamo_inline``; what was traced or loaded has none.
+    """
+    scripted: Any = torch.jit.ScriptFunction
+    true_call: Any = scripted.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        function = getattr(self, "_torchdynamo_inline", None)
+        return true_call(self, *args, **kwargs) if function is None else function(*args, **kwargs)
+
+    patches.set(scripted, "__call__", call)
 
 
 def _interpret_nothing(patches: Patches) -> None:
