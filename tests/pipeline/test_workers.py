@@ -27,8 +27,8 @@ PADDING = "# padding\n" * (SMALL_RUN_BYTES // 10)
 
 
 def test_a_process_that_dies_takes_only_its_file_with_it() -> None:
-    # LibCST needs seconds for such a sum: the process that has it is the last alive, and is killed at it.
-    slow = task("slow.py", "import torch\n" + PADDING + "x = " + " + ".join(["a"] * 3900) + "\n")
+    # LibCST needs seconds for such sums: the process that has them is the last alive, and is killed at it.
+    slow = task("slow.py", "import torch\n" + PADDING + 8 * ("x = " + " + ".join(["a"] * 3900) + "\n"))
     others = [task(f"f{number}.py", "x = 1  # noqa: DEV101\n") for number in range(12)]
     reports = {}
     for report in run([slow, *others], 2):
