@@ -102,8 +102,7 @@ def packages(names: Iterable[str] = (), table: Path = TABLE) -> list[Package]:
             record = json.loads(line)
             repo, commit = record.pop("repo"), record.pop("commit")
             lifts, tests = tuple(record.pop("lifts").split()), tuple(record.pop("tests").split())
-            more = {key: tuple(value.split()) for key, value in record.items() if key != "name"}
-            found.append(Package(repo, commit, Project(record["name"], **more), lifts, tests))
+            found.append(Package(repo, commit, Project.of(record), lifts, tests))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{table}:{number}: not a package: {error}") from None
     wanted = [package for package in found if not names or package.project.name in names]

@@ -162,12 +162,12 @@ def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
         found.gone_through.update(names_of(node.target))
     if name := _indexed_by(node.iter):
         found.note(name, rows.SEVERAL)
+    if type(node.iter) is cst.Name:
+        found.note(node.iter.value, rows.SEVERAL)
+        found.note_parameter(node.iter.value, rows.DOUBTFUL)
     for target, whole in _items_and_wholes(node.target, node.iter):
-        found.note(whole, rows.SEVERAL)
-        if whole in found.parameters:
-            found.note(whole, rows.DOUBTFUL)
-            if type(target) is cst.Name:
-                found.iterated.append((target.value, whole))
+        if whole in found.parameters and type(target) is cst.Name:
+            found.iterated.append((target.value, whole))
 
 
 def _items_and_wholes(target: cst.BaseExpression, node: cst.BaseExpression) -> Iterator[tuple[cst.BaseExpression, str]]:

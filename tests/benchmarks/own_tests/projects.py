@@ -38,6 +38,11 @@ class Project:
     stay: tuple[str, ...] = ()
     """What its users do not move, and may hand tensors on the accelerator all the same, as in ``devlint_stay``."""
 
+    @classmethod
+    def of(cls, record: dict[str, str]) -> Project:
+        """A line of a table, with its words apart. Raises AttributeError, KeyError or TypeError for what is none."""
+        return cls(record["name"], **{key: tuple(value.split()) for key, value in record.items() if key != "name"})
+
 
 @cache
 def projects(table: Path = TABLE) -> tuple[Project, ...]:
@@ -45,9 +50,7 @@ def projects(table: Path = TABLE) -> tuple[Project, ...]:
     found: dict[str, Project] = {}
     for number, line in enumerate(table.read_text("utf-8").splitlines(), 1):
         try:
-            record = json.loads(line)
-            words = {key: tuple(value.split()) for key, value in record.items() if key != "name"}
-            project = Project(record["name"], **words)
+            project = Project.of(json.loads(line))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{table}:{number}: not a project: {error}") from None
         if project.name.lower() in found:
