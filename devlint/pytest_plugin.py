@@ -33,9 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--devlint", action="store_true", help="run every module's outermost call on an accelerator")
     group.addoption(
         "--devlint-device",
-        choices=("sim", "sim:1", "cuda"),
+        choices=("sim", "sim:1", "sim-xpu", "sim-mps", "cuda"),
         default="sim",
-        help="a simulated cuda:0 (sim), a simulated cuda:1 beside it (sim:1), or a real cuda:0",
+        help="a simulated cuda:0 (sim), a simulated cuda:1 beside it (sim:1), a simulated accelerator of another kind, "
+        "or a real cuda:0",
     )
     group.addoption(
         "--devlint-placement",
@@ -211,9 +212,12 @@ def _machine(name: str) -> tuple[Machine, torch.device]:
     import torch
 
     if name != "cuda":
-        from devlint.runtime.simulated import SimulatedMachine
+        from devlint.runtime.placements import parse_device
+        from devlint.runtime.simulated import KINDS, SimulatedMachine
 
-        return SimulatedMachine(2), torch.device("cuda", int(name.partition(":")[2] or 0))
+        wish = parse_device(name)
+        kind = KINDS[wish.kind]
+        return SimulatedMachine(min(2, kind.most), kind), torch.device(wish.kind, wish.index)
     from devlint.runtime.real import RealMachine
 
     return RealMachine("cuda:0"), torch.device("cuda:0")

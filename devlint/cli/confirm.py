@@ -66,7 +66,12 @@ class ScriptCommand(click.Command):
     is_flag=True,
     help="Build what can be built without being told: the modules with findings, and those of named files.",
 )
-@click.option("--device", default="auto", metavar="DEVICE", help="auto, cuda, cuda:N, sim, sim:N.  [default: auto]")
+@click.option(
+    "--device",
+    default="auto",
+    metavar="DEVICE",
+    help="auto, cuda, cuda:N, sim, sim:N, sim-xpu, sim-mps.  [default: auto]",
+)
 @click.option("--placements", default="auto", metavar="NAMES", help="auto, all, or some of first,second,cpu.")
 @click.option("--train", is_flag=True, help="Also backward from the sum of the float outputs, and an optimizer step.")
 @click.option(

@@ -141,7 +141,7 @@ def _execute(job: Job, place: _Place, session: Session, make: Callable[[], Progr
 def _follow(job: Job, place: _Place) -> None:
     """What cannot be told where to run finds the device under test as the current one."""
     if job.placement is Placement.SECOND:
-        _make_current(place.device.index)
+        _make_current(place.device.type, place.device.index)
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,15 @@ def _place(job: Job, torch: Any) -> _Place:
         if job.placement is Placement.SECOND:
             raise Skipped(f"there is no cuda:{index} here")
         raise CannotRun(f"there is no cuda:{index} here, only {count}")
-    device = torch.device("cuda", index)
+    device = torch.device(job.wish.kind, index)
     if index < count:
         return _Place(device, RealMachine(device))
-    from devlint.runtime.simulated import SimulatedMachine
+    from devlint.runtime.simulated import KINDS, SimulatedMachine
 
-    return _Place(device, SimulatedMachine(max(2, job.wish.index + 2)))
+    kind = KINDS[job.wish.kind]
+    if index >= kind.most:
+        raise Skipped(f"a machine has no second {kind.title} device")
+    return _Place(device, SimulatedMachine(min(max(2, job.wish.index + 2), kind.most), kind))
 
 
 @contextlib.contextmanager
@@ -181,8 +184,8 @@ def _observing(place: _Place, job: Job, record: Record) -> Iterator[Session]:
     on_accelerator = job.placement is not Placement.CPU
     with observe(place.machine, record.observed, device=place.device, repair=job.repair) as session:
         if on_accelerator and job.wish.index:
-            _make_current(job.wish.index)
-        defaults = ProcessDefaults.now() if on_accelerator else None
+            _make_current(place.device.type, job.wish.index)
+        defaults = ProcessDefaults.now(place.device.type) if on_accelerator else None
         watch_variables(record.observed)
         over = threading.Event()
         watcher = threading.Thread(target=_tell_when_reached, args=(session, record, over), daemon=True)
@@ -191,7 +194,7 @@ def _observing(place: _Place, job: Job, record: Record) -> Iterator[Session]:
             with _sanitized(job, record):
                 yield session
         finally:
-            for observation in defaults.changes(place.device.index) if defaults else ():
+            for observation in defaults.changes(place.device) if defaults else ():
                 record.observed(observation)
             over.set()
             watcher.join()
@@ -208,10 +211,10 @@ def _sanitized(job: Job, record: Record) -> Iterator[None]:
         yield
 
 
-def _make_current(index: int) -> None:
+def _make_current(kind: str, index: int) -> None:
     import torch
 
-    torch.cuda.set_device(index)
+    getattr(torch, kind).set_device(index)
 
 
 def _tell_when_reached(session: Session, record: Record, over: threading.Event) -> None:

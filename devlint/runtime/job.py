@@ -36,6 +36,7 @@ class Job:
             "placement": self.placement.value,
             "machine": self.wish.machine,
             "index": self.wish.index,
+            "kind": self.wish.kind,
             "places": [_row(place) for place in self.places],
             "comparisons": [_row(place) for place in self.comparisons],
             "train": self.train,
@@ -49,7 +50,7 @@ class Job:
         return cls(
             Entry.from_json(fields["entry"]),
             Placement(fields["placement"]),
-            Wish(fields["machine"], fields["index"]),
+            Wish(fields["machine"], fields["index"], fields["kind"]),
             tuple(Place(*place) for place in fields["places"]),
             tuple(Place(*place) for place in fields["comparisons"]),
             fields["train"],

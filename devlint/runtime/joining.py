@@ -49,7 +49,7 @@ _OF_THE_SCOPE = frozenset({"no-accelerator", "default-device"})
 _STRAYED = {"DEV701": "factory"}
 """The one rule to which it matters that a tensor is made on the CPU, whatever comes of it."""
 
-_DEVICE = re.compile(r"\bcuda:\d+\b")
+_DEVICE = re.compile(r"\b(?:cuda|xpu|mps):\d+\b")
 
 Joined = dict[int, list[tuple[Run, Observation]]]
 """For each finding, by its number, what was seen of it."""
@@ -114,7 +114,11 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
     if observation.kind == "strayed" and observation.detail != _STRAYED.get(finding.code, "output"):
         return False
     # What only another placement can show is no sign on the first, where such code is right.
-    return Placement.FIRST in prediction.placements or run.job.placement in prediction.placements
+    placement = run.job.placement
+    if observation.kind == "no-accelerator":
+        # On a machine whose accelerator is of another kind CUDA is as absent as where there is none.
+        return True
+    return Placement.FIRST in prediction.placements or placement in prediction.placements
 
 
 def fit_of(

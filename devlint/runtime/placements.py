@@ -27,20 +27,22 @@ class Wish:
     machine: str
     """``auto``, ``cuda`` or ``sim``."""
     index: int = 0
+    kind: str = "cuda"
+    """Of the accelerator: ``cuda``, ``xpu`` or ``mps``; the others than CUDA are simulated."""
 
     def device(self, placement: Placement) -> str:
         """The name of the device that an entry is put on."""
         if placement is Placement.CPU:
             return "cpu"
-        return f"cuda:{self.index + (placement is Placement.SECOND)}"
+        return f"{self.kind}:{self.index + (placement is Placement.SECOND)}"
 
 
 def parse_device(text: str) -> Wish:
-    """``auto``, ``cuda``, ``cuda:1``, ``sim``, ``sim:1``. Raises BadEntry."""
-    match = re.fullmatch(r"(auto|cuda|sim)(?::(\d{1,2}))?", text)
-    if match is None or (match[1] == "auto" and match[2]):
-        raise BadEntry(f"--device {text}: expected auto, cuda, cuda:N, sim or sim:N")
-    return Wish(match[1], int(match[2] or 0))
+    """``auto``, ``cuda``, ``cuda:1``, ``sim``, ``sim:1``, ``sim-xpu``, ``sim-xpu:1``, ``sim-mps``. Raises BadEntry."""
+    match = re.fullmatch(r"(auto|cuda|sim)(?:(?<=sim)-(xpu|mps))?(?::(\d{1,2}))?", text)
+    if match is None or (match[3] and (match[1] == "auto" or match[2] == "mps")):
+        raise BadEntry(f"--device {text}: expected auto, cuda, cuda:N, sim, sim:N, sim-xpu, sim-xpu:N or sim-mps")
+    return Wish(match[1], int(match[3] or 0), match[2] or "cuda")
 
 
 def parse_placements(text: str) -> tuple[Placement, ...] | None:

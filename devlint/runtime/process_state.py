@@ -7,9 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from devlint.runtime.observation import Observation
+
+if TYPE_CHECKING:
+    import torch
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 _ALIKE = 0.9
@@ -66,15 +69,18 @@ class ProcessDefaults:
     current: int
 
     @classmethod
-    def now(cls) -> ProcessDefaults:
+    def now(cls, kind: str) -> ProcessDefaults:
+        """``kind``: of the accelerator; MPS has one device, and no function that says which is the current one."""
         import torch
 
-        return cls(str(torch.get_default_device()), torch.cuda.current_device())
+        current_device = getattr(getattr(torch, kind), "current_device", lambda: 0)
+        return cls(str(torch.get_default_device()), current_device())
 
-    def changes(self, under_test: int) -> Iterator[Observation]:
+    def changes(self, under_test: torch.device) -> Iterator[Observation]:
         """What is different now, at no place: it is seen when all is over. The device under test may be current."""
-        after = ProcessDefaults.now()
+        after = ProcessDefaults.now(under_test.type)
         if after.default != self.default:
             yield Observation("default-device", (), message=f"the default device is left at {after.default}")
-        if after.current not in (self.current, under_test):
-            yield Observation("default-device", (), message=f"the current device is left at cuda:{after.current}")
+        if after.current not in (self.current, under_test.index):
+            message = f"the current device is left at {under_test.type}:{after.current}"
+            yield Observation("default-device", (), message=message)

@@ -10,15 +10,15 @@
 A bug's project is taken out at the fix's parent and at the fix. The tests that name the function or its class run under
 the torch of this interpreter, in an environment of the project's own, with every outermost call of a module and of what
 its package defines on a simulated cuda:1; where that shows nothing at a bug that the tests come to, once more with its
-users' tensors in other places (own_tests/running.py: PLACEMENTS), and at the fix in the one that showed it.
+users' tensors in other places and on accelerators of other kinds (own_tests/running.py: PLACEMENTS), and at the fix in
+the one that showed it.
 
 A bug is *reached* if a test comes to its line in a lifted call, or makes it in a constructor; else `devlint confirm
 --auto` is asked whether an entry of its making comes there. It is *found* if a finding is in its function, shows a
 call there that led to it, operands that meet at its line, or one that comes from its line and should be elsewhere,
-and *gone* if none is there after the fix; it is *shown elsewhere* if the fix takes away a finding in another
-function, which the bug leads to. *Showable* are the reached ones without those that no simulated device can show, of
-which own_tests/ missed.jsonl says so; it has the reason of every other that is not found and gone. *False* are the
-findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason for. Where neither comes to the
+and *gone* if none is there after the fix, to whose lines a test comes; it is *shown elsewhere* if the fix takes away a
+finding in another function, which the bug leads to. own_tests/missed.jsonl has the reason of every bug that is not found
+and gone. *False* are the findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason for. Where neither comes to the
 line, own_tests/scripts may have a script of a few lines that does: what it shows is in the JSON file, and not in the
 table.
 """

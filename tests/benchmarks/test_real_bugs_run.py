@@ -170,12 +170,10 @@ def test_a_call_that_led_to_a_clash_in_a_helper_shows_the_bug() -> None:
 
 def test_why_bugs_are_missed(tmp_path: Path) -> None:
     file = tmp_path / "missed.jsonl"
-    file.write_text('{"id": "net-1-8", "class": "device", "why": "XPU alone."}\n', "utf-8")
-    outcome = Outcome(BUG, "net", side(), side(), why_missed=read_missed(file)["net-1-8"])
-    assert (outcome.reached, outcome.showable) == (True, False)
-    assert Outcome(BUG, "net", side(), side()).showable
+    file.write_text('{"id": "net-1-8", "class": "values", "why": "Never empty."}\n', "utf-8")
+    assert read_missed(file) == {"net-1-8": ("values", "Never empty.")}
     file.write_text('{"id": "net-1-8", "class": "luck", "why": ""}\n', "utf-8")
-    with pytest.raises(ValueError, match=r"missed\.jsonl:1: the class is 'luck', not one of device, placement"):
+    with pytest.raises(ValueError, match=r"missed\.jsonl:1: the class is 'luck', not one of placement, stand-in"):
         read_missed(file)
 
 
@@ -188,10 +186,17 @@ def test_a_constructor_is_reached_on_the_cpu_and_other_lines_on_the_device() -> 
     assert not replace(forward, auto=({**finding("net.py", 13), "verdict": {"state": "not-reached"}},)).by_entry
 
 
+def test_a_bug_is_gone_where_tests_come_to_the_fixed_lines() -> None:
+    before = side(finding("net.py", 8))
+    assert Outcome(BUG, "net", before, side()).verdict == "gone"
+    assert Outcome(BUG, "net", before, side(lifted=0, ran=0)).verdict == "still there"
+    assert Outcome(BUG, "net", side(ran=0, lifted=0, auto=(finding("net.py", 8),)), side(lifted=0, ran=0)).gone
+
+
 def test_what_is_said_after_the_fix_counts_unless_it_is_explained(tmp_path: Path) -> None:
     after = side(finding("net.py", 30), finding("other.py", 2))
     outcome = Outcome(BUG, "net", side(finding("net.py", 8)), after)
-    assert table([record_of(outcome)])[-1] == ["total", "1", "1", "1", "1", "0", "1", "1", "0", "2"]
+    assert table([record_of(outcome)])[-1] == ["total", "1", "1", "1", "0", "1", "1", "0", "2"]
     file = tmp_path / "explained.jsonl"
     file.write_text('{"project": "net", "path": "other.py", "scope": "Net", "why": "A bug of its own."}\n', "utf-8")
     known = frozenset(read_explained(file)["net"])

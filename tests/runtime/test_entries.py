@@ -42,7 +42,9 @@ def test_devices() -> None:
     assert parse_device("cuda:3") == Wish("cuda", 3)
     assert parse_device("sim:1").device(Placement.SECOND) == "cuda:2"
     assert parse_device("sim").device(Placement.CPU) == "cpu"
-    for bad in ("auto:1", "gpu", "cuda:", "sim:-1"):
+    assert parse_device("sim-xpu:1") == Wish("sim", 1, "xpu")
+    assert parse_device("sim-mps").device(Placement.FIRST) == "mps:0"
+    for bad in ("auto:1", "gpu", "cuda:", "sim:-1", "sim-mps:1", "cuda-xpu", "sim-cuda", "auto-mps"):
         with pytest.raises(BadEntry):
             parse_device(bad)
 

@@ -33,6 +33,7 @@ from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.traces import Trace, set_trace
 from devlint.runtime.session import Machine, Session, observe
 from devlint.runtime.simulated import NotSimulated
+from devlint.runtime.simulated.kinds import check_dtype
 
 CPU = torch.device("cpu")
 
@@ -129,7 +130,7 @@ class Lifter:
             found = tensors_in(*args, *kwargs.values(), holders=holders, data=data, is_unmoved=is_unmoved)
             left = {id(tensor): tensor for tensor in tensors_in(*self.arrangement.left(function, args, kwargs))}
             tensors = [tensor for tensor in found if tensor not in self._left_behind and id(tensor) not in left]
-            _check(modules, tensors)
+            _check(modules, tensors, self._device)
             snapshot = Snapshot(modules, tensors)
             modules = [module for module in modules if not is_unmoved(module)]
             for tensor in left.values():
@@ -272,8 +273,9 @@ def _kept_by(modules: list[nn.Module]) -> list[torch.Tensor]:
     return [tensor for part in parts for _, tensor in kept_plainly(part)]
 
 
-def _check(modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
-    """Raises NotLifted for calls that are not what they seem: traced, compiled, under other modes, elsewhere."""
+def _check(modules: list[nn.Module], tensors: list[torch.Tensor], device: torch.device) -> None:
+    """Raises NotLifted for calls that are not what they seem (traced, compiled, under other modes, elsewhere), and for
+    those whose tensors cannot be on the device."""
     if any(isinstance(module, torch.jit.ScriptModule) for module in modules):
         raise NotLifted("scripted modules are not simulated")
     if torch._C._get_tracing_state() is not None or torch.compiler.is_compiling():
@@ -285,3 +287,8 @@ def _check(modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
     elsewhere = next((tensor.device.type for tensor in tensors if tensor.device.type != "cpu"), None)
     if elsewhere:
         raise NotLifted(f"the program itself uses {elsewhere}")
+    for tensor in tensors:
+        try:
+            check_dtype(tensor.dtype, device)
+        except TypeError:
+            raise NotLifted(f"{device.type} has no tensors of {tensor.dtype}") from None

@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 from devlint.runtime.labels import CPU
 from devlint.runtime.lifting.reachable import devices_kept, moves_by_itself
 
-_NAME = re.compile(r"cuda(:\d)?")
+_NAME = re.compile(r"(?:cuda|xpu|mps)(:\d)?")
 """What a function that chooses a device returns, if it returns a text."""
 
 Home = Callable[[Any], Any]

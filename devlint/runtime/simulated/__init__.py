@@ -4,8 +4,9 @@
         net = Net().cuda()          # claims cuda:0
         net(torch.zeros(3))         # raises what CUDA would raise
 
-Inside, `torch.cuda` answers as if N devices were there. Everything is put back on leaving, also after an exception.
-What is not simulated raises `NotSimulated` with its name.
+Inside, `torch.cuda` answers as if N devices were there; `torch.xpu` or `torch.mps` does where the machine is of that
+kind, and `torch.cuda` then refuses as on every machine without CUDA. Everything is put back on leaving, also after an
+exception. What is not simulated raises `NotSimulated` with its name.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from devlint.runtime.labels import forget_devices
 from devlint.runtime.observation import Judged
 from devlint.runtime.patching import Patches
 from devlint.runtime.simulated import (
+    accelerator,
     attributes,
     autograd,
     compiled,
@@ -31,35 +33,54 @@ from devlint.runtime.simulated import (
     generators,
     grouping,
     legacy,
+    mps,
     parallel,
     storages,
     streams,
+    xpu,
 )
 from devlint.runtime.simulated.dispatch import JudgingMode
 from devlint.runtime.simulated.errors import NotSimulated
 from devlint.runtime.simulated.functions import ClaimingMode
+from devlint.runtime.simulated.kinds import CUDA, KINDS, MPS, XPU, Kind
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import Request, move
 
-__all__ = ["Machine", "NotSimulated", "SimulatedMachine", "simulate"]
+__all__ = ["CUDA", "KINDS", "MPS", "XPU", "Kind", "Machine", "NotSimulated", "SimulatedMachine", "simulate"]
 
 _running = threading.Lock()
 
+_SHARED = (
+    attributes,
+    storages,
+    generators,
+    legacy,
+    streams,
+    accelerator,
+    grouping,
+    parallel,
+    autograd,
+    compiled,
+)
+_OF_A_KIND = {"cuda": cuda, "xpu": xpu, "mps": mps}
+"""The layer below `torch.cuda` and its like. What a program asks of another kind, PyTorch refuses by itself."""
+
 
 @contextmanager
-def simulate(count: int = 2, machine: Machine | None = None) -> Iterator[Machine]:
-    """Run the body on a simulated machine with `count` CUDA devices. Errors are raised, nothing is recorded.
+def simulate(count: int = 2, machine: Machine | None = None, kind: Kind = CUDA) -> Iterator[Machine]:
+    """Run the body on a simulated machine with `count` devices. Errors are raised, nothing is recorded.
 
-    Raises RuntimeError when a simulation is running already: there is one process-wide `torch.cuda` to answer for.
+    Raises RuntimeError when a simulation is running already: there is one process-wide `torch.cuda` to answer for,
+    and ValueError for more devices than the kind can have.
     """
+    machine = machine or Machine(count, kind)
     if not _running.acquire(blocking=False):
         raise RuntimeError("a simulated machine is running already; simulations do not nest")
-    machine = machine or Machine(count)
     machine.reset()
     patches = Patches()
     patches.call(forget_bodies)
     try:
-        for part in (attributes, storages, generators, legacy, streams, cuda, grouping, parallel, autograd, compiled):
+        for part in (*_SHARED, _OF_A_KIND[machine.type]):
             part.install(machine, patches)
         forget_bodies()
         threads.follow(patches, lambda: _modes(machine))

@@ -11,6 +11,7 @@ import torch
 from devlint.runtime.bodies import overrides
 from devlint.runtime.labels import claim_of, true_device
 from devlint.runtime.patching import Patches
+from devlint.runtime.simulated.kinds import KINDS
 from devlint.runtime.simulated.machine import Machine
 
 Tensor = torch.Tensor
@@ -27,14 +28,12 @@ def install(machine: Machine, patches: Patches) -> None:
             machine.answered(claim.trace, answer)
         return answer
 
-    def is_cuda(self: Tensor) -> bool:
-        return machine.device_of(self).type == machine.type
+    def is_of(kind: str) -> property:
+        return property(lambda self: machine.device_of(self).type == kind)
 
-    def is_cpu(self: Tensor) -> bool:
-        return machine.device_of(self).type == "cpu"
-
-    for answer in (device, is_cuda, is_cpu):
-        patches.set(Tensor, answer.__name__, property(answer))
+    patches.set(Tensor, "device", property(device))
+    for kind in ("cpu", *KINDS):
+        patches.set(Tensor, f"is_{kind}", is_of(kind))
     patches.set(torch.overrides, "has_torch_function", overrides)
     # Its argument is checked in C++ before any mode is asked; memory is not reused behind a stream's back here.
     patches.set(Tensor, "record_stream", lambda self, stream: None)

@@ -1,4 +1,4 @@
-"""`torch.autocast("cuda")`: what runs in the lower precision, what in float32, and what in the widest dtype given.
+"""`torch.autocast` of the accelerator: what runs in the lower precision, in float32, and in the widest dtype given.
 
 PyTorch does this below its functions, by a dispatch key that CPU tensors do not have. Here the functions that a program
 calls are looked at instead, by name. What such a function calls inside of C++ follows its own dtype.

@@ -1,4 +1,4 @@
-"""The C layer of `torch.cuda` and `torch.accelerator`, answered in Python.
+"""The C layer of `torch.cuda`, answered in Python.
 
 PyTorch's own Python code above it runs unchanged: it only finds the functions that a CUDA build has. What is not
 listed here raises `NotSimulated` with its name, and `hasattr` says no to it.
@@ -15,11 +15,9 @@ import torch
 
 from devlint.runtime.patching import Patches
 from devlint.runtime.simulated import streams
+from devlint.runtime.simulated.accelerator import MEMORY, exchange, memory_stats, nothing
 from devlint.runtime.simulated.errors import NotSimulated, NotSimulatedName
 from devlint.runtime.simulated.machine import Machine
-
-MEMORY = 80 * 2**30
-"""Bytes of memory a simulated device says it has, all of them free."""
 
 CAPABILITY = (9, 0)
 
@@ -30,14 +28,15 @@ _Builtin = type(len)
 def install(machine: Machine, patches: Patches) -> None:
     _replace_c_functions(machine, patches)
     cuda = torch.cuda
-    patches.set(cuda, "_exchange_device", lambda index: _exchange(machine, index))
-    patches.set(cuda, "_maybe_exchange_device", lambda index: _exchange(machine, index))
+    patches.set(cuda, "_exchange_device", lambda index: exchange(machine, index))
+    patches.set(cuda, "_maybe_exchange_device", lambda index: exchange(machine, index))
     patches.set(cuda, "_get_device_properties", lambda index: properties(machine, index))
     patches.set(cuda, "_is_in_bad_fork", lambda: machine.forked)
     patches.set(cuda, "_cudart", _Runtime())
     patches.set(cuda, "_queued_calls", [])
     patches.set(cuda, "_initialized", False)
     patches.set(cuda, "_cached_device_count", None)
+    patches.set(cuda, "default_generators", machine.generators)
     patches.set(cuda.nvtx, "_nvtx", _Nvtx())
     patches.set(cuda.nccl, "is_available", lambda tensors: False)
     patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
@@ -80,8 +79,6 @@ def _refused(name: str) -> Any:
 
 
 def _c_functions(machine: Machine) -> dict[str, Any]:
-    def nothing(*args: Any, **kwargs: Any) -> None: ...
-
     def stream_data(index: int) -> tuple[int, int, int]:
         stream = streams.current(machine, machine.local.current if index < 0 else index)
         return stream.stream_id, stream.device.index, 1
@@ -89,20 +86,13 @@ def _c_functions(machine: Machine) -> dict[str, Any]:
     def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
         machine.local.streams[device_index] = machine.stream_class(machine.device(device_index), stream_id=stream_id)
 
-    def get_stream(index: int | None = None) -> Any:
-        return streams.current(machine, machine.local.current if index is None else index)
-
-    def accelerator_set_stream(stream: Any) -> None:
-        machine.local.streams[stream.device.index] = stream
-        machine.local.current = stream.device.index
-
     return {
         "_cuda_init": machine.initialise,
         "_cuda_getDeviceCount": machine.visible,
         "_cuda_getDevice": lambda: machine.local.current,
-        "_cuda_setDevice": lambda index: _exchange(machine, index),
-        "_cuda_exchangeDevice": lambda index: _exchange(machine, index),
-        "_cuda_maybeExchangeDevice": lambda index: _exchange(machine, index),
+        "_cuda_setDevice": lambda index: exchange(machine, index),
+        "_cuda_exchangeDevice": lambda index: exchange(machine, index),
+        "_cuda_maybeExchangeDevice": lambda index: exchange(machine, index),
         "_cuda_isInBadFork": lambda: machine.forked,
         "_cuda_canDeviceAccessPeer": lambda a, b: a != b,
         "_cuda_getArchFlags": lambda: "sm_80 sm_90",
@@ -130,35 +120,7 @@ def _c_functions(machine: Machine) -> dict[str, Any]:
         "_cuda_setStream": set_stream,
         "_cuda_get_cudnn_benchmark_limit": lambda: 10,
         "_cuda_set_cudnn_benchmark_limit": nothing,
-        "_accelerator_getAccelerator": lambda: torch._C.device(machine.type),
-        "_accelerator_getDeviceIndex": lambda: machine.local.current,
-        "_accelerator_setDeviceIndex": lambda index: _exchange(machine, index),
-        "_accelerator_exchangeDevice": lambda index: _exchange(machine, index),
-        "_accelerator_maybeExchangeDevice": lambda index: _exchange(machine, index),
-        "_accelerator_synchronizeDevice": nothing,
-        "_accelerator_getStream": get_stream,
-        "_accelerator_setStream": accelerator_set_stream,
-        "_accelerator_emptyCache": nothing,
-        "_accelerator_emptyHostCache": nothing,
-        "_accelerator_isAllocatorInitialized": lambda: True,
-        "_accelerator_getDeviceStats": lambda index: {},
-        "_accelerator_getMemoryInfo": lambda index: (MEMORY, MEMORY),
-        "_accelerator_resetAccumulatedStats": nothing,
-        "_accelerator_resetPeakStats": nothing,
-        "_accelerator_hooks_device_count": lambda: machine.count,
-        "_accelerator_hooks_get_current_device": lambda: machine.local.current,
-        "_get_accelerator": lambda *args: torch._C.device(machine.type),
     }
-
-
-def _exchange(machine: Machine, index: int) -> int:
-    """Make a device current and name the one before; a negative index changes nothing."""
-    if index < 0:
-        return -1
-    machine.initialise()
-    before = machine.local.current
-    machine.local.current = machine.device(index).index
-    return before
 
 
 def _missing(name: str) -> Any:
@@ -188,19 +150,6 @@ def properties(machine: Machine, index: int) -> SimpleNamespace:
         gcnArchName="",
         uuid=f"00000000-0000-0000-0000-{index:012d}",
     )
-
-
-def memory_stats() -> dict[str, Any]:
-    """What the caching allocator counts, all of it nothing: memory is the host's."""
-    counted = ("current", "peak", "allocated", "freed")
-    blocks = ("allocation", "segment", "active", "inactive_split")
-    kinds = (*blocks, *(f"{name}_bytes" for name in ("allocated", "reserved", "active", "inactive_split", "requested")))
-    single = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device_alloc", "num_device_free")
-    return {
-        **{kind: {pool: dict.fromkeys(counted, 0) for pool in ("all", "small_pool", "large_pool")} for kind in kinds},
-        **{kind: dict.fromkeys(counted, 0) for kind in ("oversize_allocations", "oversize_segments")},
-        **dict.fromkeys((*single, "max_split_size"), 0),
-    }
 
 
 class _Runtime:

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from devlint.runtime.judging import Meeting, judge, reads_on_host
 from devlint.runtime.labels import CPU, address_of, claim_of, claims, of_this_machine, set_device
 from devlint.runtime.simulated.errors import NotSimulated, clash_error
+from devlint.runtime.simulated.kinds import check_dtype
 from devlint.runtime.simulated.lacking import run_wider
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import gradient_to
@@ -167,6 +168,7 @@ def _label_one(tensor: Tensor, device: torch.device) -> None:
     except RuntimeError:
         claim = None
     if claim is None or claim.device is None:
+        check_dtype(tensor.dtype, device)
         set_device(tensor, device)
 
 

@@ -1,5 +1,8 @@
 """What goes wrong on the simulated machine: the texts CUDA gives, and the one error for what is not simulated.
 
+Other kinds of accelerator say the same with their own names in it, as far as their code is generated from the same
+source; MPS has texts of its own for some, which are not copied here.
+
 The texts are those of semantics/tables/errors.json; `tests/runtime` classifies each of them back to its kind.
 """
 
@@ -11,6 +14,7 @@ from typing import Any
 import torch
 
 from devlint.runtime.judging import Meeting
+from devlint.runtime.simulated.kinds import KINDS, Kind
 from devlint.semantics import Clash
 
 
@@ -32,7 +36,10 @@ def accelerator_error(text: str) -> Exception:
     return error
 
 
-def invalid_ordinal() -> Exception:
+def invalid_ordinal(kind: Kind, index: int, count: int) -> Exception:
+    """For an index that no device has."""
+    if kind.type != "cuda":  # c10/xpu/XPUFunctions.cpp
+        return RuntimeError(f"The device index is out of range. It must be in [0, {count}), but got {index}.")
     return accelerator_error(
         "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n"
     )
@@ -59,7 +66,8 @@ def clash_text(func: Any, meeting: Meeting, clash: Clash[torch.device]) -> str:
     role, device = meeting.roles[stray], meeting.devices[stray]
     beside = meeting.devices[other] if other is not None else torch.device("cpu")
     if clash.kind == "no_cuda_kernel":
-        return f"Could not run 'aten::{_bare(meeting.operation.name)}' with arguments from the 'CUDA' backend"
+        name = _bare(meeting.operation.name)
+        return f"Could not run 'aten::{name}' with arguments from the '{_title(meeting)}' backend"
     known = _TEXTS.get(clash.kind)
     if known is not None:
         return known(meeting, role, device, beside)
@@ -69,17 +77,22 @@ def clash_text(func: Any, meeting: Meeting, clash: Clash[torch.device]) -> str:
             return own.format(role=role, device=device, beside=beside)
     return (
         f"Expected all tensors to be on the same device, but got {role} is on {device}, different from other tensors "
-        f"on {beside} (when checking argument in method {wrapper_name(func)})"
+        f"on {beside} (when checking argument in method {wrapper_name(func, _title(meeting))})"
     )
 
 
-def wrapper_name(func: Any) -> str:
+def _title(meeting: Meeting) -> str:
+    """The backend that a message speaks of."""
+    return next((place.type for place in meeting.devices if place.type != "cpu"), "cuda").upper()
+
+
+def wrapper_name(func: Any, backend: str = "CUDA") -> str:
     """The generated wrapper's name, as torchgen forms it for an operator without structured kernels."""
     schema = getattr(func, "_schema", None)
     if schema is None:
-        return f"wrapper_CUDA_{getattr(func, '__name__', func)}"
+        return f"wrapper_{backend}_{getattr(func, '__name__', func)}"
     name = schema.name.partition("::")[2]
-    return f"wrapper_CUDA_{schema.overload_name}_{name}"
+    return f"wrapper_{backend}_{schema.overload_name}_{name}"
 
 
 def _bare(operation: str) -> str:
@@ -91,7 +104,7 @@ def _bare(operation: str) -> str:
 def type_name(tensor: torch.Tensor, device: torch.device) -> str:
     """`tensor.type()`: "torch.cuda.FloatTensor"."""
     plain = torch._C.TensorBase.type(tensor)
-    return str(plain).replace("torch.", "torch.cuda.") if device.type == "cuda" else str(plain)
+    return str(plain).replace("torch.", f"torch.{device.type}.") if device.type in KINDS else str(plain)
 
 
 def pin_text(tensor: torch.Tensor, device: torch.device) -> str:
@@ -127,10 +140,12 @@ _Text = Callable[[Meeting, str, torch.device, torch.device], str]
 _TEXTS: dict[str, _Text] = {
     "mismatch_iterator": lambda m, r, d, b: _two_devices((d, b)),
     "too_many_cpu_scalars": lambda m, r, d, b: "Trying to pass too many CPU scalars to non-CPU kernel!",
-    "kernel_cpu_operand": lambda m, r, d, b: f"argument {m.roles.index(r) + 1}: expected a CUDA device but found {d}",
+    "kernel_cpu_operand": lambda m, r, d, b: (
+        f"argument {m.roles.index(r) + 1}: expected a {_title(m)} device but found {d}"
+    ),
     "addcmul_scalar": lambda m, r, d, b: (
         f"CPU Scalar support for {'self' if r == 'input' else r} argument is not supported when calling addcmul on "
-        "CUDA tensors"
+        f"{_title(m)} tensors"
     ),
     "foreach_scalar": lambda m, r, d, b: f"scalar tensor expected to be on {b} but is on {d}",
     "index_device": lambda m, r, d, b: (

@@ -12,6 +12,7 @@ from torch.utils._device import DeviceContext
 
 from devlint.runtime.labels import CPU, address_of, make_claims, set_device
 from devlint.runtime.simulated.errors import generator_text
+from devlint.runtime.simulated.kinds import check_dtype
 from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import copied_to
 from devlint.semantics import Factory, function, method, tables
@@ -65,6 +66,7 @@ def make(machine: Machine, factory: Factory, func: Callable[..., Any], args: Any
         return _from_tensor(machine, func, data, place, args, kwargs)
     made = func(*args, **_on_cpu(factory, kwargs))
     if place is not None and kwargs.get("out") is None:
+        check_dtype(made.dtype, place)
         set_device(made, place)
     for claim in make_claims(made) if pinned else ():
         claim.pinned = True
@@ -99,6 +101,7 @@ def _from_tensor(
     made = func(*args, **kwargs)
     if place is None or place == before:
         return made
+    check_dtype(made.dtype, place)
     if made.layout is not torch.strided or address_of(made) == address_of(data):
         return copied_to(made, place)
     set_device(made, place)

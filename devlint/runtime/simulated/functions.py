@@ -35,7 +35,7 @@ class ClaimingMode(TorchFunctionMode):
         if any(not issubclass(kind, torch.Tensor) for kind in types):
             # What stands for a tensor and is none (a tracer's proxy) answers by itself, and is nowhere.
             return func(*args, **kwargs)
-        if torch.is_autocast_enabled("cuda"):
+        if torch.is_autocast_enabled(self.machine.type):
             args, kwargs = cast(self.machine, func, args, kwargs)
         handler = self.special.get(func)
         if handler is not None:

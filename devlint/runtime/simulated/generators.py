@@ -54,7 +54,7 @@ def install(machine: Machine, patches: Patches) -> None:
             return _restored, (str(self.device), self.get_state())
 
     class Default(Generator):
-        """`torch.cuda.default_generators[i]`: the stream of random numbers all devices share."""
+        """`torch.cuda.default_generators[i]` and its like: the stream of random numbers all devices share."""
 
         def __new__(cls, device: Any) -> Any:
             made = _Generator.__new__(cls)
@@ -66,7 +66,7 @@ def install(machine: Machine, patches: Patches) -> None:
     Generator.__module__ = "torch"
     Generator.__qualname__ = "Generator"
     _rebind(patches, "Generator", _Generator, Generator)
-    patches.set(torch.cuda, "default_generators", tuple(Default(place) for place in machine.devices))
+    machine.generators = tuple(Default(place) for place in machine.devices)
 
 
 def _restored(place: str, state: torch.Tensor) -> Any:

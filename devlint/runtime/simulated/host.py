@@ -13,7 +13,8 @@ from devlint.runtime.simulated.machine import Machine
 from devlint.runtime.simulated.transfers import Request, copied_to, move
 
 Tensor = torch.Tensor
-_CUDA_IN_DLPACK = 2
+_IN_DLPACK = {"cuda": 2, "mps": 8, "xpu": 14}
+"""kDLCUDA, kDLMetal and kDLOneAPI of dlpack.h."""
 
 
 def numpy(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -68,11 +69,11 @@ def connectionist(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]
 
 def dlpack_device(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     device = machine.device_of(args[0])
-    return (_CUDA_IN_DLPACK, device.index) if device.type == machine.type else func(*args, **kwargs)
+    return (_IN_DLPACK[device.type], device.index) if device.type == machine.type else func(*args, **kwargs)
 
 
 def hands_memory_over(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Another library would take the pointer for one of the accelerator."""
     if machine.device_of(args[0]).type == machine.type:
-        raise NotSimulated("handing a CUDA tensor's memory to another library")
+        raise NotSimulated(f"handing a {machine.kind.title} tensor's memory to another library")
     return func(*args, **kwargs)

@@ -26,20 +26,23 @@ _DTYPES = {
 }
 
 
-class _CudaType(type):
+class _AcceleratorType(type):
     """`isinstance(x, torch.cuda.FloatTensor)` asks for dtype and device."""
 
     dtype: torch.dtype
     machine: Machine
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Tensor) and value.dtype is cls.dtype and device_of(value).type == "cuda"
+        return isinstance(value, Tensor) and value.dtype is cls.dtype and device_of(value).type == cls.machine.type
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
         asked = kwargs.pop("device", None)
         place = cls.machine.current if asked is None else cls.machine.resolve(asked)
-        if place.type != "cuda":
-            raise RuntimeError(f"legacy constructor expects device type: cuda but device type: {place.type} was passed")
+        wanted = cls.machine.type
+        if place.type != wanted:
+            raise RuntimeError(
+                f"legacy constructor expects device type: {wanted} but device type: {place.type} was passed"
+            )
         made: Tensor = getattr(torch, cls.__name__)(*args, **kwargs)
         set_device(made, place)
         return made
@@ -47,8 +50,9 @@ class _CudaType(type):
 
 def install(machine: Machine, patches: Patches) -> None:
     for name, dtype in _DTYPES.items():
-        stand_in = _CudaType(name, (), {"__module__": "torch.cuda", "dtype": dtype, "machine": machine})
-        patches.set(torch.cuda, name, stand_in)
+        module = getattr(torch, machine.type)
+        stand_in = _AcceleratorType(name, (), {"__module__": module.__name__, "dtype": dtype, "machine": machine})
+        patches.set(module, name, stand_in)
     true_default = torch.set_default_tensor_type
 
     def set_default_tensor_type(t: Any) -> None:
@@ -66,11 +70,11 @@ def install(machine: Machine, patches: Patches) -> None:
 
 def dtype_and_place(machine: Machine, named: Any) -> tuple[torch.dtype | None, torch.device | None]:
     """What a type or its name ("torch.cuda.FloatTensor", torch.FloatTensor) asks for; (None, None) when unknown."""
-    if isinstance(named, _CudaType):
+    if isinstance(named, _AcceleratorType):
         return named.dtype, machine.current
     if not isinstance(named, str):
         named = f"{getattr(named, '__module__', '')}.{getattr(named, '__name__', '')}"
     module, _, name = named.rpartition(".")
-    if name not in _DTYPES or module not in ("torch", "torch.cuda"):
+    if name not in _DTYPES or module not in ("torch", f"torch.{machine.type}"):
         return None, None
-    return _DTYPES[name], machine.current if module == "torch.cuda" else CPU
+    return _DTYPES[name], CPU if module == "torch" else machine.current

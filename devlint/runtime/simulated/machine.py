@@ -1,4 +1,4 @@
-"""The simulated machine: N CUDA devices that are labels on CPU storages, with real values."""
+"""The simulated machine: N devices of one kind that are labels on CPU storages, with real values."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import torch
 
 from devlint.runtime.labels import CPU, claim_of, true_device
 from devlint.runtime.simulated.errors import invalid_ordinal
+from devlint.runtime.simulated.kinds import CUDA, Kind
 
 Tensor = torch.Tensor
 _Device = torch._C.device
@@ -35,16 +36,17 @@ class _Local(threading.local):
 class Machine:
     """The devices and what they remember. One simulation runs at a time (`devlint.runtime.simulated.simulate`)."""
 
-    type = "cuda"
     mends: Callable[[Tensor, torch.device, str], bool] | None
     """Told of a gradient that is not where it belongs, where that is, and what CUDA says; whether to bring it there."""
     answered: Callable[[Any, torch.device], None] | None
     """Told of each answer to what device a CPU tensor is on, with what is known of where the tensor comes from."""
 
-    def __init__(self, count: int = 2) -> None:
-        if not 1 <= count <= 16:
-            raise ValueError(f"a simulated machine has 1 to 16 devices, not {count}")
+    def __init__(self, count: int = 2, kind: Kind = CUDA) -> None:
+        if not 1 <= count <= kind.most:
+            raise ValueError(f"a simulated machine has 1 to {kind.most} {kind.type} devices, not {count}")
         self.count = count
+        self.kind = kind
+        self.type = kind.type
         self.devices = tuple(_Device(self.type, index) for index in range(count))
         self.reset()
 
@@ -55,6 +57,8 @@ class Machine:
         self.mends: Callable[[Tensor, torch.device, str], bool] | None = None
         self.answered: Callable[[Any, torch.device], None] | None = None
         self.stream_class: Any = None
+        self.event_class: Any = None
+        self.generators: tuple[Any, ...] = ()
         self._pid: int | None = None
         self._visible: int | None = None
 
@@ -80,22 +84,22 @@ class Machine:
     def visible(self) -> int:
         """How many devices the program sees; CUDA_VISIBLE_DEVICES counts until the first look."""
         if self._visible is None:
-            self._visible = visible_devices(self.count)
+            self._visible = visible_devices(self.count) if self.kind is CUDA else self.count
         return self._visible
 
     def device(self, index: int) -> torch.device:
         """One device by index; raises CUDA's errors for an index that is not there and for a forked process."""
         self.initialise()
         if self.visible() == 0:
-            raise RuntimeError("No CUDA GPUs are available")
+            raise RuntimeError(f"No {self.kind.title} GPUs are available")
         if not 0 <= index < self.visible():
-            raise invalid_ordinal()
+            raise invalid_ordinal(self.kind, index, self.visible())
         return self.devices[index]
 
     def resolve(self, device: Any) -> torch.device:
         """The device a string, integer or `torch.device` means here; the same object for the same device.
 
-        What is no CUDA device is left to PyTorch.
+        What is no device of this kind is left to PyTorch.
         """
         if isinstance(device, int) and not isinstance(device, bool):
             if device < 0:

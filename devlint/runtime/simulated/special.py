@@ -22,9 +22,12 @@ def _to(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return move(machine, args[0], read_to(machine, args[1:], dict(kwargs)))
 
 
-def _cuda(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _accelerator(machine: Machine, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`Tensor.cuda` and `Tensor.xpu`; that of another kind than the machine's is left to PyTorch, which refuses."""
+    if func is not getattr(Tensor, machine.type, None):
+        return func(*args, **kwargs)
     device = args[1] if len(args) > 1 else kwargs.get("device")
-    place = machine.resolve("cuda" if device is None else device)
+    place = machine.resolve(machine.type if device is None else device)
     if place.type != machine.type:
         raise RuntimeError(f"Invalid device, must be {machine.type} device")
     return move(machine, args[0], Request(place, None, False, kwargs.get("memory_format")))
@@ -73,7 +76,8 @@ def special_functions() -> dict[Any, Handler]:
     return {
         torch.device: _device,
         Tensor.to: _to,
-        Tensor.cuda: _cuda,
+        Tensor.cuda: _accelerator,
+        Tensor.xpu: _accelerator,
         Tensor.cpu: _cpu,
         Tensor.type_as: _type_as,
         Tensor.type: host.type_,

@@ -34,20 +34,20 @@ def install(machine: Machine, patches: Patches) -> None:
         return found
 
     def is_cuda(self: Any) -> bool:
-        return device(self).type == machine.type
+        return device(self).type == "cuda"
 
     def get_device(self: Any) -> int:
         place = device(self)
         return -1 if place.type == "cpu" else int(place.index)
 
     def share_cuda(self: Any, *args: Any) -> Any:
-        raise NotSimulated("sharing a CUDA tensor with another process")
+        raise NotSimulated(f"sharing a {machine.kind.title} tensor with another process")
 
     true_to_dlpack: Any = torch._C._to_dlpack
 
     def to_dlpack(tensor: torch.Tensor, **options: Any) -> Any:
         if machine.device_of(tensor).type == machine.type:
-            raise NotSimulated("handing a CUDA tensor's memory to another library")
+            raise NotSimulated(f"handing a {machine.kind.title} tensor's memory to another library")
         return true_to_dlpack(tensor, **options)
 
     patches.set(torch._C, "_to_dlpack", to_dlpack)

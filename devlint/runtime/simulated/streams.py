@@ -16,14 +16,15 @@ _ids = count(1)
 
 
 class Stream:
-    """`torch.cuda.Stream` and `torch.Stream`. Work is done in program order, so waiting is over at once."""
+    """`torch.cuda.Stream` and its like. Work is done in program order, so waiting is over at once."""
 
     machine: Machine
 
     def __init__(self, device: Any = None, priority: int = 0, *, stream_id: int | None = None, **other: Any) -> None:
         index = other.get("device_index")
         machine = self.machine
-        self.device = machine.resolve("cuda" if device is None else device) if index is None else machine.device(index)
+        named = machine.type if device is None else device
+        self.device = machine.resolve(named) if index is None else machine.device(index)
         self.stream_id = next(_ids) if stream_id is None else stream_id
         self.priority = priority
         self.device_index = self.device.index
@@ -33,6 +34,8 @@ class Stream:
     @property
     def cuda_stream(self) -> int:
         return self.stream_id
+
+    sycl_queue = cuda_stream
 
     def wait_event(self, event: Event) -> None:
         event.wait(self)
@@ -49,17 +52,25 @@ class Stream:
         return False
 
     def record_event(self, event: Event | None = None) -> Any:
-        recorded: Any = event or torch.cuda.Event()  # type: ignore[no-untyped-call]
+        recorded: Any = event or self.machine.event_class()
         recorded.record(self)
         return recorded
 
     def __enter__(self) -> Stream:
         self._before.append(current(self.machine, self.device.index))
-        torch._C._cuda_setStream(self.stream_id, self.device.index, self.device_type)
+        self._make_current(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        torch._C._cuda_setStream(self._before.pop().stream_id, self.device.index, self.device_type)
+        self._make_current(self._before.pop())
+
+    def _make_current(self, stream: Stream) -> None:
+        """By the C function, which a recorder may have replaced to see it."""
+        set_stream = getattr(torch._C, f"_{self.machine.type}_setStream", None)
+        if set_stream is None:
+            self.machine.local.streams[self.device.index] = stream
+        else:
+            set_stream(stream.stream_id, self.device.index, self.device_type)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and (self.device, self.stream_id) == (other.device, other.stream_id)
@@ -68,11 +79,12 @@ class Stream:
         return hash((self.device, self.stream_id))
 
     def __repr__(self) -> str:
-        return f"<torch.cuda.Stream device={self.device} cuda_stream={self.stream_id:#x}>"
+        queue = "sycl_queue" if self.device.type == "xpu" else f"{self.device.type}_stream"
+        return f"<torch.{self.device.type}.Stream device={self.device} {queue}={self.stream_id:#x}>"
 
 
 class Event:
-    """`torch.cuda.Event`: records the host's clock, since the host does the work."""
+    """`torch.cuda.Event` and its like: records the host's clock, since the host does the work."""
 
     def __init__(self, device: Any = None, enable_timing: bool = False, **options: Any) -> None:
         self.enable_timing = enable_timing
@@ -115,12 +127,12 @@ def current(machine: Machine, index: int) -> Stream:
 
 
 def install(machine: Machine, patches: Patches) -> None:
-    stream = type("Stream", (Stream,), {"machine": machine, "__module__": "torch.cuda"})
-    event = type("Event", (Event,), {"__module__": "torch.cuda"})
-    machine.stream_class = stream
-    for owner in (torch.cuda, torch.cuda.streams):
-        patches.set(owner, "Stream", stream)
-        patches.set(owner, "Event", event)
-    for name, made in (("Stream", stream), ("Event", event)):
-        if hasattr(torch, name):
-            patches.set(torch, name, made)
+    module = getattr(torch, machine.type)
+    stream = type("Stream", (Stream,), {"machine": machine, "__module__": module.__name__})
+    event = type("Event", (Event,), {"__module__": module.__name__})
+    machine.stream_class, machine.event_class = stream, event
+    owners = (torch, module, getattr(module, "streams", None), getattr(module, "event", None))
+    for owner in filter(None, owners):
+        for name, made in (("Stream", stream), ("Event", event)):
+            if hasattr(owner, name):
+                patches.set(owner, name, made)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from devlint.runtime.labels import CPU, device_of, make_claims, of_this_machine, set_device
+from devlint.runtime.simulated.kinds import check_dtype
 from devlint.runtime.simulated.machine import Machine
 
 Tensor = torch.Tensor
@@ -72,6 +73,7 @@ def copied_to(tensor: Tensor, place: torch.device, **kwargs: Any) -> Tensor:
 
 def label(tensor: Tensor, place: torch.device) -> None:
     """A fresh tensor is labelled, also one that so far claims its source's device."""
+    check_dtype(tensor.dtype, place)
     set_device(tensor, place)
     for claim in make_claims(tensor):
         claim.pinned = False

@@ -119,7 +119,10 @@ class Outcome:
 
     @property
     def gone(self) -> bool:
-        return self.found and self.after is not None and not self.after.at_bug
+        """Not there after the fix, in a run that came to the fixed lines as that before it came to the bug."""
+        if not self.found or self.after is None or self.after.at_bug:
+            return False
+        return self.before is None or not self.before.by_tests or self.after.run.ran > 0
 
     @property
     def elsewhere(self) -> bool:
@@ -128,11 +131,6 @@ class Outcome:
             return False
         after = {(finding["path"], finding["scope"], finding["code"]) for finding in self.after.said}
         return any((finding["path"], finding["scope"], finding["code"]) not in after for finding in self.before.said)
-
-    @property
-    def showable(self) -> bool:
-        """Whether it is one that any run on simulated cuda devices could show: not one of XPU or MPS alone."""
-        return self.reached and self.why_missed[0] != "device"
 
     @property
     def unexplained(self) -> tuple[Finding, ...]:
@@ -160,7 +158,6 @@ def read_explained(file: Path) -> dict[str, dict[tuple[str, str], str]]:
 
 
 WHY = {
-    "device": "shows on accelerators only that are not simulated",
     "placement": "needs its parts apart: what a user put on different devices",
     "stand-in": "the test stands in for what would meet the value, and drops it",
     "handed out": "the value goes back to the test, and nothing on the accelerator meets it",
@@ -183,7 +180,7 @@ def read_missed(file: Path) -> dict[str, tuple[str, str]]:
 
 
 HEAD = [
-    "project", "bugs tried", "ran", "reached", "showable", "by an entry", "found", "gone", "shown elsewhere", "false",
+    "project", "bugs tried", "ran", "reached", "by an entry", "found", "gone", "shown elsewhere", "false",
 ]  # fmt: skip
 
 
@@ -206,7 +203,6 @@ def _row(name: str, records: list[dict[str, Any]]) -> list[str]:
         len(records),
         len(records) - verdicts.count("cannot run"),
         len(reached),
-        sum(not record.get("missed", "").startswith("device") for record in reached),
         sum(record.get("by_entry", False) for record in reached),
         verdicts.count("gone") + verdicts.count("still there"),
         verdicts.count("gone"),

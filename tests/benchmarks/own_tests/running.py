@@ -23,9 +23,11 @@ GRACE = 300.0
 ENOUGH = 30
 """Tests that come to the line in a lifted call. One is given arrays, and the next one tensors."""
 
-PLACEMENTS = ("together", "stay", "data", "default", "results")
+PLACEMENTS = ("together", "stay", "data", "default", "results", "mps", "xpu")
 """Where users have their tensors, in the order in which it is tried: all of a call on the accelerator; what the project
-says its users do not move on the CPU (``devlint_stay``); and those of ``--devlint-placement``."""
+says its users do not move on the CPU (``devlint_stay``); those of ``--devlint-placement``; and together on an
+accelerator of another kind than CUDA."""
+_OTHER_KINDS = ("mps", "xpu")
 
 FEW = 3
 """The least that are asked for."""
@@ -177,6 +179,8 @@ def run_watched(
 def _placed(project: Project, placement: str) -> list[str]:
     if placement == "stay":
         return ["-o", "devlint_stay=" + "\n".join(project.stay)]
+    if placement in _OTHER_KINDS:
+        return [f"--devlint-device=sim-{placement}"]
     return [] if placement == PLACEMENTS[0] else ["--devlint-placement", placement]
 
 
