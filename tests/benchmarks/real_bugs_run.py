@@ -17,10 +17,10 @@ A bug is *reached* if a test comes to its line in a lifted call, or makes it in 
 --auto` is asked whether an entry of its making comes there. It is *found* if a finding is in its function, shows a
 call there that led to it, operands that meet at its line, or one that comes from its line and should be elsewhere,
 and *gone* if none is there after the fix, to whose lines a test comes; it is *shown elsewhere* if the fix takes away a
-finding in another function, which the bug leads to. own_tests/missed.jsonl has the reason of every bug that is not found
-and gone. *False* are the findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason for. Where neither comes to the
-line, own_tests/scripts may have a script of a few lines that does: what it shows is in the JSON file, and not in the
-table.
+finding in another function, which the bug leads to. own_tests/missed.jsonl has the reason of every bug that is not
+found and gone. *False* are the findings after the fix, in all that ran, that own_tests/explained.jsonl has no reason
+for. Where neither comes to the line, own_tests/scripts may have a script of a few lines that does: what it shows is in
+the JSON file, and not in the table.
 """
 
 from __future__ import annotations

@@ -94,7 +94,10 @@ def test_no_device_is_told_in_one_line(devlint: Run, cwd: Path) -> None:
         (("--entry", "net"), "--entry net: expected module:name"),
         (("--model", "net:Net"), "say what it is called with"),
         (("--input", "float32[2]"), "no --model is given"),
-        (("--entry", "net:build", "--device", "gpu"), "--device gpu: expected auto, cuda, cuda:N, sim, sim:N, sim-xpu, sim-xpu:N or sim-mps"),
+        (
+            ("--entry", "net:build", "--device", "gpu"),
+            "--device gpu: expected auto, cuda, cuda:N, sim, sim:N, sim-xpu, sim-xpu:N or sim-mps",
+        ),
         (("--entry", "net:build", "--placements", "third"), "expected auto, all, or some of first, second, cpu"),
         (("--entry", "net:build", "--memory-limit", "lots"), "expected a size such as 800M or 4G"),
         (("--entry", "net:build", "--", "--epochs", "1"), "no --script is given"),
