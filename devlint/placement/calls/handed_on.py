@@ -13,6 +13,7 @@ from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
     HANDED_ON,
+    HANDED_TO_A_PART,
     NAMED,
     NAMED_AFTER,
     NAMED_MODULE,
@@ -75,9 +76,12 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             found[name] = _by_callees(held, [one for one in told if one is not None])
         if found[name] == Held(Role.ANYTHING):
-            overridden = _role_in_base(program, info, name)
-            if overridden is not None and overridden.role in _TOLD:
-                found[name] = Held(_TOLD[overridden.role], OVERRIDES)
+            if any(_is_given_to_a_part(info, handed) for handed in uses.handed_on.get(name, ())):
+                found[name] = Held(Role.LIKELY_TENSOR, HANDED_TO_A_PART)
+                continue
+            role = _role_in_base(program, info, name) or _role_in_overrides(program, info, name)
+            if role is not None:
+                found[name] = Held(role, OVERRIDES)
         if found[name].role in _UNTOLD and rows.COMPUTED not in uses.signs.get(name, ()):
             classes = named_after(program, name, found[name].role is Role.NO_TENSOR)
             if _are_modules(program, classes):
@@ -110,13 +114,36 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 
 
-def _role_in_base(program: Program, info: FunctionInfo, parameter: str) -> Held | None:
+def _is_given_to_a_part(info: FunctionInfo, handed: HandedOn) -> bool:
+    """``self.encoder(x)`` in a Module that has no method of the name: what it keeps there is a Module as a rule."""
+    first, _, name = handed.callee.partition(".")
+    owner = info.owner
+    if first != "self" or "." in name or owner is None or not owner.is_module or info.name == "__init__":
+        return False
+    is_first = handed.position == 0 and not handed.keyword
+    return is_first and owner.method(name) is None and not name.endswith(("fn", "func", "function"))
+
+
+def _role_in_base(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
     """What the parameter of this name holds in the method that is overridden; a constructor overrides none."""
     if info.owner is None or info.name == "__init__":
         return None
     method = next((one.methods[info.name] for one in info.owner.order[1:] if info.name in one.methods), None)
     holder = program.holder(method) if method is not None else None
-    return roles(holder, method).get(parameter) if method is not None and holder is not None else None
+    held = roles(holder, method).get(parameter) if method is not None and holder is not None else None
+    return _TOLD.get(held.role) if held is not None else None
+
+
+def _role_in_overrides(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
+    """What all overrides in the same file whose own bodies say something take it for. A method that overrides another
+    one learns of its siblings by that."""
+    if info.owner is None or info.name == "__init__":
+        return None
+    derived = (one for one in program.index.classes.values() if info.owner in one.order[1:])
+    overrides = [one.methods[info.name] for one in derived if info.name in one.methods]
+    held = [of.role for one in overrides if (of := roles_of(one, program.index.imports).get(parameter)) is not None]
+    told = {_TOLD.get(role) for role in held if role is not Role.ANYTHING}
+    return told.pop() if len(told) == 1 else None
 
 
 def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:

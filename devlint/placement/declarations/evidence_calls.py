@@ -77,6 +77,20 @@ _LEAVES = frozenset({"numpy", "item", "tolist", "size", "numel", "dim"})
 """Methods of a tensor that give none."""
 
 
+def given_to_method(call: cst.Call, method: str, found: Found) -> None:
+    """``hidden.masked_fill(mask, 0)``: what only a tensor has a method for is a tensor."""
+    operation = semantics.method(method)
+    if not isinstance(operation, Operation):
+        return
+    names = [parameter.name for parameter in operation.parameters[1:]]
+    for name, argument in zip(names, call.args, strict=False):
+        if argument.star:
+            return
+        named = argument.keyword.value if argument.keyword is not None else name
+        if type(argument.value) is cst.Name and named in rows.READ_BY_METHODS:
+            found.note(argument.value.value, rows.READ_BY_A_TENSOR)
+
+
 def makes_tensor(call: cst.Call, imports: ImportTable) -> bool:
     """``torch.from_numpy(noise).float()``: a creation of torch, or what its methods make of one."""
     while isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Call):

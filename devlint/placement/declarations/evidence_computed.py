@@ -1,4 +1,4 @@
-"""What is computed of a name: if the result is a tensor, so is what it was computed of."""
+"""What is computed of a name: if the result is a tensor, so is what it was computed of, by convention."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import libcst as cst
 
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_found import Found
+from devlint.placement.syntax.nodes import dotted
 
 
 def note_computed(node: cst.BaseExpression, found: Found) -> None:
@@ -20,19 +21,27 @@ def note_computed(node: cst.BaseExpression, found: Found) -> None:
 def computed_from(node: cst.BaseExpression | None) -> str:
     """``x``, of ``x.sum(axis=1) >= 1``, ``-x / 2``, ``x.mean().sqrt()``; empty for what is computed of several names.
 
-    A name by itself counts as well. An item may be a tensor of a list, and says nothing of the whole.
+    A name by itself counts as well, and axes of it. An item may be a tensor of a list, and says nothing of the whole.
     """
+    beside = ""
     while True:
         match node:
-            case cst.Name():
-                return node.value
+            case cst.Name(value=name):
+                return name if beside in ("", name) else ""
             case cst.UnaryOperation() if not isinstance(node.operator, cst.Not):
                 node = node.expression
             case cst.BinaryOperation(left=left, right=right):
-                node = right if _is_number(left) else left if _is_number(right) else None
+                if _is_set(left) or _is_set(right):
+                    node = right if _is_set(left) else left
+                elif isinstance(right, cst.Name) and beside in ("", right.value):
+                    node, beside = left, right.value  # ``-x * x``
+                else:
+                    return ""
             case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=right, operator=operator)]):
                 ordered = isinstance(operator, _ORDERS)
                 node = None if not ordered else right if _is_number(left) else left if _is_number(right) else None
+            case cst.Subscript(value=value) if _is_of_axes(node):
+                node = value
             case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=method))) if method in _METHODS:
                 node = value
             case _:
@@ -41,6 +50,23 @@ def computed_from(node: cst.BaseExpression | None) -> str:
 
 _METHODS = rows.COMPUTED_FROM | rows.PASSING
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual, cst.Equal, cst.NotEqual)
+
+
+def _is_of_axes(node: cst.Subscript) -> bool:
+    """``x[None]``, ``x[..., 0]``, ``x[:, None]``: no list is read so."""
+    indices = [element.slice for element in node.slice]
+    new_axis = any(isinstance(one, cst.Index) and _is_axis(one.value) for one in indices)
+    return new_axis or (len(indices) > 1 and any(isinstance(one, cst.Slice) for one in indices))
+
+
+def _is_axis(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
+
+
+def _is_set(node: cst.BaseExpression) -> bool:
+    """Whether it is no argument: a number, a constant, or an attribute that the object keeps (``x + self.eps``)."""
+    name = dotted(node) or ""
+    return _is_number(node) or name.startswith("self.") or name.isupper() or name in ("math.pi", "np.pi", "torch.pi")
 
 
 def _is_number(node: cst.BaseExpression) -> bool:

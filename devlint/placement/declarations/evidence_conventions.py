@@ -26,6 +26,8 @@ KEPT_BY_METHODS = "kept-by-methods"
 HAS_A_SHAPE = "has-a-shape"
 COMPUTES = "computes"
 COMPUTED_OF = "computed-of"
+READ_BY_A_TENSOR = "read-by-a-tensor"
+HANDED_TO_A_PART = "handed-to-a-part"
 SUBTRACTED = "subtracted"
 HANDED_ON = "handed-on"
 NAMED = "named"
@@ -55,7 +57,9 @@ CONVENTIONS = MappingProxyType(
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",
-        OVERRIDES: "taken for what the method of the base class takes it for",
+        HANDED_TO_A_PART: "taken for a tensor: the Module hands it to a part that it keeps",
+        READ_BY_A_TENSOR: "taken for a tensor: it is given to a method of one",
+        OVERRIDES: "taken for what the method of the base class, or of a derived one, takes it for",
         NAMED_AFTER: "taken for a module: it is called what a class of modules in sight is called",
         PARTS_OF_A_BATCH: "taken for a tensor: one of several that a loader hands out together, and moved by itself",
         NAMED_LAYERS: "taken for modules: the list is called what layers are called, and what lies in it is called",

@@ -128,6 +128,7 @@ REDUCTIONS = frozenset(
 )
 
 COMPUTED_OF = by_convention(conventions.COMPUTED_OF)
+READ_BY_A_TENSOR = by_convention(conventions.READ_BY_A_TENSOR)
 MATRIX = by_convention(conventions.HAS_A_SHAPE, Shows.ARRAY_LIKE)
 SUBTRACTED = by_convention(conventions.SUBTRACTED)
 
@@ -198,6 +199,9 @@ CONVERSIONS = MappingProxyType(
     }
 )
 """What it shows of a name that it is handed to this function. ``as_tensor`` is called on tensors as well."""
+
+READ_BY_METHODS = frozenset("index mask mat2 vec src source tensor1 tensor2 batch1 batch2".split())
+"""Names of parameters of a tensor's methods that take tensors."""
 
 ALWAYS_TENSORS = frozenset(
     """

@@ -11,7 +11,7 @@ from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_calls import arguments, makes_tensor
+from devlint.placement.declarations.evidence_calls import arguments, given_to_method, makes_tensor
 from devlint.placement.declarations.evidence_computed import computed_from, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
@@ -67,6 +67,8 @@ def _call(node: cst.Call, found: Found) -> None:
         sign = _sign_of_method(node, node.func)
         if sign is not None:
             found.note(_called_by(node.func.value), sign)
+            if sign is rows.TENSOR:
+                given_to_method(node, node.func.attr.value, found)
         if type(node.func.value) is cst.Call and (sign is rows.TENSOR or node.func.attr.value in rows.MOVING_OR_CAST):
             note_computed(node.func.value, found)
         elif type(node.func.value) is cst.Name and node.func.value.value == found.first and node.args:

@@ -456,3 +456,82 @@ def test_a_test_for_modules_alone_tells_of_one() -> None:
 def test_what_is_joined_as_a_whole_is_a_list_of_tensors() -> None:
     assert isinstance(held("x", "torch.cat(x)"), Container)
     assert isinstance(held("x, z", "torch.cat([x, z])"), Tensor)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("torch.exp(-0.5 * given * given)", True),
+        ("torch.log10(given + self.eps)", True),
+        ("torch.cos(given * math.pi / 180)", True),
+        ("torch.cos(given * _DEG2RAD)", True),
+        ("F.pad(given[None, None], (1, 1))", True),
+        ("torch.exp(given[..., 0])", True),
+        ("torch.exp(given[:, 1])", True),
+        ("buffer.copy_(given)", True),
+        ("z.masked_fill(given, 0)", True),
+        ("z.scatter_(0, index=given, value=1)", True),
+        # The other operand may be the tensor, the item one of a list's, the value a number.
+        ("torch.exp(given * z)", False),
+        ("torch.exp(given[0])", False),
+        ("z.masked_fill(mask, given)", False),
+        ("z.fill_(given)", False),
+        ("z.read(given)", False),
+    ],
+)
+def test_what_is_computed_of_a_parameter_or_read_by_a_tensor_tells(use: str, told: bool) -> None:
+    value = stored(f"import math\ndef f(self, given, z, buffer, mask):\n    y = given\n    {use}\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told
+
+
+@pytest.mark.parametrize(
+    ("base", "call", "told"),
+    [
+        ("nn.Module", "self.encoder(given)", True),
+        ("nn.Module", "self.heads(given, 3)", True),
+        # Methods, functions, further arguments, and what keeps no parts.
+        ("nn.Module", "self.encode(given)", False),
+        ("nn.Module", "self.metrics_fn(given)", False),
+        ("nn.Module", "self.encoder(3, given)", False),
+        ("nn.Module", "self.encoder.encode(given)", False),
+        ("nn.Module", "self.encoder(given); given['ids']", False),
+        ("object", "self.encoder(given)", False),
+    ],
+)
+def test_what_a_module_hands_to_a_part_is_a_tensor(base: str, call: str, told: bool) -> None:
+    program = f"""
+    class Net({base}):
+        def encode(self, given):
+            return given
+
+        def policy(self, given):
+            y = given
+            {call}
+    """
+    assert is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS)) is told
+
+
+def test_a_parameter_is_what_all_overrides_of_the_file_take_it_for() -> None:
+    program = """
+    class Noise:
+        def apply(self, curves, scale):
+            a = curves
+            b = scale
+            raise NotImplementedError
+
+    class Gaussian(Noise):
+        def apply(self, curves, scale):
+            return curves.unsqueeze(0) * scale.exp()
+
+    class Exponential(Noise):
+        def apply(self, curves, scale):
+            return torch.exp(curves) * len(scale["of"])
+
+    class Silent(Noise):
+        def apply(self, curves, scale):
+            c = curves
+            return c
+    """
+    assert is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+    assert not is_taken_for_a_tensor(stored(program, "b", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program, "c", NO_ARRAYS))
