@@ -47,6 +47,8 @@ decide.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
 - A command-line default: low. The user can say another one.
 - The main block of a file that takes no arguments, a demonstration: low.
+- A file that puts its values on the first device in four places or more, and names no other index: low. It is written for
+  that device, and what it computes with is all there.
 
 ## Fix safety
 
@@ -93,6 +95,9 @@ COMMANDS = frozenset({"argparse.ArgumentParser", "click.command", "typer.run", "
 ONE_OF_ITS_KIND = frozenset({"cpu", "mps", "meta"})
 """Types of which a process has one device, so that an index names nothing in particular."""
 
+POLICY = 4
+"""Places of a file that name the first device; from as many on it is no slip."""
+
 
 class HardcodedDeviceIndex(Rule):
     code = "DEV301"
@@ -112,6 +117,9 @@ class HardcodedDeviceIndex(Rule):
         """By call: `torch.device("cuda:1")`, until it is known whether it is only compared with."""
         self._chosen: set[int] = set()
         """Literals under a test for a device: they stay chosen where their value is used later."""
+        self._on_the_first: list[Draft] = []
+        """Values that are put on the first device, until it is known in how many places."""
+        self._names_others = False
         self._in_main: list[Draft] = []
         """In a main block, until it is known whether the program takes arguments."""
         self._takes_arguments = False
@@ -146,6 +154,9 @@ class HardcodedDeviceIndex(Rule):
 
     def finish(self) -> Iterable[Draft]:
         yield from self._devices.values()
+        throughout = len(self._on_the_first) >= POLICY and not self._names_others
+        for draft in self._on_the_first:
+            yield replace(draft, confidence=Confidence.LOW) if throughout else draft
         for draft in self._in_main:
             # Without arguments it is a demonstration, whose values are the reader's to fill in (fixture `main_block`).
             yield draft if self._takes_arguments else replace(draft, confidence=Confidence.LOW)
@@ -161,6 +172,7 @@ class HardcodedDeviceIndex(Rule):
         if named is None or event.sink == Sink.COMPARISON or self._is_of_reported_list(event):
             return
         kind, index = named
+        self._names_others = self._names_others or index > 0
         draft = Draft(
             node=event.node,
             scope=event.scope,
@@ -170,6 +182,8 @@ class HardcodedDeviceIndex(Rule):
         )
         if any("__main__" in decided.guard.text for decided in event.arms):
             self._in_main.append(draft)
+        elif index == 0 and event.sink in _PLACING:
+            self._on_the_first.append(draft)
         else:
             yield draft
 
@@ -196,6 +210,9 @@ class HardcodedDeviceIndex(Rule):
         if guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
             return Confidence.MEDIUM
         return Confidence.HIGH
+
+
+_PLACING = frozenset({Sink.TRANSFER, Sink.ARGUMENT})
 
 
 def _is_torchs(receiver: Value) -> bool:
