@@ -47,8 +47,8 @@ decide.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
 - A command-line default: low. The user can say another one.
 - The main block of a file that takes no arguments, a demonstration: low.
-- A file that puts its values on the first device in four places or more, and names no other index: low. It is written for
-  that device, and what it computes with is all there.
+- A file that puts its values on the first device in four places or more, and names no other index: low. It is written
+  for that device, and what it computes with is all there.
 
 ## Fix safety
 
