@@ -183,7 +183,7 @@ def _part_of(interp: Interpreter, owner: Value) -> Value:
 
 def _sets_by_name(method: FunctionInfo) -> bool:
     """``setattr(self, "_" + stage, outputs)`` of a method: under a computed name there may be anything."""
-    if method.name == "__init__":
+    if method.name == "__init__" or "setattr" not in method.names:
         return False
     calls = (node.func for node in descend(method.node.body) if isinstance(node, cst.Call))
     return any(isinstance(function, cst.Name) and function.value == "setattr" for function in calls)

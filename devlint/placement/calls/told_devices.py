@@ -52,6 +52,8 @@ def note_told_device(interp: Interpreter, node: cst.Call, info: FunctionInfo, si
 
 def _chooses_itself(info: FunctionInfo, name: str) -> bool:
     """Whether a body gives the parameter another value, or asks for its absence, to put something in its place."""
+    if name not in info.names:
+        return False
     is_switch = name in SWITCHES  # both of its arms are what it is for
     for child in descend(info.node.body):
         match child:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from devlint.placement.calls import handed_on
 from devlint.placement.calls.summaries import arguments_of
 from devlint.placement.declarations.parameter_evidence import Role
@@ -19,7 +17,6 @@ from devlint.placement.domain.events import Created, DeviceMismatch
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_device_by_name, leaves
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import descend
 
 if TYPE_CHECKING:
     from devlint.placement.declarations.definitions import FunctionInfo
@@ -50,8 +47,7 @@ def typed_by_call(
 
 def _tests_types(info: FunctionInfo) -> bool:
     """``if torch.is_tensor(x): return x``: what comes after it is for arguments that are no tensors."""
-    names = (child.value for child in descend(info.node.body) if isinstance(child, cst.Name))
-    return any(name in _TYPE_TESTS for name in names)
+    return not _TYPE_TESTS.isdisjoint(info.names)
 
 
 _TYPE_TESTS = frozenset({"isinstance", "is_tensor", "type", "hasattr", "ndarray"})

@@ -74,6 +74,7 @@ class FunctionInfo:
     _own: OwnNames | None = None
     _stored_expressions: Mapping[str, tuple[cst.BaseExpression | None, ...]] | None = None
     _signs: frozenset[str] | None = None
+    _names: frozenset[str] | None = None
     uses: Uses | None = None
     """What its body shows of the names in it (:func:`evidence_uses.uses_of`), once that has been asked."""
 
@@ -116,6 +117,14 @@ class FunctionInfo:
         if self._stored_expressions is None:
             self._stored_expressions = stored_expressions(node)
         return self._stored_expressions
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that stands in the body, read once: each call of the definition asks for some."""
+        body = self.node.body
+        if self._names is None:
+            self._names = frozenset(child.value for child in descend(body) if type(child) is cst.Name)
+        return self._names
 
     @property
     def is_generator(self) -> bool:

@@ -58,9 +58,11 @@ class Found:
 
     def bind(self, names: list[str]) -> None:
         """Names that a statement binds, noted before what it reads."""
-        self.bound.update(self._binding)
+        if self._binding:
+            self.bound.update(self._binding)
         self._binding = names
-        self._times.update(names)
+        if names:  # of most statements there are none, and each is asked
+            self._times.update(names)
 
     def note_derived(self, name: str, source: str, value: cst.BaseExpression) -> None:
         """``big = x.sum(axis=1) >= 1``; an alias of a name says nothing."""
