@@ -41,8 +41,10 @@ _OF_ARRAYS_TOO = frozenset(
 )
 """Names that arrays and texts have as well, where a file works with those."""
 
-_MODULES = frozenset("model module net network encoder decoder backbone pl_module discriminator denoiser".split())
-_MODULE_ENDS = frozenset("model module net network backbone".split())
+_MODULES = frozenset(
+    "model module net network encoder decoder backbone pl_module discriminator denoiser critic projector".split()
+)
+_MODULE_ENDS = frozenset("model module net network backbone head".split())
 
 _PLAIN = frozenset(
     """
@@ -134,6 +136,11 @@ def names_a_tensordict(name: str) -> bool:
     """``td``, ``tensordict_out``: its methods, shape and device are like those of a tensor, and it holds several."""
     words = name.strip("_").split("_")
     return any(word in ("td", "tensordict") for word in (words[0], words[-1])) and not names_a_plain_value(name)
+
+
+def names_a_device(name: str) -> bool:
+    """``map_location`` is what ``torch.load`` calls it, and whoever hands it on."""
+    return name in ("device", "map_location") or name.endswith("_device")
 
 
 def names_a_module(name: str) -> bool:

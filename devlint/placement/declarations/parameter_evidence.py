@@ -163,7 +163,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     # What is converted may be a list: the shape is that of what the conversion gives.
     as_given = grade_of(signs, Shows.CONVERTED) is not Grade.CERTAIN
     shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and as_given and not _imports_arrays(imports)
-    if (name == "device" or name.endswith("_device")) and not certain and module is None:
+    if names.names_a_device(name) and not certain and module is None:
         return Held(Role.DEVICE)
     if param.annotation is not None:
         by_annotation = annotated(code_of(param.annotation.annotation), imports)

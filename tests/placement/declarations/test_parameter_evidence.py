@@ -535,3 +535,21 @@ def test_a_parameter_is_what_all_overrides_of_the_file_take_it_for() -> None:
     assert is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
     assert not is_taken_for_a_tensor(stored(program, "b", NO_ARRAYS))
     assert is_taken_for_a_tensor(stored(program, "c", NO_ARRAYS))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "kind"),
+    [
+        ("map_location", DeviceName),
+        ('map_location="cpu"', DeviceName),
+        ("location", Opaque),
+        ("actor_head", Module),
+        ("critic", Module),
+        ("heads", Host),
+        ("header", Opaque),
+        ("critics", Opaque),
+    ],
+)
+def test_names_of_devices_and_parts_tell(parameter: str, kind: type) -> None:
+    name = parameter.partition("=")[0]
+    assert isinstance(stored(f"def f({parameter}):\n    y = {name}\n", "y"), kind)
