@@ -15,6 +15,7 @@ pytestmark = pytest.mark.no_cover
 """A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
 
 REVEALED: dict[tuple[str, str], str] = {
+    ("DEV101", "DEV302"): "what goes where the other operand is names the accelerator that it was put on",
     ("DEV101", "DEV308"): "the device parameter of the function is ignored still, and nothing else speaks of it now",
     ("DEV101", "DEV401"): "what an object makes where it is told is on the CPU where it is told that",
     ("DEV104", "DEV101"): "once the module has left the CPU, an input that one arm makes there stands alone",
