@@ -345,7 +345,7 @@ def _while_it_is_built(event: DeviceMismatch, step: Step, theirs: MismatchOperan
 
 def _may_probe(scope: Scope) -> bool:
     """A module that asks itself for a shape does so while it is built, with a public method as well."""
-    return scope.class_name is not None and scope.setting is Setting.METHOD
+    return scope.class_name is not None and scope.setting in (Setting.METHOD, Setting.CONSTRUCTION)
 
 
 def _definition(scope: Scope) -> str:

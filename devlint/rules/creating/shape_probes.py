@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
 _SHAPE = frozenset({"shape", "size", "numel", "ndim", "dim", "nelement"})
+_THE_SAME = frozenset({"data", "T", "mT"})
+"""Attributes of a tensor that are one, with as many elements."""
 _ROUNDS = 8
 """Names that a probe may go through, one after the other."""
 
@@ -31,6 +33,9 @@ def is_shape_probe(function: cst.CSTNode | None, creation: cst.CSTNode) -> bool:
             parent = parents.get(id(node))
             if isinstance(parent, cst.Attribute) and parent.attr.value in _SHAPE:
                 break
+            if isinstance(parent, cst.Attribute) and parent.attr.value in _THE_SAME:
+                node = parent
+                continue
             called = parents.get(id(parent))
             if isinstance(parent, cst.Attribute) and isinstance(called, cst.Call) and called.func is parent:
                 node = called
