@@ -173,7 +173,8 @@ def _place(job: Job, torch: Any) -> _Place:
 
     kind = KINDS[job.wish.kind]
     if index >= kind.most:
-        raise Skipped(f"a machine has no second {kind.title} device")
+        absent = Skipped if job.placement is Placement.SECOND else CannotRun
+        raise absent(f"a machine has no {device}, only {kind.most}")
     return _Place(device, SimulatedMachine(min(max(2, job.wish.index + 2), kind.most), kind))
 
 

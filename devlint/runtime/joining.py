@@ -15,7 +15,7 @@ from functools import cache
 from devlint.finding import Finding, Place
 from devlint.runtime.isolation import Run
 from devlint.runtime.observation import Observation, Seen, Spot
-from devlint.runtime.placements import Placement
+from devlint.runtime.placements import ACCELERATORS, Placement
 from devlint.runtime.predictions import prediction_of
 from devlint.runtime.watching import Watchlist
 
@@ -49,7 +49,7 @@ _OF_THE_SCOPE = frozenset({"no-accelerator", "default-device"})
 _STRAYED = {"DEV701": "factory"}
 """The one rule to which it matters that a tensor is made on the CPU, whatever comes of it."""
 
-_DEVICE = re.compile(r"\b(?:cuda|xpu|mps):\d+\b")
+_DEVICE = re.compile(rf"\b(?:{'|'.join(ACCELERATORS)}):\d+\b")
 
 Joined = dict[int, list[tuple[Run, Observation]]]
 """For each finding, by its number, what was seen of it."""
@@ -114,11 +114,10 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
     if observation.kind == "strayed" and observation.detail != _STRAYED.get(finding.code, "output"):
         return False
     # What only another placement can show is no sign on the first, where such code is right.
-    placement = run.job.placement
-    if observation.kind == "no-accelerator":
-        # On a machine whose accelerator is of another kind CUDA is as absent as where there is none.
+    if Placement.FIRST in prediction.placements or run.job.placement in prediction.placements:
         return True
-    return Placement.FIRST in prediction.placements or placement in prediction.placements
+    # On a machine whose accelerator is of another kind CUDA is as absent as where there is none.
+    return observation.kind == "no-accelerator"
 
 
 def fit_of(

@@ -8,6 +8,9 @@ from enum import Enum
 
 from devlint.runtime.inputs import BadEntry
 
+ACCELERATORS = ("cuda", "xpu", "mps")
+"""The kinds of accelerator, as `torch.device` names them; what they are like is in ``simulated/kinds.py``."""
+
 
 class Placement(Enum):
     """What a rule may want an entry to run on."""
@@ -28,7 +31,7 @@ class Wish:
     """``auto``, ``cuda`` or ``sim``."""
     index: int = 0
     kind: str = "cuda"
-    """Of the accelerator: ``cuda``, ``xpu`` or ``mps``; the others than CUDA are simulated."""
+    """One of ACCELERATORS; the others than CUDA are simulated."""
 
     def device(self, placement: Placement) -> str:
         """The name of the device that an entry is put on."""

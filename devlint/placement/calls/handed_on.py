@@ -10,7 +10,7 @@ import libcst as cst
 
 from devlint.placement.calls.named_after_classes import named_after
 from devlint.placement.declarations import evidence_rows as rows
-from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
     HANDED_ON,
     HANDED_TO_A_PART,
@@ -79,7 +79,7 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             if any(_is_given_to_a_part(info, handed) for handed in uses.handed_on.get(name, ())):
                 found[name] = Held(Role.LIKELY_TENSOR, HANDED_TO_A_PART)
                 continue
-            role = _role_in_base(program, info, name) or _role_in_overrides(program, info, name)
+            role = _role_by_overriding(program, info, name)
             if role is not None:
                 found[name] = Held(role, OVERRIDES)
         if found[name].role in _UNTOLD and rows.COMPUTED not in uses.signs.get(name, ()):
@@ -124,23 +124,28 @@ def _is_given_to_a_part(info: FunctionInfo, handed: HandedOn) -> bool:
     return is_first and owner.method(name) is None and not name.endswith(("fn", "func", "function"))
 
 
-def _role_in_base(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
-    """What the parameter of this name holds in the method that is overridden; a constructor overrides none."""
+def _role_by_overriding(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
+    """What the method that is overridden takes it for, else what its overrides do; a constructor has neither."""
     if info.owner is None or info.name == "__init__":
         return None
-    method = next((one.methods[info.name] for one in info.owner.order[1:] if info.name in one.methods), None)
+    return _role_in_base(program, info, info.owner, parameter) or _role_in_overrides(
+        program, info, info.owner, parameter
+    )
+
+
+def _role_in_base(program: Program, info: FunctionInfo, owner: ClassInfo, parameter: str) -> Role | None:
+    """What the parameter of this name holds in the method that is overridden."""
+    method = next((one.methods[info.name] for one in owner.order[1:] if info.name in one.methods), None)
     holder = program.holder(method) if method is not None else None
     held = roles(holder, method).get(parameter) if method is not None and holder is not None else None
     return _TOLD.get(held.role) if held is not None else None
 
 
-def _role_in_overrides(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
+def _role_in_overrides(program: Program, info: FunctionInfo, owner: ClassInfo, parameter: str) -> Role | None:
     """What all overrides in the same file whose own bodies say something take it for. A method that overrides another
     one learns of its siblings by that."""
-    if info.owner is None or info.name == "__init__":
-        return None
-    derived = (one for one in program.index.classes.values() if info.owner in one.order[1:])
-    overrides = [one.methods[info.name] for one in derived if info.name in one.methods]
+    named = (one for one in program.index.classes.values() if info.name in one.methods)
+    overrides = [one.methods[info.name] for one in named if owner in one.order[1:]]
     held = [of.role for one in overrides if (of := roles_of(one, program.index.imports).get(parameter)) is not None]
     told = {_TOLD.get(role) for role in held if role is not Role.ANYTHING}
     return told.pop() if len(told) == 1 else None

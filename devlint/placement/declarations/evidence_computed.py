@@ -54,13 +54,17 @@ _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqua
 
 def _is_of_axes(node: cst.Subscript) -> bool:
     """``x[None]``, ``x[..., 0]``, ``x[:, None]``: no list is read so."""
-    indices = [element.slice for element in node.slice]
-    new_axis = any(isinstance(one, cst.Index) and _is_axis(one.value) for one in indices)
-    return new_axis or (len(indices) > 1 and any(isinstance(one, cst.Slice) for one in indices))
+    first, *others = (element.slice for element in node.slice)
+    return any(map(is_axis, (first, *others))) and (bool(others) or not isinstance(first, cst.Slice))
 
 
-def _is_axis(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
+def is_axis(part: cst.BaseSlice) -> bool:
+    """``:``, ``...`` or ``None`` among several indices."""
+    if isinstance(part, cst.Slice):
+        return True
+    return isinstance(part, cst.Index) and (
+        isinstance(part.value, cst.Ellipsis) or (isinstance(part.value, cst.Name) and part.value.value == "None")
+    )
 
 
 def _is_set(node: cst.BaseExpression) -> bool:

@@ -12,7 +12,7 @@ from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_calls import arguments, given_to_method, makes_tensor
-from devlint.placement.declarations.evidence_computed import computed_from, note_computed
+from devlint.placement.declarations.evidence_computed import computed_from, is_axis, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
 from devlint.placement.declarations.imports import ImportTable
@@ -93,7 +93,7 @@ def _subscript(node: cst.Subscript, found: Found) -> None:
         found.indexed.append((name, index.value.value))
     if _is_key(node) or _goes_backwards(node):
         found.note(name, rows.NO_TENSOR)
-    elif len(node.slice) > 1 and any(_is_axis(part.slice) for part in node.slice):
+    elif len(node.slice) > 1 and any(is_axis(part.slice) for part in node.slice):
         found.note(name, rows.ARRAY_LIKE)
 
 
@@ -341,15 +341,6 @@ def _doubts(call: cst.Call, function: str, found: Found) -> None:
         asked = call.args[1].value
         for one in [element.value for element in asked.elements] if isinstance(asked, cst.Tuple) else [asked]:
             found.note_class(call.args[0].value.value, dotted(one) or "?")
-
-
-def _is_axis(part: cst.BaseSlice) -> bool:
-    """``:``, ``...`` or ``None`` among several indices."""
-    if isinstance(part, cst.Slice):
-        return True
-    return isinstance(part, cst.Index) and (
-        isinstance(part.value, cst.Ellipsis) or (isinstance(part.value, cst.Name) and part.value.value == "None")
-    )
 
 
 def _is_key(node: cst.Subscript) -> bool:

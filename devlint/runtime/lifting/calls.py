@@ -33,7 +33,7 @@ from devlint.runtime.recorder.failures import observation_of
 from devlint.runtime.recorder.traces import Trace, set_trace
 from devlint.runtime.session import Machine, Session, observe
 from devlint.runtime.simulated import NotSimulated
-from devlint.runtime.simulated.kinds import check_dtype
+from devlint.runtime.simulated.kinds import refusal
 
 CPU = torch.device("cpu")
 
@@ -287,8 +287,6 @@ def _check(modules: list[nn.Module], tensors: list[torch.Tensor], device: torch.
     elsewhere = next((tensor.device.type for tensor in tensors if tensor.device.type != "cpu"), None)
     if elsewhere:
         raise NotLifted(f"the program itself uses {elsewhere}")
-    for tensor in tensors:
-        try:
-            check_dtype(tensor.dtype, device)
-        except TypeError:
-            raise NotLifted(f"{device.type} has no tensors of {tensor.dtype}") from None
+    lacking = next((tensor.dtype for tensor in tensors if refusal(tensor.dtype, device)), None)
+    if lacking is not None:
+        raise NotLifted(f"{device.type} has no tensors of {lacking}")

@@ -17,8 +17,9 @@ from torch.utils import _pytree as pytree
 
 from devlint.runtime.labels import CPU
 from devlint.runtime.lifting.reachable import devices_kept, moves_by_itself
+from devlint.runtime.placements import ACCELERATORS
 
-_NAME = re.compile(r"(?:cuda|xpu|mps)(:\d)?")
+_NAME = re.compile(rf"(?:{'|'.join(ACCELERATORS)})(:\d)?")
 """What a function that chooses a device returns, if it returns a text."""
 
 Home = Callable[[Any], Any]

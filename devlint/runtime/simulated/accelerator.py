@@ -5,12 +5,14 @@ What the layers of `torch.cuda`, `torch.xpu` and `torch.mps` have in common is h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from devlint.runtime.patching import Patches
 from devlint.runtime.simulated import streams
+from devlint.runtime.simulated.errors import NotSimulatedName
 from devlint.runtime.simulated.machine import Machine
 
 MEMORY = 80 * 2**30
@@ -47,6 +49,60 @@ def install(machine: Machine, patches: Patches) -> None:
     }
     for name, answer in answers.items():
         patches.set(torch._C, name, answer)
+
+
+def device_functions(machine: Machine) -> dict[str, Any]:
+    """What the C layers of `torch.cuda` and `torch.xpu` have in common, by names without their prefix."""
+
+    def get_stream(index: int) -> tuple[int, int, int]:
+        stream = streams.current(machine, machine.local.current if index < 0 else index)
+        return stream.stream_id, stream.device.index, machine.kind.number
+
+    def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
+        machine.local.streams[device_index] = machine.stream_class(machine.device(device_index), stream_id=stream_id)
+
+    return {
+        "init": machine.initialise,
+        "getDeviceCount": machine.visible,
+        "getDevice": lambda: machine.local.current,
+        "setDevice": lambda index: exchange(machine, index),
+        "exchangeDevice": lambda index: exchange(machine, index),
+        "maybeExchangeDevice": lambda index: exchange(machine, index),
+        "isInBadFork": lambda: machine.forked,
+        "canDeviceAccessPeer": lambda a, b: a != b,
+        "synchronize": nothing,
+        "emptyCache": nothing,
+        "memoryStats": lambda index: memory_stats(),
+        "resetAccumulatedMemoryStats": nothing,
+        "resetPeakMemoryStats": nothing,
+        "setMemoryFraction": nothing,
+        "getMemoryFraction": lambda index: 1.0,
+        "memorySnapshot": lambda *args: {"segments": [], "device_traces": [], "allocator_settings": {}},
+        "isCurrentStreamCapturing": lambda: False,
+        "getCurrentStream": get_stream,
+        "getCurrentRawStream": lambda index: 0,
+        "setStream": set_stream,
+    }
+
+
+def refused(name: str) -> Any:
+    """Stands for a function of `torch._C` that nothing answers for."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotSimulatedName(f"torch._C.{name}")
+
+    return refuse
+
+
+def missing(prefixes: tuple[str, ...]) -> Callable[[str], Any]:
+    """`torch._C.__getattr__`: what a build with the accelerator has under these names is not simulated."""
+
+    def get(name: str) -> Any:
+        if name.startswith(prefixes):
+            raise NotSimulatedName(f"torch._C.{name}")
+        raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+    return get
 
 
 def nothing(*args: Any, **kwargs: Any) -> None:

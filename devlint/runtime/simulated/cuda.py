@@ -14,14 +14,15 @@ from typing import Any
 import torch
 
 from devlint.runtime.patching import Patches
-from devlint.runtime.simulated import streams
-from devlint.runtime.simulated.accelerator import MEMORY, exchange, memory_stats, nothing
+from devlint.runtime.simulated.accelerator import MEMORY, device_functions, exchange, missing, nothing, refused
 from devlint.runtime.simulated.errors import NotSimulated, NotSimulatedName
 from devlint.runtime.simulated.machine import Machine
 
 CAPABILITY = (9, 0)
 
 _PREFIXES = ("_cuda_", "_nccl_")
+_ACCELERATED = (*_PREFIXES, "_cudnn", "_CudaDevice", "_scatter", "_gather", "_broadcast")
+"""How names begin that `torch._C` has in a build with CUDA alone."""
 _Builtin = type(len)
 
 
@@ -55,14 +56,14 @@ def _replace_c_functions(machine: Machine, patches: Patches) -> None:
             if vars(module).get(name) is true:
                 patches.set(module, name, answer)
         patches.set(torch._C, name, answer)
-    patches.set(torch._C, "__getattr__", _missing)
+    patches.set(torch._C, "__getattr__", missing(_ACCELERATED))
 
 
 @lru_cache(maxsize=1)
 def _refusals() -> dict[str, Any]:
     """For all that this build has of CUDA: a machine is made for every call that a test makes, and asks once."""
     names = [name for name in dir(torch._C) if name.startswith(_PREFIXES)]
-    return {name: _refused(name) for name in names if isinstance(vars(torch._C).get(name), _Builtin)}
+    return {name: refused(name) for name in names if isinstance(vars(torch._C).get(name), _Builtin)}
 
 
 @lru_cache(maxsize=1)
@@ -71,62 +72,23 @@ def _modules_of_cuda(imported: int) -> list[ModuleType]:
     return [module for name, module in list(sys.modules.items()) if name.startswith("torch.cuda")]
 
 
-def _refused(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise NotSimulatedName(f"torch._C.{name}")
-
-    return refuse
-
-
 def _c_functions(machine: Machine) -> dict[str, Any]:
-    def stream_data(index: int) -> tuple[int, int, int]:
-        stream = streams.current(machine, machine.local.current if index < 0 else index)
-        return stream.stream_id, stream.device.index, 1
-
-    def set_stream(stream_id: int, device_index: int, device_type: int) -> None:
-        machine.local.streams[device_index] = machine.stream_class(machine.device(device_index), stream_id=stream_id)
-
     return {
-        "_cuda_init": machine.initialise,
-        "_cuda_getDeviceCount": machine.visible,
-        "_cuda_getDevice": lambda: machine.local.current,
-        "_cuda_setDevice": lambda index: exchange(machine, index),
-        "_cuda_exchangeDevice": lambda index: exchange(machine, index),
-        "_cuda_maybeExchangeDevice": lambda index: exchange(machine, index),
-        "_cuda_isInBadFork": lambda: machine.forked,
-        "_cuda_canDeviceAccessPeer": lambda a, b: a != b,
+        **{f"_cuda_{name}": answer for name, answer in device_functions(machine).items()},
         "_cuda_getArchFlags": lambda: "sm_80 sm_90",
-        "_cuda_synchronize": nothing,
         "_cuda_ipc_collect": nothing,
         "_cuda_sleep": nothing,
-        "_cuda_emptyCache": nothing,
         "_host_emptyCache": nothing,
-        "_cuda_memoryStats": lambda index: memory_stats(),
         "_cuda_hostMemoryStats": dict,
-        "_cuda_resetAccumulatedMemoryStats": nothing,
-        "_cuda_resetPeakMemoryStats": nothing,
-        "_cuda_setMemoryFraction": nothing,
-        "_cuda_getMemoryFraction": lambda index: 1.0,
         "_cuda_getAllocatorBackend": lambda: "native",
         "_cuda_record_memory_history": nothing,
         "_cuda_record_memory_history_legacy": nothing,
-        "_cuda_memorySnapshot": lambda *args: {"segments": [], "device_traces": [], "allocator_settings": {}},
         "_cuda_set_sync_debug_mode": nothing,
         "_cuda_get_sync_debug_mode": lambda: 0,
-        "_cuda_isCurrentStreamCapturing": lambda: False,
-        "_cuda_getCurrentStream": stream_data,
-        "_cuda_getCurrentRawStream": lambda index: 0,
         "_cuda_getDefaultStream": lambda index: (0, machine.device(max(index, 0)).index, 1),
-        "_cuda_setStream": set_stream,
         "_cuda_get_cudnn_benchmark_limit": lambda: 10,
         "_cuda_set_cudnn_benchmark_limit": nothing,
     }
-
-
-def _missing(name: str) -> Any:
-    if name.startswith((*_PREFIXES, "_cudnn", "_CudaDevice", "_scatter", "_gather", "_broadcast")):
-        raise NotSimulatedName(f"torch._C.{name}")
-    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
 
 
 def properties(machine: Machine, index: int) -> SimpleNamespace:

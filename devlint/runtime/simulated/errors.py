@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from devlint.runtime.judging import Meeting
-from devlint.runtime.simulated.kinds import KINDS, Kind
+from devlint.runtime.simulated.kinds import CUDA, KINDS, Kind
 from devlint.semantics import Clash
 
 
@@ -38,7 +38,7 @@ def accelerator_error(text: str) -> Exception:
 
 def invalid_ordinal(kind: Kind, index: int, count: int) -> Exception:
     """For an index that no device has."""
-    if kind.type != "cuda":  # c10/xpu/XPUFunctions.cpp
+    if kind is not CUDA:  # c10/xpu/XPUFunctions.cpp
         return RuntimeError(f"The device index is out of range. It must be in [0, {count}), but got {index}.")
     return accelerator_error(
         "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n"
@@ -83,7 +83,7 @@ def clash_text(func: Any, meeting: Meeting, clash: Clash[torch.device]) -> str:
 
 def _title(meeting: Meeting) -> str:
     """The backend that a message speaks of."""
-    return next((place.type for place in meeting.devices if place.type != "cpu"), "cuda").upper()
+    return next((KINDS[place.type].title for place in meeting.devices if place.type in KINDS), CUDA.title)
 
 
 def wrapper_name(func: Any, backend: str = "CUDA") -> str:

@@ -19,6 +19,8 @@ class Kind:
     """As `torch.device` names it."""
     most: int
     """How many devices one machine can have."""
+    number: int
+    """c10::DeviceType, which goes with the id of a stream."""
     lacks: dict[torch.dtype, str]
     """Dtypes that have no tensors there, and what PyTorch says of each."""
 
@@ -28,11 +30,12 @@ class Kind:
         return self.type.upper()
 
 
-CUDA = Kind("cuda", 16, {})
-XPU = Kind("xpu", 16, {})
+CUDA = Kind("cuda", 16, 1, {})
+XPU = Kind("xpu", 16, 12, {})
 MPS = Kind(
     "mps",
     1,
+    13,
     # aten/src/ATen/mps/EmptyTensor.cpp, aten/src/ATen/native/mps/OperationUtils.mm
     {
         torch.float64: "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
@@ -44,8 +47,13 @@ MPS = Kind(
 KINDS = {kind.type: kind for kind in (CUDA, XPU, MPS)}
 
 
+def refusal(dtype: torch.dtype, place: torch.device) -> str:
+    """What PyTorch says of tensors of a dtype there; empty where they can be."""
+    kind = KINDS.get(place.type)
+    return kind.lacks.get(dtype, "") if kind is not None else ""
+
+
 def check_dtype(dtype: torch.dtype, place: torch.device) -> None:
     """Raises TypeError as PyTorch does where a kind of accelerator has no tensors of a dtype."""
-    kind = KINDS.get(place.type)
-    if kind is not None and dtype in kind.lacks:
-        raise TypeError(kind.lacks[dtype])
+    if text := refusal(dtype, place):
+        raise TypeError(text)

@@ -49,8 +49,8 @@ class _AcceleratorType(type):
 
 
 def install(machine: Machine, patches: Patches) -> None:
+    module = getattr(torch, machine.type)
     for name, dtype in _DTYPES.items():
-        module = getattr(torch, machine.type)
         stand_in = _AcceleratorType(name, (), {"__module__": module.__name__, "dtype": dtype, "machine": machine})
         patches.set(module, name, stand_in)
     true_default = torch.set_default_tensor_type

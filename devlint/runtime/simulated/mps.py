@@ -7,14 +7,13 @@ from typing import Any
 import torch
 
 from devlint.runtime.patching import Patches
-from devlint.runtime.simulated.accelerator import MEMORY, nothing
-from devlint.runtime.simulated.errors import NotSimulated
+from devlint.runtime.simulated.accelerator import MEMORY, nothing, refused
 from devlint.runtime.simulated.machine import Machine
 
 
 def install(machine: Machine, patches: Patches) -> None:
     for name in [name for name in dir(torch._C) if name.startswith("_mps_")]:
-        patches.set(torch._C, name, _refused(name))
+        patches.set(torch._C, name, refused(name))
     for name, answer in _c_functions(machine).items():
         patches.set(torch._C, name, answer)
     patches.set(torch._C, "_has_mps", True)
@@ -45,10 +44,3 @@ def _c_functions(machine: Machine) -> dict[str, Any]:
         "_mps_profilerStartTrace": nothing,
         "_mps_profilerStopTrace": nothing,
     }
-
-
-def _refused(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise NotSimulated(f"torch._C.{name}")
-
-    return refuse

@@ -28,7 +28,7 @@ class Stream:
         self.stream_id = next(_ids) if stream_id is None else stream_id
         self.priority = priority
         self.device_index = self.device.index
-        self.device_type = 1
+        self.device_type = machine.kind.number
         self._before: list[Stream] = []
 
     @property

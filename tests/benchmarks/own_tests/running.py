@@ -23,11 +23,11 @@ GRACE = 300.0
 ENOUGH = 30
 """Tests that come to the line in a lifted call. One is given arrays, and the next one tensors."""
 
-PLACEMENTS = ("together", "stay", "data", "default", "results", "mps", "xpu")
+_OTHER_KINDS = ("mps", "xpu")
+PLACEMENTS = ("together", "stay", "data", "default", "results", *_OTHER_KINDS)
 """Where users have their tensors, in the order in which it is tried: all of a call on the accelerator; what the project
 says its users do not move on the CPU (``devlint_stay``); those of ``--devlint-placement``; and together on an
 accelerator of another kind than CUDA."""
-_OTHER_KINDS = ("mps", "xpu")
 
 FEW = 3
 """The least that are asked for."""
