@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from devlint.finding import Confidence, Finding, Place, Severity, TraceStep
 from devlint.runtime.isolation import Run
 from devlint.runtime.observation import Observation, Seen, Spot
-from devlint.runtime.verdicts import Show, computed, confirmed, is_echo, name_of, place_of, stray_of
+from devlint.runtime.verdicts import Show, computed, confirmed, is_echo, kept, name_of, place_of, stray_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _is_in_same(one: Spot, other: Spot) -> bool:
 def _ways_of(operand: Seen) -> list[tuple[str, Spot]]:
     """What brought an operand where it is, first to last. What a call on the accelerator made is there by that call."""
     call = computed(operand)
-    ways = [("made", operand.born), ("moved", operand.moved), ("computed", call)]
+    ways = [("made", operand.born), ("moved", operand.moved), ("computed", call), ("kept", kept(operand))]
     if call is not None and operand.device != "cpu":
         del ways[:2]
     return [(word, where) for word, where in ways if where is not None]

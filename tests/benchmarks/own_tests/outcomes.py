@@ -87,7 +87,7 @@ def is_at(finding: Finding, path: str, spot: Spot) -> bool:
         born = [(o["born"], o["name"].rpartition(".")[2]) for o in operands if o["born"]]
         if any(p["path"] == path and p["line"] in spot.function and name in spot.names for p, name in born):
             return True
-    places = [operand[way] for operand in operands for way in ("born", "moved", "computed") if operand[way]]
+    places = [operand[way] for operand in operands for way in ("born", "moved", "computed", "kept") if operand.get(way)]
     return any(place["path"] == path and place["line"] in spot.lines for place in places)
 
 
