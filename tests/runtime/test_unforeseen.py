@@ -87,6 +87,23 @@ def test_made_is_said_of_what_was_made_and_computed_of_what_was_computed(program
     assert {line for line in lines if "`shift`" in line or "`scaled`" in line} == told
 
 
+def test_each_line_that_a_stray_operand_comes_from_is_told_once() -> None:
+    found: list[Observation] = []
+    with observe(SimulatedMachine(1), found.append, device="cuda:0"):
+        x = torch.zeros(3, device="cuda:0")
+        for factor in (window(), torch.ones(3), window()):
+            scaled_by(x, factor)
+    clashes = [Sighting(each, (f"test_{n}",)) for n, each in enumerate(found) if each.kind == "clash"]
+    report = report_on(clashes, Path(__file__).parents[1], "cuda:0")
+    (finding,) = report.result.findings
+    made = [step for step in finding.trace if step.device == "cpu"]
+    assert [step.message for step in made] == ["`factor` was made here", "another time `factor` was made here"]
+    assert made[0].place.line == window.__code__.co_firstlineno + 1
+    assert len(report.tests[finding.fingerprint]) > 1
+    # What is said of the meeting comes after the values' ways.
+    assert next(step.message for step in finding.trace if step.device is None) == "met here"
+
+
 class Metric:
     """No Module: nobody moves what it keeps. ``table`` is made by a method, ``steps`` where it is kept, ``seen`` is
     kept twice."""

@@ -12,6 +12,8 @@ from own_tests.choosing import Spot
 from own_tests.running import PLACEMENTS, SuiteRun
 from places import Bug
 
+from devlint.runtime.unforeseen import ANOTHER_TIME
+
 Finding = dict[str, Any]
 
 _SEEN = ("confirmed", "refuted", "inconclusive")
@@ -77,6 +79,9 @@ def is_at(finding: Finding, path: str, spot: Spot) -> bool:
         return True
     met = [step for step in finding.get("trace", ()) if step["message"] == "met here"]
     if any(step["path"] == path and step["line"] in spot.lines for step in met):
+        return True
+    again = [step for step in finding.get("trace", ()) if step["message"].startswith(ANOTHER_TIME)]
+    if any(step["path"] == path and step["line"] in spot.lines for step in again):
         return True
     verdict = finding["verdict"] or {}
     operands = verdict.get("operands", ())
