@@ -103,7 +103,8 @@ def main() -> None:
     counts = changes(*found)
     print(text_table(table(counts)))
     was, left = fewer(counts)
-    print(f"of {sum(n for key, n in counts.items() if NONE not in key)} operands of both: {was} unknown before, {left} now")
+    both = sum(count for key, count in counts.items() if NONE not in key)
+    print(f"of {both} operands of both: {was} unknown before, {left} now")
 
 
 if __name__ == "__main__":
