@@ -60,5 +60,7 @@ class Draft:
     """The finding's severity; None for that of its rule."""
     trace: tuple[DraftStep, ...] = ()
     repair: Repair | None = None
+    where_asked: bool = False
+    """It holds only in a package that asks whether there is an accelerator."""
     excuse: Excuse | None = None
     """What may excuse it, of a bare tree: that shows no comment and no parentheses."""
