@@ -15,7 +15,7 @@ import libcst as cst
 
 from devlint.placement.calls.inherited_reads import read_of_derived
 from devlint.placement.calls.parameters import bind_parameters, scope_of
-from devlint.placement.calls.summaries import arguments_of, place_of, symbol_key
+from devlint.placement.calls.summaries import arguments_of, place_of
 from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
