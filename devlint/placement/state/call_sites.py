@@ -33,6 +33,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import made_key
+from devlint.source.role import Role
 
 
 class ArgumentLog:
@@ -80,7 +81,7 @@ class ArgumentLog:
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
             return None
         sides = [operand.value for operand in (event.offending, event.other)]
-        if _is_private(scope.class_name) and any(self._objects_stay(value) for value in sides):
+        if self._is_own_class(scope) and any(self._objects_stay(value) for value in sides):
             return None
         name = scope.qualname.rsplit(".", 1)[-1]
         private = _is_private(name)
@@ -159,6 +160,11 @@ class ArgumentLog:
         if direct and self._each_call(value, _is_own_object):
             return True
         return self._hands_on(value, direct or self._only_used_here(name))
+
+    def _is_own_class(self, scope: Scope) -> bool:
+        """Whether all objects of a class are in sight: it is private, or of a script that no other file reads."""
+        name = (scope.class_name or "").rsplit(".", 1)[-1]
+        return _is_private(name) or (bool(name) and scope.role is Role.SCRIPT and self._only_used_here(name))
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""
