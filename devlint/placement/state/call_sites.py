@@ -72,6 +72,8 @@ class ArgumentLog:
             return replace(event, callers_on_cpu=True) if on_cpu else event
         if isinstance(event, WrittenByIndex):
             return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event.index, scope) else event
+        if isinstance(event, HostRead) and event.in_flight and self._is_copied_from_cpu(event.value, scope):
+            return None
         if isinstance(event, HostRead) and event.wants_cpu:
             if self._is_read_on_cpu(event.value, scope):
                 return replace(event, callers_on_cpu=True)
@@ -149,6 +151,13 @@ class ArgumentLog:
             return False
         name = scope.qualname.rsplit(".", 1)[-1]
         return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
+
+    def _is_copied_from_cpu(self, value: Value, scope: Scope) -> bool:
+        """Whether all calls are in sight, and each gives a CPU tensor for what a pending copy was made of."""
+        provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
+        if provenance is None or not self._is_direct(scope.qualname, scope.is_nested):
+            return False
+        return self._each_call(Opaque(provenance.first.device), _stays_on_cpu)
 
     def _is_read_on_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether callers are in sight, and what they give comes from the CPU, however often it is handed on.
