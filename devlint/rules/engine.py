@@ -16,6 +16,7 @@ from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
 from devlint.rules.host_package import works_on_the_host
 from devlint.rules.importable import imports_what_is_missing
+from devlint.rules.refused import Refused
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import NeedsLayout
@@ -137,8 +138,12 @@ def _drafts(
     tree: cst.Module, events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None
 ) -> Drafts:
     """Every draft of every rule that has a place in the analysed file ``path``, in the order of the events."""
+    refused = Refused()
+    reported = list(_reported(refused.watch(events)))
     drafts = [
-        (rule, relocated) for rule, draft in _reported(events) if (relocated := _relocated(draft, path)) is not None
+        (rule, refused.judged(relocated))
+        for rule, draft in reported
+        if (relocated := _relocated(refused.judged(draft), path)) is not None
     ]
     if drafts and (works_on_the_host(text, project, file) or imports_what_is_missing(tree, project, file)):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
