@@ -74,6 +74,8 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
         return Host(number=True)
     if name == "data_ptr" or (name == "backward" and not site.arguments):
         return NOTHING
+    if name in _THE_SAME and receiver.kind is Kind.PARAMETER and not site.arguments:
+        return receiver
     known = semantics.method(name)
     if isinstance(known, Factory):
         return factories.create(interp, node, known, site, receiver)
@@ -89,6 +91,10 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
         return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
     return result
+
+
+_THE_SAME = frozenset({"float", "contiguous"})
+"""What gives a Parameter itself, where it is of the default dtype: ``self.scale = nn.Parameter(t).float()``."""
 
 
 def _filled(interp: Interpreter, node: cst.Call, receiver: Tensor, path: str, site: CallSite) -> None:
