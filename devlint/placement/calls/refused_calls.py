@@ -28,7 +28,12 @@ def note_refused_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, s
 
 
 def note_refused_by_torch(interp: Interpreter, node: cst.Call, operation: Operation, site: CallSite) -> None:
-    """The same of a function of torch itself, ``torch.cat(parts, dims=1)``: the tables have all its parameters."""
+    """The same of a function of torch itself, ``torch.cat(parts, dims=1)``.
+
+    The tables have all parameters of those that take tensors; of ``torch.save`` and the like they have not.
+    """
+    if all(parameter.kind == "other" for parameter in operation.parameters):
+        return
     if operation.name.count(".") != 1 or not operation.name.startswith("torch.") or _may_not_happen(interp):
         return
     known = {name for parameter in operation.parameters for name in (parameter.name, *parameter.also)} | _ANYWHERE
