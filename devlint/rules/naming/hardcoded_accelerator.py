@@ -159,6 +159,8 @@ class HardcodedAccelerator(Rule):
         self._refused.stored(event)
         self._parts.stored(event)
         definition = self._definitions.get(event.scope)
+        if definition is not None and event.target.isidentifier():
+            definition.bound.add(event.target)
         if definition is None or definition.begun is None or event.value_node is None:
             return ()
         if isinstance(event.value, (Tensor, Opaque)) and is_current(event.value.device):
@@ -213,6 +215,7 @@ class HardcodedAccelerator(Rule):
                 call = event.call.node if event.call is not None else None
                 absent = _absent(event.arms)
                 place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
+                place.bound = frozenset(self._in(event.scope).bound)
                 place.written_here = call is not None and any(a.value is event.node for a in call.args)
                 self._in(event.scope).places.append(place)
         return ()
@@ -248,6 +251,7 @@ class HardcodedAccelerator(Rule):
         sides = (event.receiver_text, of_module, event)
         place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
         place.where_available, place.in_place = where_available, in_place
+        place.bound = frozenset(definition.bound)
         place.conditions = frozenset(decided.guard.text for decided in event.arms if decided.holds)
         place.written_here = event.named is None or event.named.node is node
         definition.places.append(place)
