@@ -21,6 +21,7 @@ from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.evidence_names import names_a_tokenizer
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.keyword_stores import stores_its_keywords
 from devlint.placement.domain.abstract_values import (
@@ -143,6 +144,9 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
         return receiver
     given = of_callable(interp, node, site) if name == "forward" else NOTHING
+    if given == NOTHING and isinstance(receiver.device, SameAs) and names_a_tokenizer(receiver.device.symbol.name):
+        # A tokenizer is nowhere: what it makes of a text is on the CPU, or no tensor at all.
+        return NOTHING
     return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
 
 
