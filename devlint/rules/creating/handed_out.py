@@ -181,8 +181,7 @@ class HandedOut:
                 severity=Severity.WARNING,
                 message=f"{name} is created on the CPU{beside} and returned from `{method}`; "
                 "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
-                # What works on the host hands out its answer there, more often than not.
-                confidence=Confidence.LOW if from_host and not in_place_of_forward else self._confidence(step, scope),
+                confidence=self._confidence(step, scope),
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                        DraftStep(event.node, scope, "returned here")),
                 repair=self._repair(step),
