@@ -14,7 +14,13 @@ from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, T
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
+<<<<<<< HEAD
 from devlint.rules.host_package import asks_for_accelerators, works_on_the_host
+=======
+from devlint.rules.host_package import works_on_the_host
+from devlint.rules.importable import imports_what_is_missing
+from devlint.rules.refused import Refused
+>>>>>>> precision
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import NeedsLayout
@@ -57,7 +63,7 @@ def lint_module(
     if not text_may_hold_findings(text):
         # The screen leaves such files out, whatever else they name; it may hide nothing.
         return []
-    drafts = _drafts(analyse(tree, path, role, project, file, index), path, text, project, file)
+    drafts = _drafts(tree, analyse(tree, path, role, project, file, index), path, text, project, file)
     others = project.parts if project is not None else {}
     return findings_of(drafts, text, path, parts or [Part(tree)], index.whole if index is not None else None, others)
 
@@ -108,7 +114,7 @@ def scopes_with_findings(
 
     If all of these scopes are ``laid_out``, by LibCST in one of the ``parts``, the findings as well.
     """
-    drafts = _drafts(analyse(tree, path, role, project, file, index), path, text, project, file)
+    drafts = _drafts(tree, analyse(tree, path, role, project, file, index), path, text, project, file)
     met = {scope for _, draft in drafts for scope in (draft.scope, *(step.scope for step in draft.trace))}
     scopes = frozenset((scope.path, scope.qualname) for scope in met)
     if not laid_out(scopes):
@@ -132,16 +138,26 @@ def with_layout(drafts: Drafts, counterparts: Counterparts) -> Drafts:
     return [(rule, draft) for rule, draft in found if draft is not None]
 
 
-def _drafts(events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None) -> Drafts:
+def _drafts(
+    tree: cst.Module, events: Iterable[Event], path: str, text: str, project: WorkspaceView | None, file: Path | None
+) -> Drafts:
     """Every draft of every rule that has a place in the analysed file ``path``, in the order of the events."""
+    refused = Refused()
+    reported = list(_reported(refused.watch(events)))
     drafts = [
-        (rule, relocated) for rule, draft in _reported(events) if (relocated := _relocated(draft, path)) is not None
+        (rule, refused.judged(relocated))
+        for rule, draft in reported
+        if (relocated := _relocated(refused.judged(draft), path)) is not None
     ]
+<<<<<<< HEAD
     if any(draft.where_asked for _, draft in drafts):
         alone = any(draft.scope.role is Role.SCRIPT for _, draft in drafts)
         asks = asks_for_accelerators(text, project, file, alone)
         drafts = [(rule, draft) for rule, draft in drafts if asks or not draft.where_asked]
     if drafts and works_on_the_host(text, project, file):
+=======
+    if drafts and (works_on_the_host(text, project, file) or imports_what_is_missing(tree, project, file)):
+>>>>>>> precision
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     return drafts
 

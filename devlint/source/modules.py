@@ -19,6 +19,8 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 NEVER_OURS = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "scipy"}
 """Names that mean the same everywhere; a directory of that name beside the file is not what is imported."""
 
+_COMPILED = (".pyi", ".pyx")
+
 
 class ModuleFinder:
     """Imports as seen from one file. ``configured`` are the directories of the ``src`` setting, absolute.
@@ -41,7 +43,7 @@ class ModuleFinder:
     def locate(self, name: str) -> Path | None:
         """The file or package directory of a dotted module name; leading dots count from the importing file.
 
-        None for what is not in the project.
+        None for what is not in the project. A relative import may lead to what is no Python: a stub, a Cython source.
         """
         bare = name.lstrip(".")
         dots = len(name) - len(bare)
@@ -50,7 +52,7 @@ class ModuleFinder:
             base = self._directory
             for _ in range(dots - 1):
                 base = base.parent
-            return self._module_file(base, parts)
+            return self._module_file(base, parts) or self._compiled(base, parts)
         if not parts or parts[0] in NEVER_OURS:
             return None
         for root in self._roots:
@@ -70,6 +72,15 @@ class ModuleFinder:
                 return Path(candidate)
         self._probe(target)
         return Path(target) if self._tree.is_dir(target) else None
+
+    def _compiled(self, base: Path, parts: tuple[str, ...]) -> Path | None:
+        """The stub or the Cython source of a module that is no Python."""
+        target = os.path.join(base, *parts)
+        for candidate in (f"{target}{suffix}" for suffix in _COMPILED):
+            self._probe(candidate)
+            if self._tree.is_file(candidate):
+                return Path(candidate)
+        return None
 
 
 def package_of(file: Path, tree: Tree = WORKING_TREE) -> Path | None:

@@ -173,3 +173,13 @@ def test_a_package_that_names_a_device_no_longer_works_on_the_host(project: Proj
     project.write("alone/plain.py", "some = 'cuda'\n")
     told = [finding for finding in project.agrees(min_confidence="low") if finding.place.path == "alone/net.py"]
     assert [finding.confidence for finding in told] == [Confidence.HIGH]
+
+
+def test_a_module_that_appears_lets_a_file_be_imported(project: Project) -> None:
+    project.write("pkg/net.py", "from .parts.heads import Head\n" + HOST_NET)
+    project.write("pkg/parts/__init__.py", "DEFAULT = 'cuda'\n")
+    told = [finding for finding in project.agrees(min_confidence="low") if finding.place.path == "pkg/net.py"]
+    assert [finding.confidence for finding in told] == [Confidence.LOW]
+    project.write("pkg/parts/heads.py", "Head = 1\n")
+    told = [finding for finding in project.agrees(min_confidence="low") if finding.place.path == "pkg/net.py"]
+    assert [finding.confidence for finding in told] == [Confidence.HIGH]

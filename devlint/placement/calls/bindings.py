@@ -47,7 +47,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations.subscripts import is_edge_index, write_item
-from devlint.placement.syntax.nodes import code_of, descend, literal, path_of
+from devlint.placement.syntax.nodes import code_of, descend, dotted, literal, path_of
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
@@ -312,6 +312,9 @@ def iterated(interp: Interpreter, iterable: Value, target: cst.BaseExpression, n
     """One item of an iterable; what a loader yields is a batch nobody has moved yet."""
     if isinstance(iterable, Opaque) and _holds_tensors(interp, iterable, target, node):
         return _tensor_by(interp, ITEMS_ARE_TENSORS, target, iterable.device, Dim.UNKNOWN)
+    if (dotted(node) or "").rpartition(".")[2] == "param_groups":
+        # Of an optimizer: numbers, and under "params" the parameters.
+        return NOTHING
     placed = isinstance(node, cst.Name) and node.value in interp.uses.placed  # no loader has a `.device`
     loads = _is_loader(iterable) and not _is_view_of_dict(node) and not placed
     if isinstance(iterable, UnknownValue) or loads or _is_called_loader(iterable, node):

@@ -23,6 +23,7 @@ from devlint.placement.calls.modules import (
     construct_builtin,
     wrap_parameter,
 )
+from devlint.placement.calls.refused_calls import note_refused_by_torch
 from devlint.placement.calls.summaries import note_arguments
 from devlint.placement.calls.unknown_models import (
     call_method_of_unknown_model,
@@ -178,6 +179,7 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
     if isinstance(known, Factory):
         return factories.create(interp, node, known, site)
     if known is not None:
+        note_refused_by_torch(interp, node, known, site)
         return perform(interp, node, known, bind(known, site), call=site, callee=library.callee_kind(name))
     if "." in name and _may_be_submodule(interp, name):
         provenance = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")

@@ -20,6 +20,7 @@ from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
     ClassValue,
+    Constant,
     Container,
     DeviceName,
     Evidence,
@@ -32,13 +33,15 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import DeviceMismatch
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, may_be_cpu, placed
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, SameAs, choose, may_be_cpu, placed
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.interpreter.interpreter import Interpreter
+from devlint.placement.operations.operands import device_of_value
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.semantics import Relation
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -66,8 +69,9 @@ def call_with_values(
         return None
     inner = _evaluate(interp, program, info, definition, site, receiver, modules)
     doubtful = is_put_by_methods(receiver)
+    told = _told_at_construction(receiver)
     for event in inner.events:
-        if not isinstance(event, DeviceMismatch):
+        if not isinstance(event, DeviceMismatch) or (told and not _happens(interp, event, told)):
             continue
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
             interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
@@ -87,6 +91,7 @@ def _evaluate(
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
     inner.state.context_device = interp.state.context_device
+    inner.state.on_cpu = interp.state.on_cpu
     inner.handed_modules = modules
     inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}
     bind_parameters(inner, info)
@@ -115,6 +120,41 @@ def _place_of_self(interp: Interpreter, info: FunctionInfo, receiver: Value | No
     device = placed(receiver.device, interp.places)
     symbols = {module_symbol(one) for one in (info.owner, receiver.info) if one is not None}
     return {symbol.key: device for symbol in symbols if device != SameAs(symbol)}
+
+
+def _told_at_construction(receiver: Value | None) -> dict[str, bool]:
+    """The outcomes of conditions on what an object was built with, by the keys of their guards: ``cuda=False``.
+
+    In the constructor a condition asks the parameter; in a method, the attribute that keeps it.
+    """
+    init = receiver.info.method("__init__") if isinstance(receiver, Instance) and receiver.info is not None else None
+    if not isinstance(receiver, Instance) or init is None:
+        return {}
+    given = {key.rpartition(":")[2]: value for key, value in receiver.given}
+    told = {name: bool(value.value) for name, value in given.items() if isinstance(value, Constant)}
+    outcomes = {f"{init.qualname}:{name}@": outcome for name, outcome in told.items()}
+    for attribute in init.stores if told else ():
+        match init.stored_expressions.get(attribute, ()):
+            case (cst.Name(value=name),) if name in told:
+                outcomes[f"{init.qualname}:self.{attribute}@"] = told[name]
+    return outcomes
+
+
+def _happens(interp: Interpreter, event: DeviceMismatch, told: Mapping[str, bool]) -> bool:
+    """Whether the operands are still apart in the arms that an object takes which is built like that."""
+    if any(told.get(arm.guard.key, arm.holds) is not arm.holds for arm in event.arms):
+        return False
+    sides = [device_of_value(operand.value) for operand in (event.offending, event.other)]
+    mine, theirs = (_in_arms(device, told) for device in sides)
+    return [mine, theirs] == sides or interp.relate(mine, theirs) is Relation.DIFFERENT
+
+
+def _in_arms(device: Device, told: Mapping[str, bool]) -> Device:
+    if not isinstance(device, Choice):
+        return device
+    arms = [_in_arms(arm, told) for arm in (device.then, device.otherwise)]
+    outcome = told.get(device.guard.key)
+    return choose(device.guard, *arms) if outcome is None else arms[0] if outcome else arms[1]
 
 
 def _settled(inner: Interpreter, value: Value) -> Value:

@@ -21,6 +21,7 @@ from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.user_calls import call_function, call_self
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
+from devlint.placement.declarations.evidence_names import names_a_tokenizer
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.keyword_stores import stores_its_keywords
 from devlint.placement.domain.abstract_values import (
@@ -74,6 +75,8 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
         return Host(number=True)
     if name == "data_ptr" or (name == "backward" and not site.arguments):
         return NOTHING
+    if name in _THE_SAME and receiver.kind is Kind.PARAMETER and not site.arguments:
+        return receiver
     known = semantics.method(name)
     if isinstance(known, Factory):
         return factories.create(interp, node, known, site, receiver)
@@ -89,6 +92,10 @@ def of_tensor(interp: Interpreter, node: cst.Call, receiver: Tensor, function: c
     if name.endswith("_") and not name.endswith("__") and path is not None and isinstance(result, Tensor):
         return replace(receiver, kind=Kind.PLAIN if name == "requires_grad_" else receiver.kind)
     return result
+
+
+_THE_SAME = frozenset({"float", "contiguous"})
+"""What gives a Parameter itself, where it is of the default dtype: ``self.scale = nn.Parameter(t).float()``."""
 
 
 def _filled(interp: Interpreter, node: cst.Call, receiver: Tensor, path: str, site: CallSite) -> None:
@@ -137,6 +144,9 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
         return receiver
     given = of_callable(interp, node, site) if name == "forward" else NOTHING
+    if given == NOTHING and isinstance(receiver.device, SameAs) and names_a_tokenizer(receiver.device.symbol.name):
+        # A tokenizer is nowhere: what it makes of a text is on the CPU, or no tensor at all.
+        return NOTHING
     return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
 
 

@@ -38,7 +38,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.events import Begun, ParameterIgnored, ParameterLeftOut, ParameterOnlyMaps
-from devlint.placement.domain.lattice import SOME_INDEX, Anchor, SameAs, Symbol
+from devlint.placement.domain.lattice import CPU, SOME_INDEX, Anchor, Device, SameAs, Symbol
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
@@ -202,11 +202,21 @@ def announce(interp: Interpreter, info: FunctionInfo) -> None:
         interp.emit(ParameterLeftOut(left_out.call, interp.scope, left_out.parameter, info.node, left_out.recursive))
 
 
+_TENSORS = frozenset({Holds.TENSOR, Holds.LIKELY_TENSOR, Holds.PLACED, Holds.NAMED_TENSOR, Holds.TENSORS})
+
+
+def _is_named_for_cpu(name: str) -> bool:
+    return name.startswith("cpu_") or name.endswith("_cpu")
+
+
 def _value(
     interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None, first: bool
 ) -> Value:
     """The value of a parameter. ``first``: of what a Module is called with, the first is its input, by convention."""
-    device = SameAs(with_module or symbol)
+    device: Device = SameAs(with_module or symbol)
+    if held.role in _TENSORS and _is_named_for_cpu(symbol.name):
+        # `lengths_cpu`: the callers are asked for a CPU tensor.
+        device = CPU
     dim = Dim.NONZERO if symbol.name in interp.uses.with_dimensions else Dim.UNKNOWN
     match held.role:
         case Holds.TENSOR:

@@ -18,6 +18,7 @@ from devlint.placement.calls.misplaced_devices import note_misplaced_device
 from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.project_objects import built_with
 from devlint.placement.calls.records import held_by
+from devlint.placement.calls.refused_calls import note_refused_call
 from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
 from devlint.placement.calls.told_devices import note_told_device
 from devlint.placement.calls.unknown_models import beside_arguments
@@ -57,6 +58,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if not info.keeps_signature:
         return beside_arguments(interp, node, site)
     receiver = _as_bound(function)
+    note_refused_call(interp, node, info, site)
     note_misplaced_device(interp, node, info, site, receiver is not None)
     bound = receiver is not None and info.owner is not None and not info.is_static
     defaulted = note_told_device(interp, node, info, site, bound)
@@ -127,6 +129,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     info = callee.info
     init = info.method("__init__")
     if init is not None and init.keeps_signature:
+        note_refused_call(interp, node, init, site)
         note_misplaced_device(interp, node, init, site, bound=True)
     if info.is_module:
         device = interp.state.factory_device

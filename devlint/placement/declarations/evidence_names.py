@@ -114,6 +114,10 @@ def names_tensors(name: str) -> bool:
     return name == "tensors" or _last(name) == "tensors"
 
 
+def names_a_tokenizer(name: str) -> bool:
+    return name.endswith("tokenizer")
+
+
 _OF_PROCESSES = frozenset("pg group mesh".split())
 
 

@@ -48,6 +48,11 @@ class ParameterIgnored(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CallRefused(Event):
+    """A call that raises a TypeError whatever the device, and that each call of the definition makes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DeviceMisplaced(Event):
     """A device is the positional argument of ``taken``; ``wanted``, which takes a device, keeps its default."""
 

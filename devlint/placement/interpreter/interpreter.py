@@ -17,7 +17,18 @@ from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import ObjectStores
 from devlint.placement.domain.events import Event, Fate, HostRead
-from devlint.placement.domain.lattice import CPU, Decided, Device, Guard, GuardKind, SameAs, is_movable, placed, relate
+from devlint.placement.domain.lattice import (
+    CPU,
+    Decided,
+    Device,
+    Guard,
+    GuardKind,
+    SameAs,
+    is_movable,
+    may_be_cpu,
+    placed,
+    relate,
+)
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
 from devlint.placement.interpreter.exits import Exits, Loop
@@ -297,8 +308,9 @@ class Interpreter:
         if moved is not None:
             return moved
         relation = relate(a, b)
-        if relation is Relation.DIFFERENT and self.in_cpu_world and (is_movable(a) or is_movable(b)):
-            return Relation.UNKNOWN
+        if relation is Relation.DIFFERENT and self.in_cpu_world:
+            settled = not (is_movable(a) or is_movable(b) or (may_be_cpu(a) and may_be_cpu(b)))
+            return relation if settled else Relation.UNKNOWN
         return relation
 
     def _sibling_moved(self, a: Device, b: Device) -> Relation | None:

@@ -330,6 +330,7 @@ def _note(
     if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
         symbol = receiver.device.symbol
         together = comes_in_a_batch(symbol, receiver_node) or _is_field(interp, receiver, receiver_node)
+        together = together and not _is_selected(interp, receiver_node)
         if together and method != "type_as" and target.device not in (CPU, UNKNOWN, receiver.device):
             interp.state.moved_groups[symbol.key] = target.device
 
@@ -342,6 +343,14 @@ def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
         is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
         return names_a_batch(symbol.name) and is_item
     return symbol.anchor is Anchor.BATCH
+
+
+def _is_selected(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """``rays[mask]``: some rows of an item, by a tensor. The item itself stays, and says nothing of its siblings."""
+    if not isinstance(node, cst.Subscript):
+        return False
+    indices = (part.slice.value for part in node.slice if isinstance(part.slice, cst.Index))
+    return any(isinstance(interp.evaluate_quietly(index), Tensor) for index in indices)
 
 
 def _is_field(interp: Interpreter, receiver: Value, node: cst.BaseExpression) -> bool:

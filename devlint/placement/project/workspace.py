@@ -147,6 +147,10 @@ class Workspace:
         """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
         return self._files.mentioned_elsewhere(file, name)
 
+    def has_module(self, importer: Path, name: str) -> bool:
+        """Whether a module of that name is in the project, also one that is no Python."""
+        return self._files.locate(importer, name) is not None
+
     @property
     def watched(self) -> bool:
         """Whether the analysis used a fact that may differ in the tree it is compared with."""
@@ -282,6 +286,10 @@ class WorkspaceView:
     def mentioned_elsewhere(self, file: Path, name: str) -> bool:
         """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
         return self._workspace.mentioned_elsewhere(file, name)
+
+    def has_module(self, importer: Path, name: str) -> bool:
+        """Whether a module of that name is in the project, also one that is no Python."""
+        return self._workspace.has_module(importer, name)
 
     def module_of(self, linkage: Linkage) -> ModuleAnalysis | None:
         """The module whose declarations have that linkage; None if it was dropped."""

@@ -33,6 +33,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import made_key
+from devlint.source.role import Role
 
 
 class ArgumentLog:
@@ -71,6 +72,8 @@ class ArgumentLog:
             return replace(event, callers_on_cpu=True) if on_cpu else event
         if isinstance(event, WrittenByIndex):
             return replace(event, callers_on_cpu=True) if self._is_filled_on_cpu(event.index, scope) else event
+        if isinstance(event, HostRead) and event.in_flight and self._is_copied_from_cpu(event.value, scope):
+            return None
         if isinstance(event, HostRead) and event.wants_cpu:
             if self._is_read_on_cpu(event.value, scope):
                 return replace(event, callers_on_cpu=True)
@@ -80,7 +83,7 @@ class ArgumentLog:
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
             return None
         sides = [operand.value for operand in (event.offending, event.other)]
-        if _is_private(scope.class_name) and any(self._objects_stay(value) for value in sides):
+        if self._is_own_class(scope) and any(self._objects_stay(value) for value in sides):
             return None
         name = scope.qualname.rsplit(".", 1)[-1]
         private = _is_private(name)
@@ -149,6 +152,13 @@ class ArgumentLog:
         name = scope.qualname.rsplit(".", 1)[-1]
         return self._is_direct(scope.qualname, scope.is_nested) or self._only_used_here(name)
 
+    def _is_copied_from_cpu(self, value: Value, scope: Scope) -> bool:
+        """Whether all calls are in sight, and each gives a CPU tensor for what a pending copy was made of."""
+        provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
+        if provenance is None or not self._is_direct(scope.qualname, scope.is_nested):
+            return False
+        return self._each_call(Opaque(provenance.first.device), _stays_on_cpu)
+
     def _is_read_on_cpu(self, value: Value, scope: Scope) -> bool:
         """Whether callers are in sight, and what they give comes from the CPU, however often it is handed on.
 
@@ -159,6 +169,11 @@ class ArgumentLog:
         if direct and self._each_call(value, _is_own_object):
             return True
         return self._hands_on(value, direct or self._only_used_here(name))
+
+    def _is_own_class(self, scope: Scope) -> bool:
+        """Whether all objects of a class are in sight: it is private, or of a script that no other file reads."""
+        name = (scope.class_name or "").rsplit(".", 1)[-1]
+        return _is_private(name) or (bool(name) and scope.role is Role.SCRIPT and self._only_used_here(name))
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""

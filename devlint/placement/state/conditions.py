@@ -27,7 +27,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
 from devlint.placement.state import type_tests
-from devlint.placement.state.cpu_outcomes import names_accelerator_flag, of_comparison, of_number
+from devlint.placement.state.cpu_outcomes import names_accelerator_flag, number_of, of_comparison, of_number
 from devlint.placement.state.switches import switch_of
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.placement.syntax.nodes import code_of, descend, path_of
@@ -188,10 +188,15 @@ def _guarded(interp: Interpreter, node: cst.BaseExpression, *, about_device: boo
     cpu_when = False if subject is not None or names_accelerator_flag(node) else of_number(node)
     told = node.value if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda" else None
     narrowings = _on_the_cpu(interp, told, False)
-    switch = switch_of(interp, node)
-    key = _versioned(interp, node, text) if switch is None else f"{switch}@"
-    guard = Guard(key, text, kind, subject, lasting=switch is not None)
-    return Condition(guard=guard, cpu_when=cpu_when, narrowings=narrowings)
+    number = number_of(node)
+    asked = node if number is None else number
+    switch = switch_of(interp, asked)
+    # However it asks whether a number is one of a device: ``device_id >= 0``, ``device_id == -1``.
+    negated = number is not None and cpu_when is True
+    text = text if not negated else f"{code_of(asked)} is that of a device"
+    key = _versioned(interp, asked, text if number is None else f"{code_of(asked)} is that of a device")
+    guard = Guard(key if switch is None else f"{switch}@", text, kind, subject, lasting=switch is not None)
+    return Condition(guard=guard, negated=negated, cpu_when=cpu_when, narrowings=narrowings)
 
 
 def _asked(left: cst.BaseExpression) -> cst.BaseExpression | None:

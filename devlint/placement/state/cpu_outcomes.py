@@ -29,6 +29,11 @@ def of_number(node: cst.BaseExpression) -> bool | None:
     return outcome if none is not None and code_of(compared.comparator) == str(none + beyond) else None
 
 
+def number_of(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``self.device_id`` of ``self.device_id == -1``: the number of a device that a condition asks about."""
+    return node.left if isinstance(node, cst.Comparison) and of_number(node) is not None else None
+
+
 def of_comparison(node: cst.Comparison, operator: cst.BaseCompOp) -> bool | None:
     """The outcome that means the CPU: True for ``x.device.type == "cpu"``, False for ``== "cuda"``; None for others."""
     text = code_of(node)

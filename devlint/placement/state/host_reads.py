@@ -59,6 +59,8 @@ def host_read(
     copied = value.copied_at if isinstance(value, Tensor) else None
     in_flight = not view and copied is not None and copied == interp.state.streams.copies
     place = expression if isinstance(expression, cst.BaseExpression) else None
+    # In the arm of the CPU, ``else: return x.numpy()`` of ``if torch.cuda.is_available():``, nothing is elsewhere.
+    wants_cpu = wants_cpu and not interp.in_cpu_world
     event = HostRead(node, interp.scope, reader, value, wants_cpu, in_flight, place, interp.arms)
     interp.emit(event)
     note_read(interp, event)

@@ -58,6 +58,7 @@ def batches(images: Images, device: torch.device):
 
 - The loaders have no workers: `num_workers=0` is stated.
 - A move to the CPU.
+- `__getitem__` returns nothing: a loader cannot collate that, so the program calls it by itself.
 - Tensors that a Dataset put on the accelerator in its constructor are only picked.
 
 ## Fix safety
@@ -90,6 +91,8 @@ from devlint.semantics import process_setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from devlint.placement.domain.events import Begun, Called, Created, Event, Moved
     from devlint.placement.domain.scope import Scope
 
@@ -208,6 +211,8 @@ class AcceleratorInDataWorker(Rule):
 def _run_by_workers(event: Begun) -> str:
     """What a definition is to a worker; empty for one that runs in the main process."""
     owner, name = event.owner, event.scope.qualname.rsplit(".", 1)[-1]
+    if name == "__getitem__" and not _gives_something(event.node):
+        return ""
     if owner is None:
         if name in ("worker_init_fn", "seed_worker"):
             return "a worker's start"
@@ -219,6 +224,21 @@ def _run_by_workers(event: Begun) -> str:
     if name == "__call__" and "collat" in owner.name.lower():
         return "a collate function"
     return ""
+
+
+def _gives_something(definition: cst.CSTNode) -> bool:
+    """Whether it returns an item: no loader collates None, so that what gives nothing is called by hand."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend
+
+    if not isinstance(definition, cst.FunctionDef):
+        return True
+    parts = descend(definition.body, into_definitions=False)
+    return any(
+        (isinstance(part, cst.Return) and part.value is not None) or isinstance(part, cst.Yield | cst.Raise)
+        for part in parts
+    )
 
 
 def _named_bases(bases: Iterable[object]) -> list[str]:

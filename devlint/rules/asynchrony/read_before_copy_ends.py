@@ -57,7 +57,9 @@ the calls is judged and not the values.
 
 ## Known problems
 
-PyTorch copies to pageable memory in a way that happens to block in many versions; nothing promises it.
+PyTorch copies to pageable memory in a way that happens to block in many versions; nothing promises it. Where what is
+copied is an argument, the caller may have it on the CPU, and there is nothing to wait for: that is a warning of medium
+confidence.
 """
 
 from __future__ import annotations
@@ -71,6 +73,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.lattice import CPU, Anchor, SameAs, is_accelerator, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
 
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import Called, HostRead
+    from devlint.placement.domain.provenance import Provenance
 
 
 class ReadBeforeCopyEnds(Rule):
@@ -120,9 +124,20 @@ class ReadBeforeCopyEnds(Rule):
             node=node,
             scope=scope,
             message=_message(quoted(node, "this copy"), event.reader, tensor),
+            confidence=Confidence.HIGH if _comes_from_an_accelerator(provenance) else Confidence.MEDIUM,
             trace=(DraftStep(node, scope, "the copy is queued here", "cpu"), read),
             repair=Repair(Applicability.SAFE, "drop `non_blocking=True`", _drop_flag(node)),
         )
+
+
+def _comes_from_an_accelerator(provenance: Provenance | None) -> bool:
+    """Whether what is copied was where a module works, or on an accelerator by name: an argument may be on the CPU."""
+    before = [step for step in provenance or () if step.kind not in (StepKind.MOVED, StepKind.UNWRAPPED)]
+    moved = [step for step in provenance or () if step.kind is StepKind.MOVED and step.device != CPU]
+    places = [leaf for step in (*before, *moved) for leaf in leaves(step.device)]
+    return any(
+        leaf.symbol.anchor is Anchor.MODULE if isinstance(leaf, SameAs) else is_accelerator(leaf) for leaf in places
+    )
 
 
 def _message(copy: str, reader: str, tensor: str) -> str:

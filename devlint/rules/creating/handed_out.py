@@ -28,6 +28,7 @@ from devlint.semantics import Dim
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.domain.events import Begun, Called, Created, HostRead, Returned, Stored, WrittenByIndex
 
 
@@ -69,8 +70,13 @@ class HandedOut:
     _built: set[str] = field(default_factory=set)
     """Classes that the file builds itself: what becomes of their results is seen at the calls."""
 
+    _by_hand: set[str] = field(default_factory=set)
+    """Steps of a LightningModule that optimises by itself: nothing is done with what they return."""
+
     def begun(self, event: Begun) -> None:
         method = event.scope.qualname
+        if method.endswith(".training_step") and event.owner is not None and _optimises_by_hand(event.owner):
+            self._by_hand.add(method)
         self._nodes[method] = event.node
         if event.scope.setting is Setting.METHOD and stands_for_forward(event.owner, method.rsplit(".", 1)[-1]):
             self._instead.add(method)
@@ -134,6 +140,8 @@ class HandedOut:
 
     def returned(self, event: Returned) -> None:
         scope = event.scope
+        if scope.qualname in self._by_hand:
+            return
         if scope.role is Role.TEST or scope.setting in (Setting.HOST, Setting.CONSTRUCTION, Setting.MODULE_LEVEL):
             return
         in_place_of_forward = scope.setting is Setting.FORWARD or scope.qualname in self._instead
@@ -290,6 +298,13 @@ class HandedOut:
 def movable(value: Value | None) -> bool:
     """Whether the caller decides where the value is."""
     return isinstance(value, (Tensor, Opaque)) and any(isinstance(leaf, SameAs) for leaf in leaves(value.device))
+
+
+def _optimises_by_hand(owner: ClassInfo) -> bool:
+    """Whether a constructor says ``self.automatic_optimization = False``."""
+    constructors = (cls.methods["__init__"] for cls in owner.order if "__init__" in cls.methods)
+    stored = (one.stored_expressions.get("automatic_optimization", ()) for one in constructors)
+    return any(isinstance(value, cst.Name) and value.value == "False" for values in stored for value in values)
 
 
 def _may_be_scalar(value: Tensor, step: Step) -> bool:

@@ -79,4 +79,7 @@ def _confidence(event: Stored) -> Confidence | None:
     if method == "forward" or (forward is not None and method in forward.own.mentioned):
         return Confidence.HIGH
     builds = init is not None and any(method in one.own.mentioned for one in (init, *info.construction))
+    # `from_config`, which builds the module and then calls the method of it.
+    makers = (one for cls in info.order for one in cls.methods.values() if one.is_classmethod)
+    builds = builds or any(method in one.names for one in makers)
     return None if method.startswith("_") or builds else Confidence.MEDIUM

@@ -47,7 +47,8 @@ def confident(scores: torch.Tensor, threshold: float) -> torch.Tensor:
 - Both arms are on the CPU, or somebody moves the result before it leaves.
 - The function works on the host: it hands its arguments to numpy.
 - `torch.empty(1)` in the place of an argument that is not there.
-- What takes the value accepts it on the CPU, as the targets of `ctc_loss`: the confidence is low.
+- What takes the value accepts it on the CPU, as the targets of `ctc_loss`: the confidence is low. So it is in a script,
+  which calls its functions itself.
 
 ## Fix safety
 
@@ -225,6 +226,8 @@ class ArmsOnDifferentDevices(Rule):
             if id(draft.node) in self._clashed:
                 continue
             doubtful = draft.scope.qualname in self._on_host or id(draft.node) in self._indices
+            # The functions of a script are called by itself: on the CPU, more often than not.
+            doubtful = doubtful or draft.scope.role is Role.SCRIPT
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
 
 

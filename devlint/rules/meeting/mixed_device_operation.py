@@ -41,7 +41,8 @@ def extended(batch: torch.Tensor) -> torch.Tensor:
 ## When it is right
 
 - The parameter is brought along: `self.table.to(x.device)`.
-- One argument is brought to the CPU and meets another argument: its contract may want it there. The confidence is low.
+- What is brought to the CPU right here meets an argument, or an input of `forward`: its contract may want it there. The
+  confidence is low.
 
 Every mix that PyTorch allows is silent, by the tables of `devlint.semantics`:
 

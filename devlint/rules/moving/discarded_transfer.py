@@ -133,6 +133,8 @@ class DiscardedTransfer(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         confidence = _confidence(event)
+        if confidence is not Confidence.HIGH and confidence is not None and self._is_used_as_a_module(event):
+            return ()
         if confidence is not None and (event.fate != Fate.UNREAD or self._is_read_on(event)):
             batch = batch_of(getattr(event.receiver, "device", None))
             if batch is not None and path_of(event.receiver_node) is None:
@@ -161,6 +163,15 @@ class DiscardedTransfer(Rule):
         kind, original = type(event.receiver_node), event.receiver_node
         reads = (node for node in nodes if type(node) is kind and node is not original and id(node) not in bound)
         return any(code_of(node) == event.receiver_text for node in reads)
+
+    def _is_used_as_a_module(self, event: Moved) -> bool:
+        """`net.cuda()` beside `SGD(net.parameters())`: what no tensor can do is done with it in the same definition."""
+        import libcst as cst
+
+        begun = self._begun.get(event.scope)
+        reads = (node for node in descend(begun.node) if isinstance(node, cst.Attribute)) if begun is not None else ()
+        owners = (node.value for node in reads if node.attr.value in _OF_MODULES)
+        return any(code_of(owner) == event.receiver_text for owner in owners)
 
     def _repair(self, event: Moved) -> Repair:
         """`.cuda()` is kept as it stands only where nothing at hand says another device."""
@@ -224,6 +235,11 @@ def _has_a_name(event: Moved) -> bool:
     while isinstance(node, (cst.Attribute, cst.Subscript)):
         node = node.value
     return isinstance(node, cst.Name)
+
+
+_OF_MODULES = frozenset(
+    {"parameters", "named_parameters", "eval", "train", "state_dict", "load_state_dict", "modules", "children"}
+)
 
 
 def _is_moved_by_value(value: Value, method: str, name: str) -> Confidence | None:

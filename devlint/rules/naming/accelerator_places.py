@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -50,6 +51,8 @@ class Place:
     """A statement that moves a module, or what may be one."""
     conditions: frozenset[str] = frozenset()
     """What holds where it is reached, in the source's words."""
+    bound: frozenset[str] = frozenset()
+    """The names that the definition has bound by then."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,6 +71,8 @@ class Definition:
     """It tests for a device."""
     tests_place: bool = False
     """It tests where something is, and not only what the machine has."""
+    bound: set[str] = field(default_factory=set)
+    """The names that it has bound so far."""
     of_cuda: bool = False
     """It uses `torch.cuda` for more than moving."""
 
@@ -106,6 +111,7 @@ def draft_of(
             *candidates_of(definition.begun, definition.moved),
         )
         if candidate.name not in place.absent
+        and not _comes_later(candidate, definition, place)
         and not is_part_of(place.receiver, candidate.name)
         and (id(place.node), candidate.name) not in definition.filled_in
     ]
@@ -137,13 +143,25 @@ def draft_of(
     )
 
 
+def _comes_later(candidate: Candidate, definition: Definition, place: Place) -> bool:
+    """Whether the definition binds the name only behind the place: there is nothing to ask yet."""
+    root = candidate.name.partition(".")[0]
+    handed = definition.begun is not None and any(name == root for name, _ in definition.begun.arguments)
+    return root in definition.bound and not handed and root not in place.bound
+
+
+_WAITS_ON_CPU = re.compile(r"(?:^|[_.\s])cpu(?:_|$)|offload")
+
+
 def _confidence(definition: Definition, place: Place, best: Candidate) -> Confidence:
     if place.where_available:
         return Confidence.LOW if definition.tests_place else Confidence.MEDIUM
     tests = definition.tests_place if best.in_use else definition.tests_device
     # Where a module goes is the caller's choice, who may name another device than the one that is filled in for none.
     is_default = not best.is_tensor and any(node == id(place.node) for node, _ in definition.filled_in)
-    if tests or definition.of_cuda or place.weak or is_default:
+    # `if self.cpu_cache: x = x.cuda()`: what waits on the CPU does not say where the work is done.
+    waits = any(_WAITS_ON_CPU.search(condition) for condition in place.conditions)
+    if tests or definition.of_cuda or place.weak or is_default or waits:
         return Confidence.LOW
     if place.scope.role is not Role.LIBRARY:
         # A script chooses a device, but not two ways to spell it in one function, nor for the inputs of a model.

@@ -57,7 +57,7 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
             found.append((2, Candidate(name, f"next({name}.parameters()).device", node=node)))
     in_use = begun.scope.setting in (Setting.FORWARD, Setting.METHOD)
     asked = begun.owner is not None and is_known_module(begun.owner) and not _keeps_parameters_away(begun.owner)
-    if asked and in_use and not _is_moved("self", moved):
+    if asked and in_use and not _is_moved("self", moved) and not _scatters(begun.owner):
         found.append((3, Candidate("self", "next(self.parameters()).device")))
     return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
 
@@ -93,6 +93,12 @@ def _keeps_parameters_away(owner: ClassInfo) -> bool:
     """Whether the parameters may be on the CPU while the module works on an accelerator (fixture `offloaded`)."""
     methods = (method for cls in owner.order for method in cls.methods.values())
     return any(_AWAY.search(name) for method in methods for name in method.own.mentioned)
+
+
+def _scatters(owner: ClassInfo | None) -> bool:
+    """Whether it is built around `nn.DataParallel`, which takes inputs from whichever GPU and spreads them itself."""
+    constructors = (cls.methods["__init__"] for cls in owner.order if "__init__" in cls.methods) if owner else ()
+    return any("DataParallel" in constructor.names for constructor in constructors)
 
 
 def _is_moved(name: str, moved: Moves) -> bool:

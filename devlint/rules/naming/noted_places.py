@@ -73,6 +73,8 @@ class NotedPlaces:
     def stored(self, event: Stored) -> None:
         """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
         definition = self.definitions.get(event.scope)
+        if definition is not None and event.target.isidentifier():
+            definition.bound.add(event.target)
         if definition is None or definition.begun is None or event.value_node is None:
             return
         if isinstance(event.value, (Tensor, Opaque)) and is_current(event.value.device):
@@ -121,6 +123,7 @@ class NotedPlaces:
                 call = event.call.node if event.call is not None else None
                 absent = _absent(event.arms)
                 place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
+                place.bound = frozenset(self.of(event.scope).bound)
                 place.written_here = call is not None and any(a.value is event.node for a in call.args)
                 self.of(event.scope).places.append(place)
 
@@ -147,6 +150,7 @@ class NotedPlaces:
         sides = (event.receiver_text, of_module, event)
         place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
         place.where_available, place.in_place = where_available, in_place
+        place.bound = frozenset(definition.bound)
         place.conditions = frozenset(decided.guard.text for decided in event.arms if decided.holds)
         place.written_here = event.named is None or event.named.node is node
         definition.places.append(place)

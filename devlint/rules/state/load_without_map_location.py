@@ -36,7 +36,8 @@ def restore(net: torch.nn.Module, path: str) -> None:
 - `map_location` is given by position, or may be among unpacked `**kwargs`.
 - The file was written a few lines before in the same function, by `torch.save` or by what its name says that it saves,
   exports or creates, and was handed the same path: what was saved here can be loaded here.
-- The saved object holds no tensors: the class that loads also saves, and what it saves is a dictionary of plain values.
+- The saved object holds no tensors, or CPU tensors alone: the class that loads also saves, and what it saves is a
+  dictionary of plain values, or numbers by its annotation; or the file saves to the same path what is on the CPU.
   `weights_only=True` alone says nothing about devices.
 - Nothing shows that the file holds the state of a model or an optimizer: no name of what is loaded, of the file or of
   the function that gets it mentions states, checkpoints, weights or models. There the confidence is low.
@@ -89,7 +90,9 @@ from devlint.rules.state.origins_of_files import (
     is_brought_to_the_cpu,
     is_downloaded,
     is_downloaded_to,
+    is_of_numbers,
     is_of_this_run,
+    is_on_the_cpu,
     is_told_elsewhere,
     may_be_written,
     paths_in,
@@ -125,6 +128,10 @@ class LoadWithoutMapLocation(Rule):
         """Of this, what went to functions that write checkpoints by their names: directories among them."""
         self._plain: dict[str, bool] = {}
         """Classes that save: whether all they save is plain values, or lies on the CPU, as far as the source shows."""
+        self._plain_files: dict[str, bool] = {}
+        """The same of what the file saves to, in the source's words."""
+        self._bodies: dict[str, cst.ClassDef] = {}
+        """The classes of the file."""
         self._trained: set[str] = set()
         """Definitions that have called what trains: a file that they read afterwards is of their own run."""
         self._found: list[tuple[Called, Draft]] = []
@@ -143,6 +150,8 @@ class LoadWithoutMapLocation(Rule):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions.note(event)
+        if event.owner is not None:
+            self._bodies[event.owner.qualname] = event.owner.node
         if _says_array(event.node):
             self._returns_arrays.add(event.scope.qualname)
         if any(name in ("map_location", "device") for name, _ in event.arguments):
@@ -180,11 +189,7 @@ class LoadWithoutMapLocation(Rule):
                 self._note(argument.value)
         if event.name in WRITERS:
             self._saved.add(event.scope.qualname)
-            self._saved_as.update(code_of(argument.node) for argument in event.call.arguments[1:])
-            if event.scope.class_name is not None:
-                saved = event.call.arguments[0] if event.call.arguments else None
-                plain = saved is not None and (_holds_no_tensor(saved.value) or is_brought_to_the_cpu(saved.node))
-                self._plain[event.scope.class_name] = plain and self._plain.get(event.scope.class_name, True)
+            self._note_saved(event)
             return ()
         if trains(event):
             self._trained.add(event.scope.qualname)
@@ -210,6 +215,22 @@ class LoadWithoutMapLocation(Rule):
         self._found.append((event, draft))
         return ()
 
+    def _note_saved(self, event: Called) -> None:
+        saved, into = event.call.argument("obj", 0), event.call.argument("f", 1)
+        owner = event.scope.class_name
+        plain = saved is not None and (
+            _holds_no_tensor(saved.value)
+            or is_brought_to_the_cpu(saved.node)
+            or is_on_the_cpu(saved.value)
+            or (owner is not None and is_of_numbers(self._bodies.get(owner), saved.node))
+        )
+        words = {code_of(argument.node) for argument in event.call.arguments[1:]}
+        self._saved_as |= words
+        for path in {code_of(into.node)} if into is not None else words:
+            self._plain_files[path] = plain and self._plain_files.get(path, True)
+        if owner is not None:
+            self._plain[owner] = plain and self._plain.get(owner, True)
+
     def _was_written(self, event: Called, source: cst.CSTNode) -> bool:
         """Whether the function wrote to this path before, or a checkpoint to a directory in it."""
         function = event.scope.qualname
@@ -234,11 +255,15 @@ class LoadWithoutMapLocation(Rule):
     def finish(self) -> Iterable[Draft]:
         """A class that saves plain values, or what it brought to the CPU, and loads them again needs no device."""
         for event, draft in self._found:
+            source = event.call.argument("f", 0)
+            plain = source is not None and self._plain_files.get(code_of(source.node), False)
+            if plain:
+                yield replace(draft, confidence=Confidence.LOW)
+                continue
             plain = self._plain.get(event.scope.class_name or "", False)
             if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
                 yield replace(draft, confidence=Confidence.HIGH)
                 continue
-            source = event.call.argument("f", 0)
             own = source is not None and self._is_own_file(event, source.node)
             plain = plain or own or id(event.node) in self._arrays
             whole = self._definitions.node_of(event.scope)

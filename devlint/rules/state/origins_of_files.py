@@ -6,9 +6,13 @@ import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from devlint.placement.domain.abstract_values import Container, Host, Opaque, Tensor
+from devlint.placement.domain.lattice import CPU
+
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import Called
 
 _DOWNLOADS = re.compile("download|urlretrieve|from_url|hub|cached_(path|file)|pooch")
@@ -120,6 +124,37 @@ def is_brought_to_the_cpu(saved: cst.CSTNode) -> bool:
         if part.func.attr.value == "cpu":
             return True
         part = part.func.value
+    return False
+
+
+def is_on_the_cpu(value: Value) -> bool:
+    """Whether what is saved is known to be there: `torch.tensor(rows)`, a dict of such."""
+    if isinstance(value, Container):
+        return bool(value.values) and all(map(is_on_the_cpu, value.values))
+    if not isinstance(value, (Tensor, Opaque)) or value.device != CPU:
+        return isinstance(value, Host)
+    first = value.provenance.first if value.provenance is not None else None
+    # What another file brings is where that was saved from, unless its load says where to.
+    return first is None or not (first.bare and first.name == "torch.load")
+
+
+_OF_NUMBERS = frozenset(
+    "List Dict Tuple Set Sequence Optional list dict tuple set int float str bool None bytes".split()
+)
+
+
+def is_of_numbers(owner: cst.ClassDef | None, saved: cst.CSTNode) -> bool:
+    """`self.losses`, which the class declares as `losses: list[float]`."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import code_of
+
+    if owner is None or not isinstance(saved, cst.Attribute):
+        return False
+    for line in owner.body.body:
+        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if isinstance(statement, cst.AnnAssign) and code_of(statement.target) == saved.attr.value:
+                return set(re.findall(r"\w+", code_of(statement.annotation.annotation))) <= _OF_NUMBERS
     return False
 
 

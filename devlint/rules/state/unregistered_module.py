@@ -55,6 +55,7 @@ class Tower(nn.Module):
 - The modules hold neither parameters nor buffers.
 - What is kept are the parameters of a module that is registered itself: a move changes them in place. The buffers of a
   module are registered there.
+- A method other than the constructor builds them where it is told, or where the data is.
 - The class is no module.
 
 ## Fix safety
@@ -84,6 +85,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_LAYERS
 from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
 from devlint.placement.domain.class_facts import names_registered
+from devlint.placement.domain.lattice import UNKNOWN, is_given, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
 from devlint.rules.state.lists_of_layers import are_layers_by_name
@@ -162,6 +164,10 @@ class UnregisteredModule(Rule):
 
     def _fill(self, event: Event, attribute: str, value: Value) -> None:
         if not isinstance(value, Module) or not value.holds_state or value.provenance is None:
+            return
+        built = value.provenance.step.kind is StepKind.MADE
+        if built and any(leaf == UNKNOWN or is_given(leaf) for leaf in leaves(value.device)):
+            # What is built when the module works, and told where that is, is there (fixture `built_where_it_works`).
             return
         if event.scope.class_name is not None and not event.scope.qualname.endswith(f".{CONSTRUCTOR}"):
             first = value.provenance.first
