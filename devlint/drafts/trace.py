@@ -38,9 +38,10 @@ def steps_of(operand: MismatchOperand) -> tuple[Step, ...]:
 
 
 def trace_of(event: DeviceMismatch) -> tuple[DraftStep, ...]:
-    """The trace of a device mismatch: the provenance of both operands, then the operation."""
+    """The trace of a device mismatch: the provenance of both operands, the calls that lead there, the operation."""
     steps = [draft_step(step) for operand in (event.offending, event.other) for step in steps_of(operand)]
-    return (*steps, DraftStep(event.node, event.scope, "they meet here"))
+    calls = (DraftStep(node, scope, "handed on here") for node, scope in event.calls)
+    return (*steps, *calls, DraftStep(event.node, event.scope, "they meet here"))
 
 
 def draft_step(step: Step) -> DraftStep:

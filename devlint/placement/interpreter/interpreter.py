@@ -108,6 +108,8 @@ class Interpreter:
         """Parameters of the definition that a ``torch.load`` takes as its ``map_location``."""
         self.host_reads: dict[str, HostRead] = {}
         """What each call reads by numpy of its arguments, by the keys of the parameters' symbols."""
+        self.looks_ahead = False
+        """Whether an expression is evaluated that stands further down, for what it stores."""
         self.tries = 0
         """How many ``try`` statements with handlers the current point is in."""
         self._global_names: set[str] = set()
