@@ -52,8 +52,8 @@ def of_result(interp: Interpreter, info: FunctionInfo, site: CallSite, value: Va
     if info.linkage is not None:
         info.linkage.depends_on(IMPORTS)
     handed = [argument.value for argument in site.arguments]
-    tensors = {leaf for one in handed if _is_tensor(one) for leaf in leaves(one.device)}
-    others = {leaf for one in handed if not _is_tensor(one) for leaf in leaves(getattr(one, "device", UNKNOWN))}
+    tensors = {leaf for one in handed if _is_tensor(one) for leaf in _places(one)}
+    others = {leaf for one in handed if not _is_tensor(one) for leaf in _places(one)}
     return _Stated(interp, program, frozenset(others - tensors)).as_stated(value, returns.annotation)
 
 
@@ -71,8 +71,16 @@ def _is_open(value: Value) -> bool:
     return isinstance(value, UnknownValue) or (isinstance(value, Opaque) and value.info is None)
 
 
+def _places(value: Value) -> tuple[Device, ...]:
+    return leaves(value.device) if isinstance(value, (Tensor, Opaque)) else ()
+
+
 def _is_tensor(value: Value) -> bool:
     return isinstance(value, Tensor) or (isinstance(value, Opaque) and (value.tensorlike or value.moved))
+
+
+def _was_moved(value: Opaque) -> bool:
+    return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
 
 
 class _Stated:
@@ -130,17 +138,11 @@ class _Stated:
         found = self._named(node)
         if not isinstance(found, ClassValue):
             return value
-        moved = isinstance(value, Opaque) and (
-            value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
-        )
         if found.info.is_module:
-            known = moved and isinstance(value, Opaque)
-            device, provenance = (value.device, value.provenance) if known else (UNKNOWN, None)
-            return Module(device, "", found.info, provenance)
+            moved = value if isinstance(value, Opaque) and _was_moved(value) else Opaque(UNKNOWN)
+            return Module(moved.device, "", found.info, moved.provenance)
         fields, info = tensor_fields(self._interp, found)
-        if isinstance(value, Opaque):
-            return replace(value, fields=fields, info=info)
-        return Opaque(UNKNOWN, None, fields=fields, info=info)
+        return replace(value if isinstance(value, Opaque) else Opaque(UNKNOWN), fields=fields, info=info)
 
     def _named(self, node: cst.BaseExpression) -> Value | None:
         """What the annotation names in the module that states it."""
@@ -175,5 +177,6 @@ def _head(node: cst.Subscript) -> str:
 
 
 def _is_of_configuration(device: Device) -> bool:
-    of_parameter = isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER
-    return of_parameter and isinstance(device, SameAs) and names_a_configuration(device.symbol.name)
+    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+        return False
+    return names_a_configuration(device.symbol.name)
