@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.calls.summaries import substitute, symbol_key
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.domain.abstract_values import NONE, Module, UnknownValue, Value
+from devlint.placement.domain.abstract_values import NONE, Module, Opaque, UnknownValue, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import ClassFacts
 from devlint.placement.domain.lattice import SameAs
@@ -61,6 +61,11 @@ def _put(value: Value, said: Mapping[str, Value], interp: Interpreter) -> Value:
         given = said.get(came_in.symbol.key) if isinstance(came_in, SameAs) else None
         if isinstance(given, Module) and given.info is not None and _is_narrower(given.info, value.info):
             value = replace(value, info=given.info, holds_state=given.holds_state)
+    if isinstance(value, Opaque) and value.info is not None and isinstance(value.device, SameAs):
+        # What the base states of its class, the derived class need not state again.
+        given = said.get(value.device.symbol.key)
+        if isinstance(given, (Module, Opaque)) and given.info is None:
+            return replace(value, device=given.device, provenance=given.provenance)
     return substitute(value, dict(said), interp, None)
 
 
