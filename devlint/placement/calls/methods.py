@@ -121,6 +121,10 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if name == "get" and ITEMS in receiver.fields:
             item = Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
             return _item_or_default(interp, node, item, site)
+        default = site.positional[1].value if name == "get" and len(site.positional) > 1 else NOTHING
+        if isinstance(default, Tensor) and default.device == receiver.device:
+            # What stands in for the item is a tensor of its place.
+            return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
     if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
         tensor = Tensor(
