@@ -40,7 +40,7 @@ def steps_of(operand: MismatchOperand) -> tuple[Step, ...]:
 def trace_of(event: DeviceMismatch) -> tuple[DraftStep, ...]:
     """The trace of a device mismatch: the provenance of both operands, the calls that lead there, the operation."""
     steps = [draft_step(step) for operand in (event.offending, event.other) for step in steps_of(operand)]
-    calls = (DraftStep(node, scope, "handed on here") for node, scope in event.calls)
+    calls = (DraftStep(node, scope, "handed on here", crosses=True) for node, scope in event.calls)
     return (*steps, *calls, DraftStep(event.node, event.scope, "they meet here"))
 
 
@@ -50,4 +50,5 @@ def draft_step(step: Step) -> DraftStep:
     passes_on = step.kind not in (StepKind.GIVEN, StepKind.REGISTERED, StepKind.MADE)
     assumed = f"; {step.note}" if step.note else ""
     words = f"{named}{_STEP_MESSAGES[step.kind]}{assumed}"
-    return DraftStep(step.node, step.scope, words, describe(step.device), passes_on)
+    crosses = step.kind in (StepKind.RETURNED, StepKind.STORED)
+    return DraftStep(step.node, step.scope, words, describe(step.device), passes_on, crosses)

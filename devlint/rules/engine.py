@@ -179,7 +179,8 @@ def _relocated(draft: Draft, path: str) -> Draft | None:
     """
     if draft.scope.path == path:
         return draft
-    passed_in = next((step for step in draft.trace if step.passes_on and step.scope.path == path), None)
+    here = [step for step in draft.trace if step.passes_on and step.scope.path == path]
+    passed_in = next((step for step in here if step.crosses), here[0] if here else None)
     if passed_in is None:
         return None
     repair = draft.repair

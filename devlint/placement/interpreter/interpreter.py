@@ -16,7 +16,7 @@ from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import ObjectStores
-from devlint.placement.domain.events import Event, Fate, HostRead
+from devlint.placement.domain.events import Created, DeviceMismatch, Event, Fate, HostRead
 from devlint.placement.domain.lattice import CPU, Decided, Device, Guard, GuardKind, SameAs, is_movable, placed, relate
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
 from devlint.placement.domain.scope import Scope
@@ -335,8 +335,8 @@ class Interpreter:
     # -- results --------------------------------------------------------------------------------------------------
 
     def keep_results(self) -> None:
-        """Drop what is not needed of a definition of another file."""
-        self.events.clear()
+        """Drop what is not needed of a definition of another file: its callers ask what it makes, and what fails."""
+        self.events[:] = [event for event in self.events if isinstance(event, (Created, DeviceMismatch))]
         self._fates.clear()
         if self.info is None or self.info.name != "__init__":
             self.env = None
