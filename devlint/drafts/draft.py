@@ -25,6 +25,8 @@ class DraftStep:
     device: str | None = None
     passes_on: bool = True
     """Whether the value passes through here; False where it begins: at a parameter, a factory or an attribute."""
+    crosses: bool = False
+    """Whether the value may come from another file here, or go there: a call, or the attribute that keeps it."""
 
 
 @dataclass(frozen=True, slots=True)

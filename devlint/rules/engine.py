@@ -14,13 +14,9 @@ from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, T
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
-<<<<<<< HEAD
 from devlint.rules.host_package import asks_for_accelerators, works_on_the_host
-=======
-from devlint.rules.host_package import works_on_the_host
 from devlint.rules.importable import imports_what_is_missing
 from devlint.rules.refused import Refused
->>>>>>> precision
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import NeedsLayout
@@ -149,15 +145,11 @@ def _drafts(
         for rule, draft in reported
         if (relocated := _relocated(refused.judged(draft), path)) is not None
     ]
-<<<<<<< HEAD
     if any(draft.where_asked for _, draft in drafts):
         alone = any(draft.scope.role is Role.SCRIPT for _, draft in drafts)
         asks = asks_for_accelerators(text, project, file, alone)
         drafts = [(rule, draft) for rule, draft in drafts if asks or not draft.where_asked]
-    if drafts and works_on_the_host(text, project, file):
-=======
     if drafts and (works_on_the_host(text, project, file) or imports_what_is_missing(tree, project, file)):
->>>>>>> precision
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     return drafts
 
@@ -199,7 +191,8 @@ def _relocated(draft: Draft, path: str) -> Draft | None:
     """
     if draft.scope.path == path:
         return draft
-    passed_in = next((step for step in draft.trace if step.passes_on and step.scope.path == path), None)
+    here = [step for step in draft.trace if step.passes_on and step.scope.path == path]
+    passed_in = next((step for step in here if step.crosses), here[0] if here else None)
     if passed_in is None:
         return None
     repair = draft.repair
