@@ -21,7 +21,7 @@ from devlint.placement.declarations.evidence_conventions import (
     OVERRIDES,
 )
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
-from devlint.placement.declarations.evidence_names import names_a_tensordict
+from devlint.placement.declarations.evidence_names import names_a_function, names_a_tensordict
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
@@ -42,6 +42,8 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
+_NO_OBJECT = frozenset({rows.COMPUTED, rows.TESTED})
+"""What shows that a parameter that is called after a class is rather a number or a switch: ``Cutout(cutout)``."""
 _TENSOR = frozenset({Role.LIKELY_TENSOR, Role.NAMED_TENSOR})
 _OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
 _UNTOLD = frozenset({Role.ANYTHING, Role.NO_TENSOR})
@@ -74,7 +76,10 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             continue
         elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
-            found[name] = _by_callees(held, [one for one in told if one is not None])
+            function = names_a_function(name)
+            found[name] = _by_callees(
+                held, [one for one in told if one is not None and not (function and one.convention == NAMED_MODULE)]
+            )
         if found[name] == Held(Role.ANYTHING):
             if any(_is_given_to_a_part(info, handed) for handed in uses.handed_on.get(name, ())):
                 found[name] = Held(Role.LIKELY_TENSOR, HANDED_TO_A_PART)
@@ -82,9 +87,11 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             role = _role_by_overriding(program, info, name)
             if role is not None:
                 found[name] = Held(role, OVERRIDES)
-        if found[name].role in _UNTOLD and rows.COMPUTED not in uses.signs.get(name, ()):
+        signs = uses.signs.get(name, frozenset())
+        if found[name].role in _UNTOLD and signs.isdisjoint(_NO_OBJECT):
             classes = named_after(program, name, found[name].role is Role.NO_TENSOR)
-            if _are_modules(program, classes):
+            makes_it = any(handed.callee.rpartition(".")[2] in classes for handed in uses.handed_on.get(name, ()))
+            if not makes_it and _are_modules(program, classes):
                 found[name] = Held(Role.MODULE, NAMED_AFTER)
     return found
 
@@ -110,6 +117,9 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     roles_told = {one.role for one in told}
     if held.role is Role.ANYTHING and roles_told in ({Role.NO_TENSOR}, {Role.SEVERAL}):
         return Held(roles_told.pop())
+    if held.convention == NAMED_MODULE and roles_told == {Role.HOST}:
+        # ``get_decoder(backbone)``: the name of one.
+        return Held(Role.HOST)
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 

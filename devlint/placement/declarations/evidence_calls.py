@@ -6,6 +6,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_computed import note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
@@ -33,6 +34,9 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
         return
     if name in rows.SIZED:
         _sized(call, found)
+    _named_by_texts(call, name, found)
+    for taken in modules.taken(call, name):
+        found.note_parameter(taken, rows.MODULE)
     head = (dotted(call.func) or "").partition(".")[0]
     if name.partition(".")[0] in rows.OF_TEXTS and head in imports and head not in found.parameters:
         _written(call, found)
@@ -131,6 +135,18 @@ def _written(call: cst.Call, found: Found) -> None:
     for argument in call.args:
         if type(argument.value) is cst.Name:
             found.note_parameter(argument.value.value, rows.NO_TENSOR)
+
+
+def _named_by_texts(call: cst.Call, name: str, found: Found) -> None:
+    """``getattr(nn, activation)``, ``AutoModel.from_pretrained(name)``: a text says what is looked for."""
+    position = rows.TAKES_A_TEXT.get(name)
+    if position is None and type(call.func) is cst.Attribute:
+        position = rows.TAKES_A_TEXT.get(f".{call.func.attr.value}")
+    if position is None or len(call.args) <= position:
+        return
+    argument = call.args[position]
+    if type(argument.value) is cst.Name and not argument.star and argument.keyword is None:
+        found.note_text(argument.value.value)
 
 
 def _handed_on(call: cst.Call, found: Found) -> None:

@@ -20,6 +20,9 @@ ITEMS_ARE_TENSORS = "items-are-tensors"
 MODULE_RESULT = "module-result"
 CALLED_BY_MODULE = "called-by-module"
 OF_A_MODULE_CLASS = "of-a-module-class"
+HAS_WHAT_LAYERS_HAVE = "has-what-layers-have"
+HAS_A_MODULE = "has-a-module"
+NAMED_PART = "named-part"
 CALLABLE_RESULT = "callable-result"
 TOLD_A_DEVICE = "told-a-device"
 KEPT_BY_METHODS = "kept-by-methods"
@@ -66,6 +69,9 @@ CONVENTIONS = MappingProxyType(
         COLLATED: "taken to be on the CPU: a loader hands it out",
         CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",
+        HAS_WHAT_LAYERS_HAVE: "taken for a module: attributes are read that layers have",
+        HAS_A_MODULE: "taken for a module: it is moved or called, and an attribute of it is a module",
+        NAMED_PART: "taken for a module: it is called, and its name is that of a part of a model",
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",

@@ -6,6 +6,7 @@ from collections import Counter
 
 import libcst as cst
 
+from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
 from devlint.placement.declarations.imports import ImportTable
@@ -25,6 +26,8 @@ class Found:
         """Attributes of the first parameter that are called."""
         self.functions: set[str] = set()
         """Names that are called."""
+        self.moved_attributes: set[str] = set()
+        """Attributes, as they are written, of which a method moves something."""
         self.kept: list[tuple[str, str]] = []
         """Parameters, each with an attribute of the first one that keeps it as it was given."""
         self.made: list[tuple[str, str]] = []
@@ -74,6 +77,11 @@ class Found:
         if name in self.parameters:
             self.note(name, sign)
 
+    def note_text(self, name: str) -> None:
+        """A parameter is a text, as it was given."""
+        if name in self.parameters and name not in self.bound:
+            self.note(name, rows.TEXT)
+
     def note_handed_on(self, name: str, handed: HandedOn) -> None:
         self._handed_on.setdefault(name, []).append(handed)
 
@@ -96,6 +104,14 @@ class Found:
             if len(found) > 2:
                 self.note(name, rows.TESTED)
 
+    def _note_holders_of_modules(self) -> None:
+        """``policy``, of ``policy.actor.parameters()``, if it is moved or called itself."""
+        parts = [name for name, signs in self._signs.items() if "." in name and rows.MODULE in signs]
+        for name in {part.rpartition(".")[0] for part in parts}:
+            moved = name in self.moved_attributes or rows.MOVED in self._signs.get(name, ())
+            if moved or name in self.functions:
+                self.note(name, modules.HAS_A_MODULE)
+
     def uses(self) -> Uses:
         self.bind([])
         for item, whole in self.iterated:
@@ -115,13 +131,14 @@ class Found:
             if rows.MOVED in self._signs.get(name, ()):
                 # What can be moved and called is a Module.
                 self.note(name, rows.MODULE)
+        self._note_holders_of_modules()
         for name, attribute in self.kept:
             for made, class_name in self.made:
                 if made == attribute:
                     self.note_class(name, class_name)
         for name in self.bound & self._signs.keys():
             # Under the same name, it may be another value.
-            self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
+            self._signs[name] = {sign for sign in self._signs[name] if sign.shows not in _AS_IT_WAS_GIVEN}
         for name in self.bound & self._otherwise & self.parameters:
             self.note(name, rows.OTHERWISE)
         return Uses(
@@ -134,6 +151,7 @@ class Found:
 
 
 _AS_TENSOR = frozenset({rows.TENSOR, rows.COMPUTED_OF})
+_AS_IT_WAS_GIVEN = frozenset({Shows.NO_TENSOR, Shows.CALLED})
 _OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS, Shows.SIZE})
 
 

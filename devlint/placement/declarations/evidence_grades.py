@@ -48,6 +48,8 @@ class Shows(Enum):
     """It has a shape: a tensor, an array or a table."""
     NO_TENSOR = "no tensor"
     """It is used as no tensor can be: called, or read under a text. It says nothing of a name that is bound anew."""
+    CALLED = "called"
+    """It is called: a module, a function or a class."""
     STRUCTURED = "structured"
     """It is read under a text, spread as keywords, or has an attribute that no tensor has, wherever it is bound."""
     SEVERAL = "several"

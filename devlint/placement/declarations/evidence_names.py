@@ -42,14 +42,24 @@ _OF_ARRAYS_TOO = frozenset(
 """Names that arrays and texts have as well, where a file works with those."""
 
 _MODULES = frozenset(
-    "model module net network encoder decoder backbone pl_module discriminator denoiser critic projector".split()
+    """
+    model module mod net network netG netD encoder decoder backbone pl_module discriminator denoiser critic projector
+    """.split()
 )
 _MODULE_ENDS = frozenset("model module net network backbone head".split())
+
+_PARTS = frozenset(
+    """
+    layer conv norm bn linear proj mlp attn attention embedder classifier regressor predictor estimator
+    policy actor teacher student
+    """.split()
+)
+"""What is called so and is called is a Module, outside of what builds one: there it is a class or a function."""
 
 _PLAIN = frozenset(
     """
     name width height step epoch level rank channels heads resolution variant timeout strict training reduction
-    version url batch_idx scale_factor lr n_samples iteration strides dilation d_model data_module datamodule
+    version url batch_idx scale_factor lr n_samples iteration strides dilation d_model
     """.split()
 )
 _PLAIN_STARTS = frozenset(
@@ -65,7 +75,7 @@ _PLAIN_ENDS = frozenset(
     """.split()
 )
 
-_COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs".split())
+_COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs datamodule data_module dm".split())
 
 _FUNCTIONS = frozenset(
     "fn fun func function fns funcs transform transforms tokenizer callback hook cls class sampler schedule rng "
@@ -73,7 +83,7 @@ _FUNCTIONS = frozenset(
 )
 
 _KEEPERS_OF_STATE = frozenset(
-    "optimizer optimizers optim opt scheduler sched scaler progress posterior dataset".split()
+    "optimizer optimizers optim opt scheduler sched scaler progress posterior dataset datamodule dm trainer".split()
 )
 """They have a ``state_dict``, or learn, as Modules do."""
 
@@ -144,12 +154,34 @@ def names_a_device(name: str) -> bool:
 
 
 def names_a_module(name: str) -> bool:
+    """``model``, ``_module``, ``net2``, ``model_a``, ``text_encoder_model``."""
+    name = _unnumbered(name)
     return name in _MODULES or _last(name) in _MODULE_ENDS
+
+
+def names_a_part(name: str) -> bool:
+    """``conv1``, ``out_proj``: a part of a model, if it is called."""
+    name = _unnumbered(name)
+    return name in _PARTS or _last(name) in _PARTS
+
+
+def _unnumbered(name: str) -> str:
+    """``net2`` and ``_net`` as ``net``, ``model_a`` as ``model``."""
+    name = name.lstrip("_").rstrip("0123456789_")
+    return name[:-2] if name[-2:-1] == "_" else name
 
 
 def names_a_function(name: str) -> bool:
     """A function, a class, a generator: what is called or drawn from, may have a device, and is no Module."""
     return name in _FUNCTIONS or _last(name) in _FUNCTIONS or name.endswith("fn")
+
+
+def names_a_class(name: str) -> bool:
+    """``block``, of ``_make_layer(block, planes)``: a class of layers, which is called to make them."""
+    return name in _CLASSES
+
+
+_CLASSES = frozenset({"block", "blocks", "layers", "norm_layer", "act_layer"})
 
 
 def names_no_module(name: str) -> bool:

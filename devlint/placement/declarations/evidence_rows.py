@@ -33,6 +33,7 @@ COMPUTED = Sign(Shows.COMPUTED)
 TESTED = Sign(Shows.TESTED)
 OTHERWISE = Sign(Shows.OTHERWISE)
 MODULE = Sign(Shows.MODULE)
+CALLED = Sign(Shows.CALLED)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
 
@@ -85,6 +86,8 @@ ATTRIBUTES = MappingProxyType(
     }
 )
 """What it shows of a name that this attribute of it is read."""
+
+MOVING = frozenset({"to", "cuda", "cpu"})
 
 SHAPES = frozenset({"shape", "ndim"})
 
@@ -169,6 +172,17 @@ OF_TEXTS = frozenset(
     """.split()
 )
 """Packages whose functions take texts, paths and images, and no tensor."""
+
+TAKES_A_TEXT = MappingProxyType(
+    {
+        **dict.fromkeys(("getattr", "hasattr", "setattr", "delattr", "torch.hub.load"), 1),
+        **dict.fromkeys(("timm.create_model", "importlib.import_module", "torchvision.models.get_model"), 0),
+        **dict.fromkeys((".startswith", ".endswith", ".removeprefix", ".removesuffix"), 0),
+    }
+)
+"""Functions, and methods of whatever has them, with the position of an argument that is a text."""
+
+READING_ATTRIBUTES = frozenset({"getattr", "hasattr"})
 
 DOUBTS = frozenset(
     """

@@ -9,12 +9,14 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_calls import arguments, given_to_method, makes_tensor
 from devlint.placement.declarations.evidence_computed import computed_from, is_axis, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
 
@@ -75,6 +77,7 @@ def _call(node: cst.Call, found: Found) -> None:
             found.called.add(node.func.attr.value)
     elif type(node.func) is cst.Name:
         found.note_parameter(node.func.value, rows.NO_TENSOR)
+        found.note_parameter(node.func.value, rows.CALLED)
         found.functions.add(node.func.value)
         _doubts(node, node.func.value, found)
     arguments(node, found.imports, found)
@@ -136,10 +139,12 @@ def _assigned(node: cst.Assign, found: Found) -> None:
 
 
 def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
-    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``."""
+    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``, ``net.to(device)``."""
     match expression:
         case cst.Name():
             yield expression.value
+        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=method))) if method in modules.KEEPING:
+            yield from _given(value)
         case cst.BooleanOperation():
             yield from _given(expression.left)
         case cst.IfExp():
@@ -156,6 +161,7 @@ def _compared(node: cst.Comparison, found: Found) -> None:
     other = node.comparisons[0].comparator
     if _is_text(other) or (isinstance(other, cst.Set) and any(_is_text(one.value) for one in other.elements)):
         found.note(node.left.value, rows.NO_TENSOR)
+        found.note_text(node.left.value)
 
 
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
@@ -258,12 +264,16 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
             found.note(holder.value, rows.STRUCTURED)
         if attribute in rows.SHAPES:
             found.note(holder.value, rows.SHAPED)
+        elif attribute in modules.LAYER_ATTRIBUTES:
+            found.note_parameter(holder.value, modules.HOLDS_A_LAYER)
         if attribute in rows.TEXT_METHODS:
             found.note_parameter(holder.value, rows.TEXT)
     elif type(holder) in (cst.Attribute, cst.Call) and attribute in rows.MODULE_ONLY:
         # ``net.to(device).eval()``
         if name := _called_by(holder):
             found.note(name, rows.MODULE)
+    elif type(holder) is cst.Attribute and attribute in rows.MOVING:
+        found.moved_attributes.add(dotted(holder) or "")
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])
@@ -332,9 +342,11 @@ def _doubts(call: cst.Call, function: str, found: Found) -> None:
     goes_through = function in rows.GONE_THROUGH
     if function in rows.CALLING and call.args and type(call.args[0].value) is cst.Name:
         found.note_parameter(call.args[0].value.value, rows.NO_TENSOR)
+    asks_for_attributes = function in rows.READING_ATTRIBUTES
     for argument in call.args if goes_through or function in rows.DOUBTS else ():
         for name in names_of(argument.value):
-            found.note_parameter(name, rows.DOUBTFUL)
+            if not (asks_for_attributes and names_a_module(name)):
+                found.note_parameter(name, rows.DOUBTFUL)
             if goes_through:
                 found.note(name, rows.SEVERAL)
     if function == "isinstance" and len(call.args) == 2 and type(call.args[0].value) is cst.Name:

@@ -553,3 +553,127 @@ def test_a_parameter_is_what_all_overrides_of_the_file_take_it_for() -> None:
 def test_names_of_devices_and_parts_tell(parameter: str, kind: type) -> None:
     name = parameter.partition("=")[0]
     assert isinstance(stored(f"def f({parameter}):\n    y = {name}\n", "y"), kind)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("z = nn.Sequential(x, nn.ReLU())", True),
+        ("z = nn.Sequential(*[copy.deepcopy(x)])", False),
+        ("z = nn.ModuleList([copy.deepcopy(x) for _ in range(3)])", True),
+        ("z = nn.ModuleList([x, nn.ReLU()])", True),
+        ("z = nn.ModuleList(x)", False),
+        ("z.add_module('last', x)", True),
+        ("z.add(x)", False),
+        ("z = nn.DataParallel(x, [0, 1])", True),
+        ("z = nn.DataParallel(z, x)", False),
+        ("z = torch.func.functional_call(x, z)", True),
+        ("z = nn.Linear(x.in_features, x.out_features)", True),
+        ("z = x.running_mean", True),
+        ("z = x.features", False),
+        ("x.to(z); x.actor.parameters()", True),
+        ("x(z); list(x.head.parameters())", True),
+        ("list(x.head.parameters())", False),
+        ("x.actor.step(); x.to(z)", False),
+    ],
+)
+def test_what_modules_alone_are_given_to_and_have_tells(use: str, told: bool) -> None:
+    value = stored(f"import copy\ndef f(x, z):\n    y = x\n    {use}\n", "y")
+    assert isinstance(value, Module) is told
+
+
+@pytest.mark.parametrize(
+    ("name", "use", "told"),
+    [
+        ("classifier", "classifier(z)", True),
+        ("conv1", "conv1(z)", True),
+        ("out_proj", "out_proj(z)", True),
+        # A name that is not called says nothing, another name nothing of what is called.
+        ("classifier", "z.append(classifier)", False),
+        ("reduce", "reduce(z)", False),
+        ("conv_size", "conv_size(z)", False),
+        # Bound anew, it is another value that is called.
+        ("layer", "layer = z.pop(); layer(z)", False),
+    ],
+)
+def test_what_is_called_like_a_part_is_a_module_if_it_is_called(name: str, use: str, told: bool) -> None:
+    assert isinstance(stored(f"def f({name}, z):\n    y = {name}\n    {use}\n", "y"), Module) is told
+
+
+@pytest.mark.parametrize("function", ["__init__", "_make_layer", "build_head"])
+def test_what_is_called_where_modules_are_made_is_a_class(function: str) -> None:
+    program = f"class Net(nn.Module):\n    def {function}(self, norm, z):\n        y = norm\n        z = norm(3)\n"
+    assert not isinstance(stored(program, "y"), Module)
+
+
+@pytest.mark.parametrize("name", ["_model", "model2", "model_a", "mod", "netG", "_net"])
+def test_names_of_modules_may_be_numbered(name: str) -> None:
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n", "y"), Module)
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n    hasattr({name}, 'head')\n", "y"), Module)
+    assert not isinstance(stored(f"def f({name}_dir):\n    y = {name}_dir\n", "y"), Module)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("backbone == 'resnet18'", True),
+        ("backbone in {'resnet18', 'resnet34'}", True),
+        ("z = getattr(z, backbone)", True),
+        ("z = timm.create_model(backbone)", True),
+        ("z = named(backbone)", True),
+        # It is asked for something of it; what it is bound to is compared.
+        ("z = getattr(backbone, 'head')", False),
+        ("z == backbone", False),
+        ("backbone = z.name\n        z = backbone == 'resnet18'", False),
+        ("z = placed(backbone)", False),
+    ],
+)
+def test_a_text_is_no_module_whatever_it_is_called(use: str, told: bool) -> None:
+    program = f"""
+    import timm
+
+    def named(backbone):
+        return timm.create_model(backbone)
+
+    def placed(backbone):
+        return backbone.to("cuda")
+
+    def f(backbone, z):
+        y = backbone
+        {use}
+    """
+    assert isinstance(stored(program, "y"), Host) is told
+
+
+@pytest.mark.parametrize(
+    ("parameter", "use", "told"),
+    [
+        ("cutout", "z.append(cutout)", True),
+        ("cutout", "z.append(Cutout(cutout))", False),
+        ("cutout", "z = 1 if cutout else 2", False),
+        ("block", "z.append(block.expansion)", False),
+        ("estimator", "z.append(estimator.log_rate)", True),
+    ],
+)
+def test_what_is_called_after_a_class_and_makes_it_is_none_of_it(parameter: str, use: str, told: bool) -> None:
+    program = f"""
+    class Cutout(nn.Module):
+        pass
+
+    class BasicBlock(nn.Module):
+        pass
+
+    class RateEstimator(nn.Module):
+        pass
+
+    def f({parameter}, z):
+        y = {parameter}
+        {use}
+    """
+    assert isinstance(stored(program, "y"), Module) is told
+
+
+def test_what_is_kept_after_a_method_that_gives_it_is_a_module() -> None:
+    assert isinstance(kept("self.net = x.to('cuda').eval()", "self.net.train()"), Module)
+    assert isinstance(kept("self.net = x.to('cuda')", "return self.net(batch)"), Module)
+    assert not isinstance(kept("self.net = x.head('cuda')", "return self.net(batch)"), Module)
