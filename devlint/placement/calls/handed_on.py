@@ -13,6 +13,7 @@ from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
     HANDED_ON,
+    HANDED_TO_A_MODULE,
     HANDED_TO_A_PART,
     NAMED,
     NAMED_AFTER,
@@ -21,7 +22,13 @@ from devlint.placement.declarations.evidence_conventions import (
     OVERRIDES,
 )
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
-from devlint.placement.declarations.evidence_names import names_a_function, names_a_tensordict
+from devlint.placement.declarations.evidence_names import (
+    holds_many,
+    names_a_function,
+    names_a_module,
+    names_a_part,
+    names_a_tensordict,
+)
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
@@ -77,12 +84,13 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
         elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             function = names_a_function(name)
-            found[name] = _by_callees(
-                held, [one for one in told if one is not None and not (function and one.convention == NAMED_MODULE)]
-            )
+            ignored = NAMED_MODULE if function else NAMED if info.name == "__init__" else None
+            found[name] = _by_callees(held, [one for one in told if one is not None and one.convention != ignored])
         if found[name] == Held(Role.ANYTHING):
-            if any(_is_given_to_a_part(info, handed) for handed in uses.handed_on.get(name, ())):
-                found[name] = Held(Role.LIKELY_TENSOR, HANDED_TO_A_PART)
+            given = [_given_to(info, handed) for handed in uses.handed_on.get(name, ())]
+            convention = next((one for one in given if one), "")
+            if convention and not (convention == HANDED_TO_A_MODULE and holds_many(name)):
+                found[name] = Held(Role.LIKELY_TENSOR, convention)
                 continue
             role = _role_by_overriding(program, info, name)
             if role is not None:
@@ -124,14 +132,26 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 
 
-def _is_given_to_a_part(info: FunctionInfo, handed: HandedOn) -> bool:
-    """``self.encoder(x)`` in a Module that has no method of the name: what it keeps there is a Module as a rule."""
+def _given_to(info: FunctionInfo, handed: HandedOn) -> str:
+    """The convention by which the callee takes a tensor; empty where none speaks.
+
+    ``self.encoder(x)`` in a Module that has no method of the name: what it keeps there is a Module as a rule; so is
+    what is called as modules and their parts are: ``model(x)``, ``self.vit.patch_embed(x)``.
+    """
     first, _, name = handed.callee.partition(".")
     owner = info.owner
-    if first != "self" or "." in name or owner is None or not owner.is_module or info.name == "__init__":
-        return False
-    is_first = handed.position == 0 and not handed.keyword
-    return is_first and owner.method(name) is None and not name.endswith(("fn", "func", "function"))
+    if info.name == "__init__" or handed.position or handed.keyword:
+        return ""
+    last = handed.callee.rpartition(".")[2]
+    named = (names_a_module(last) or names_a_part(last)) and not names_a_function(last)
+    if first != "self" or "." in name:
+        own_module = "." not in handed.callee or first == "self"
+        return HANDED_TO_A_MODULE if named and own_module else ""
+    if owner is None or owner.method(name) is not None:
+        return ""
+    if owner.is_module and not name.endswith(("fn", "func", "function")):
+        return HANDED_TO_A_PART
+    return HANDED_TO_A_MODULE if named else ""
 
 
 def _role_by_overriding(program: Program, info: FunctionInfo, parameter: str) -> Role | None:

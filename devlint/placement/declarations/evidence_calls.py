@@ -62,6 +62,11 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
             parameter = by_name.get(argument.keyword.value)
         elif position < len(operation.parameters):
             parameter = operation.parameters[position]
+        elif name in rows.VARIADIC:
+            parameter = operation.parameters[-1]
+        if parameter is not None and parameter.name == "other" and name in rows.OF_TWO_TENSORS:
+            for one in names_of(argument.value):
+                found.note(one, rows.TENSOR)
         if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
             # Where a 0-dim tensor may stand, so may a number.
             continue
@@ -86,7 +91,7 @@ def given_to_method(call: cst.Call, method: str, found: Found) -> None:
     operation = semantics.method(method)
     if not isinstance(operation, Operation):
         return
-    names = [parameter.name for parameter in operation.parameters[1:]]
+    names = [parameter.name if parameter.kind == "tensor" else "" for parameter in operation.parameters[1:]]
     for name, argument in zip(names, call.args, strict=False):
         if argument.star:
             return
@@ -102,6 +107,24 @@ def makes_tensor(call: cst.Call, imports: ImportTable) -> bool:
             return False
         call = call.func.value
     return isinstance(semantics.function(imports.qualified(dotted(call.func))), Factory)
+
+
+def makes_several(node: cst.BaseExpression, imports: ImportTable) -> bool:
+    """Whether a tensor of several elements is made, for which no number may stand: not ``torch.tensor(1.0)``."""
+    if type(node) is not cst.Call:
+        return False
+    if imports.qualified(dotted(node.func)) == "torch.nn.Parameter" and node.args:
+        return makes_several(node.args[0].value, imports)
+    first = node
+    while isinstance(first.func, cst.Attribute) and isinstance(first.func.value, cst.Call):
+        first = first.func.value
+    if imports.qualified(dotted(first.func)) in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor"):
+        given = first.args[0].value if first.args else None
+        if isinstance(given, cst.BinaryOperation):
+            given = given.left
+        if not isinstance(given, (cst.List, cst.ListComp)):
+            return False
+    return makes_tensor(node, imports)
 
 
 def _brought_to_cpu(node: cst.BaseExpression | None) -> str:

@@ -32,6 +32,9 @@ COMPUTED_OF = "computed-of"
 READ_BY_A_TENSOR = "read-by-a-tensor"
 HANDED_TO_A_PART = "handed-to-a-part"
 SUBTRACTED = "subtracted"
+MADE_WHERE_NONE = "made-where-none"
+GIVEN_TO_A_DISTRIBUTION = "given-to-a-distribution"
+HANDED_TO_A_MODULE = "handed-to-a-module"
 HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
@@ -57,6 +60,9 @@ CONVENTIONS = MappingProxyType(
         COMPUTES: "taken for a tensor: its methods are a tensor's",
         COMPUTED_OF: "taken for a tensor: what is computed of it is used as only tensors can be",
         SUBTRACTED: "taken for a tensor: it is subtracted from one, or one from it",
+        MADE_WHERE_NONE: "taken for a tensor: one is made where none is given",
+        GIVEN_TO_A_DISTRIBUTION: "taken for a tensor: its probability is asked for",
+        HANDED_TO_A_MODULE: "taken for a tensor: it is handed to what is called as modules are",
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",

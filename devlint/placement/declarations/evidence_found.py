@@ -26,6 +26,10 @@ class Found:
         """Attributes of the first parameter that are called."""
         self.functions: set[str] = set()
         """Names that are called."""
+        self.method_calls: Counter[tuple[str, str]] = Counter()
+        """How often a method of a parameter is called, of those that are never read of a tensor."""
+        self.method_reads: Counter[tuple[str, str]] = Counter()
+        """How often it is read, whether it is called or not."""
         self.moved_attributes: set[str] = set()
         """Attributes, as they are written, of which a method moves something."""
         self.kept: list[tuple[str, str]] = []
@@ -132,6 +136,9 @@ class Found:
                 # What can be moved and called is a Module.
                 self.note(name, rows.MODULE)
         self._note_holders_of_modules()
+        for (name, method), count in self.method_reads.items():
+            if count > self.method_calls[name, method]:
+                self.note(name, rows.NO_TENSOR)
         for name, attribute in self.kept:
             for made, class_name in self.made:
                 if made == attribute:

@@ -16,7 +16,8 @@ _TENSORS = frozenset(
     encoder_attention_mask padding_mask memory_mask pixel_values position_ids positions inputs_embeds latents
     feat feats embedding emb logits probs log_probs pred preds y_pred y_true prediction predictions targets labels mask
     image_embeddings input_lengths grad_output grad noise memory coords anchors cos sin X input_ids output queries
-    condition image img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v
+    condition image images img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v Y masks patches x_t
+    log_prob
     """.split()
 )
 _TENSOR_STARTS = frozenset("rotary cos sin pixel".split())
@@ -35,8 +36,8 @@ _OF_GRAPHS = frozenset("edge_index edge_attr edge_weight edge_type edges adj adj
 
 _OF_ARRAYS_TOO = frozenset(
     """
-    x y v X tensor mask labels input targets noise coords logits image img imgs video sample output scores loss
-    condition
+    x y v X Y tensor mask masks labels input targets noise coords logits image images img imgs video sample output
+    scores loss condition patches
     """.split()
 )
 """Names that arrays and texts have as well, where a file works with those."""
@@ -54,6 +55,7 @@ _PARTS = frozenset(
     policy actor teacher student
     """.split()
 )
+_PART_ENDS = frozenset("layer conv linear proj mlp attn attention classifier".split())
 """What is called so and is called is a Module, outside of what builds one: there it is a class or a function."""
 
 _PLAIN = frozenset(
@@ -142,6 +144,17 @@ def names_a_collection(name: str) -> bool:
     return name in _COLLECTIONS or not _COLLECTIONS.isdisjoint(name.split("_")[:1])
 
 
+_MANY = (
+    frozenset("data graph g sample samples inputs input_dict inputs_dict item items example examples".split()) | _TEXTS
+)
+"""Texts, and what may be a dict or a graph as well as a tensor."""
+
+
+def holds_many(name: str) -> bool:
+    """Whether what a model is called with is as often no tensor, if it is called so."""
+    return name in _MANY or names_a_collection(name) or name.endswith(("_data", "_dict", "_inputs"))
+
+
 def names_a_tensordict(name: str) -> bool:
     """``td``, ``tensordict_out``: its methods, shape and device are like those of a tensor, and it holds several."""
     words = name.strip("_").split("_")
@@ -162,7 +175,12 @@ def names_a_module(name: str) -> bool:
 def names_a_part(name: str) -> bool:
     """``conv1``, ``out_proj``: a part of a model, if it is called."""
     name = _unnumbered(name)
-    return name in _PARTS or _last(name) in _PARTS
+    return name in _PARTS or _last(name) in _PART_ENDS
+
+
+def says_module(name: str) -> bool:
+    """``module``, ``pl_module``: whatever it is asked for, it is one; a ``model`` may be of another library."""
+    return _unnumbered(name).rpartition("_")[2] in ("module", "mod")
 
 
 def _unnumbered(name: str) -> str:

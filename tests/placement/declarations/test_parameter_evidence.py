@@ -495,7 +495,14 @@ def test_what_is_computed_of_a_parameter_or_read_by_a_tensor_tells(use: str, tol
         ("nn.Module", "self.encoder(3, given)", False),
         ("nn.Module", "self.encoder.encode(given)", False),
         ("nn.Module", "self.encoder(given); given['ids']", False),
-        ("object", "self.encoder(given)", False),
+        ("object", "self.stage(given)", False),
+        # What is called as modules are is one in any class; what may be a text, a graph or a batch is asked no further.
+        ("object", "self.encoder(given)", True),
+        ("object", "self.policy.out_proj(given)", True),
+        ("object", "model(given)", True),
+        ("object", "model(3, given)", False),
+        ("object", "model.generate(given)", False),
+        ("object", "self.model_fn(given)", False),
     ],
 )
 def test_what_a_module_hands_to_a_part_is_a_tensor(base: str, call: str, told: bool) -> None:
@@ -609,8 +616,13 @@ def test_what_is_called_where_modules_are_made_is_a_class(function: str) -> None
 @pytest.mark.parametrize("name", ["_model", "model2", "model_a", "mod", "netG", "_net"])
 def test_names_of_modules_may_be_numbered(name: str) -> None:
     assert isinstance(stored(f"def f({name}):\n    y = {name}\n", "y"), Module)
-    assert isinstance(stored(f"def f({name}):\n    y = {name}\n    hasattr({name}, 'head')\n", "y"), Module)
     assert not isinstance(stored(f"def f({name}_dir):\n    y = {name}_dir\n", "y"), Module)
+
+
+@pytest.mark.parametrize(("name", "told"), [("module", True), ("_mod", True), ("pl_module", True), ("model", False)])
+def test_a_module_by_its_full_name_may_be_asked_what_it_has(name: str, told: bool) -> None:
+    value = stored(f"def f({name}):\n    y = {name}\n    hasattr({name}, 'head')\n", "y")
+    assert isinstance(value, Module) is told
 
 
 @pytest.mark.parametrize(
@@ -677,3 +689,87 @@ def test_what_is_kept_after_a_method_that_gives_it_is_a_module() -> None:
     assert isinstance(kept("self.net = x.to('cuda').eval()", "self.net.train()"), Module)
     assert isinstance(kept("self.net = x.to('cuda')", "return self.net(batch)"), Module)
     assert not isinstance(kept("self.net = x.head('cuda')", "return self.net(batch)"), Module)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        # What is made where none is given.
+        ("if given is None:\n            given = torch.randn(3, 2)", True),
+        ("if given is None:\n            given = torch.tensor([[0.0, 1.0]] * z).to(z.device)", True),
+        ("if given is None:\n            given = torch.tensor(1.0)", False),
+        ("if given is None:\n            given = z.bounds(3)", False),
+        ("if z is None:\n            given = torch.randn(3, 2)", False),
+        ("z = given if given is not None else torch.ones(3, 2).to(z.device)", True),
+        ("z = nn.Parameter(torch.zeros(1, 1, 3)) if given is None else given", True),
+        ("z = given if z is not None else torch.ones(3, 2)", False),
+        ("z = len(given) if given is not None else torch.ones(3, 2)", False),
+        # What is computed of it.
+        ("given[:3].contiguous()", True),
+        ("given[3].contiguous()", False),
+        ("given[1:].append(3)", False),
+        ("(given.abs() + 1e-6).pow(z)", True),
+        ("(given / 3).unsqueeze(1)", True),
+        ("(given > 0).float()", True),
+        ("(given + z).unsqueeze(1)", False),
+        ("given.to(z.device) * 3", True),
+        ("z @ given.cpu()", True),
+        ("given.load(z) * 3", False),
+        ("given.to(torch.int64)", True),
+        ("given.to(torch.float16)", False),
+        ("given.type(torch.float32)", True),
+        ("given.type('text')", False),
+        # What takes tensors.
+        ("torch.einsum('ij,jk->ik', z, given)", True),
+        ("torch.maximum(z, given)", True),
+        ("torch.linalg.solve(z, given)", True),
+        ("F.linear(z, z, given)", True),
+        ("torch.add(z, given)", False),
+        ("torch.clamp(z, given)", False),
+        ("z.log_prob(given)", True),
+        ("z.probability(given)", False),
+        ("z.movedim(given, 0)", False),
+    ],
+)
+def test_more_that_is_done_with_tensors_alone_tells(use: str, told: bool) -> None:
+    value = stored(f"class Loss:\n    def f(self, given, z):\n        y = given\n        {use}\n", "y", NO_ARRAYS)
+    assert isinstance(value, Tensor) is told
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("torch.zeros(x.dim, device=x.device)", False),
+        ("x.size = 3; torch.zeros(3, device=x.device)", False),
+        ("torch.zeros(x.dim(), device=x.device)", True),
+        ("torch.zeros(x.dim(), x.dim(), device=x.device)", True),
+        ("torch.zeros(x.dim(), x.dim, device=x.device)", False),
+    ],
+)
+def test_a_method_of_tensors_that_is_read_and_not_called_is_of_another_object(use: str, told: bool) -> None:
+    assert isinstance(held("x", use), Tensor) is told
+
+
+def test_the_name_of_what_a_constructor_hands_on_says_nothing() -> None:
+    program = """
+    class Net(nn.Module):
+        def __init__(self, conv_bias, scale_bias):
+            y = conv_bias
+            z = scale_bias
+            self.wide(conv_bias=conv_bias)
+            self.shift(scale_bias)
+
+        def wide(self, conv_bias):
+            return nn.Conv2d(3, 3, 3, bias=conv_bias)
+
+        def shift(self, scale_bias):
+            return scale_bias.unsqueeze(0)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program, "z", NO_ARRAYS))
+
+
+@pytest.mark.parametrize(("name", "told"), [("frames", True), ("prompt", False), ("data", False), ("batch", False)])
+def test_what_models_of_others_are_called_with_may_be_no_tensor(name: str, told: bool) -> None:
+    value = stored(f"def f(model, {name}):\n    y = {name}\n    return model({name})\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told
