@@ -26,6 +26,7 @@ from devlint.placement.declarations.evidence_names import (
     holds_many,
     names_a_function,
     names_a_module,
+    names_a_module_in_use,
     names_a_part,
     names_a_tensordict,
 )
@@ -87,7 +88,7 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             ignored = NAMED_MODULE if function else NAMED if info.name == "__init__" else None
             found[name] = _by_callees(held, [one for one in told if one is not None and one.convention != ignored])
         if found[name] == Held(Role.ANYTHING):
-            given = [_given_to(info, handed) for handed in uses.handed_on.get(name, ())]
+            given = [_given_to(program, info, handed) for handed in uses.handed_on.get(name, ())]
             convention = next((one for one in given if one), "")
             if convention and not (convention == HANDED_TO_A_MODULE and holds_many(name)):
                 found[name] = Held(Role.LIKELY_TENSOR, convention)
@@ -132,7 +133,7 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 
 
-def _given_to(info: FunctionInfo, handed: HandedOn) -> str:
+def _given_to(program: Program, info: FunctionInfo, handed: HandedOn) -> str:
     """The convention by which the callee takes a tensor; empty where none speaks.
 
     ``self.encoder(x)`` in a Module that has no method of the name: what it keeps there is a Module as a rule; so is
@@ -143,10 +144,14 @@ def _given_to(info: FunctionInfo, handed: HandedOn) -> str:
     if info.name == "__init__" or handed.position or handed.keyword:
         return ""
     last = handed.callee.rpartition(".")[2]
-    named = (names_a_module(last) or names_a_part(last)) and not names_a_function(last)
-    if first != "self" or "." in name:
-        own_module = "." not in handed.callee or first == "self"
-        return HANDED_TO_A_MODULE if named and own_module else ""
+    if "." not in handed.callee:
+        declared = last in program.index.top_level or last in program.index.imports  # ``prepare_model(token)``
+        return HANDED_TO_A_MODULE if names_a_module_in_use(last) and not declared else ""
+    if first != "self":
+        return ""
+    named = names_a_module(last) or names_a_part(last)
+    if "." in name:
+        return HANDED_TO_A_MODULE if named else ""
     if owner is None or owner.method(name) is not None:
         return ""
     if owner.is_module and not name.endswith(("fn", "func", "function")):

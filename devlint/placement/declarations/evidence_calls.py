@@ -113,8 +113,11 @@ def makes_several(node: cst.BaseExpression, imports: ImportTable) -> bool:
     """Whether a tensor of several elements is made, for which no number may stand: not ``torch.tensor(1.0)``."""
     if type(node) is not cst.Call:
         return False
-    if imports.qualified(dotted(node.func)) == "torch.nn.Parameter" and node.args:
+    called = imports.qualified(dotted(node.func))
+    if called == "torch.nn.Parameter" and node.args:
         return makes_several(node.args[0].value, imports)
+    if called == "torch.Generator":
+        return False
     first = node
     while isinstance(first.func, cst.Attribute) and isinstance(first.func.value, cst.Call):
         first = first.func.value

@@ -9,6 +9,7 @@ import libcst as cst
 from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
+from devlint.placement.declarations.evidence_names import names_a_module, names_a_part
 from devlint.placement.declarations.imports import ImportTable
 
 
@@ -26,6 +27,8 @@ class Found:
         """Attributes of the first parameter that are called."""
         self.functions: set[str] = set()
         """Names that are called."""
+        self.parameters_of: dict[str, set[str]] = {}
+        """Of names, the parameters of layers that are read of them."""
         self.method_calls: Counter[tuple[str, str]] = Counter()
         """How often a method of a parameter is called, of those that are never read of a tensor."""
         self.method_reads: Counter[tuple[str, str]] = Counter()
@@ -136,6 +139,9 @@ class Found:
                 # What can be moved and called is a Module.
                 self.note(name, rows.MODULE)
         self._note_holders_of_modules()
+        for name, read in self.parameters_of.items():
+            if len(read) > 1 or names_a_part(name) or names_a_module(name):
+                self.note_parameter(name, modules.HOLDS_A_LAYER)
         for (name, method), count in self.method_reads.items():
             if count > self.method_calls[name, method]:
                 self.note(name, rows.NO_TENSOR)

@@ -47,10 +47,15 @@ _REGISTERING = frozenset({"add_module", "register_module"})
 LAYER_ATTRIBUTES = frozenset(
     """
     in_features out_features running_mean running_var num_batches_tracked track_running_stats normalized_shape
-    num_embeddings
+    num_embeddings forward
     """.split()
 )
-"""Attributes that layers of ``torch.nn`` alone have, as a rule."""
+"""Attributes that Modules and layers of ``torch.nn`` alone have, as a rule."""
+
+PARAMETERS = frozenset({"weight", "bias"})
+"""Parameters of a layer: what has both is one, and what is called as layers are and has one of them."""
+
+MODULE_CLASSES = frozenset({"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"})
 
 KEEPING = frozenset({"to", "cuda", "cpu", "float", "half", "double", "eval", "train", "requires_grad_"})
 """Methods that give the Module itself."""

@@ -2,8 +2,9 @@
 
 A name speaks only where nothing else is known of the parameter: no annotation, no default, no telling use.
 
-Source: the annotated parameters of 28 releases (`tests/benchmarks/conventions.py`), without their annotations, as far
-as no use of them told anything. Nine of ten or more of those called so are what is said here, in most of the releases.
+Source: the annotated parameters of 28 releases (`tests/benchmarks/conventions.py`), those of plain values of 32,
+without their annotations, as far as no use of them told anything. Nine of ten or more of those called so are what is
+said here, in most of the releases.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _MODULES = frozenset(
     model module mod net network netG netD encoder decoder backbone pl_module discriminator denoiser critic projector
     """.split()
 )
-_MODULE_ENDS = frozenset("model module net network backbone head".split())
+_MODULE_ENDS = frozenset("model module net network backbone head encoder".split())
 
 _PARTS = frozenset(
     """
@@ -60,20 +61,27 @@ _PART_ENDS = frozenset("layer conv linear proj mlp attn attention classifier".sp
 
 _PLAIN = frozenset(
     """
-    name width height step epoch level rank channels heads resolution variant timeout strict training reduction
-    version url batch_idx scale_factor lr n_samples iteration strides dilation d_model
+    name width height step epoch level rank channels heads resolution variant timeout strict training reduction version
+    url batch_idx scale_factor lr n_samples iteration strides dilation d_model d_head drop_head pretrained path seed
+    epsilon stride root inplace verbose prefix suffix padding depth filename filepath download dropout momentum stage
+    in_features out_features in_chans in_planes planes hidden_features qkv_bias keepdim revision text normalize length
+    maximize axis dims dimension ndim enabled top_k shuffle recurse layer_idx batch_first atol rtol overwrite msg title
+    port arch nesterov antialias bidirectional directory description total global_step norm_type
     """.split()
 )
 _PLAIN_STARTS = frozenset(
     """
     num n non is has use return list dim dims ignore include requires convert normalize validate show save enable skip
-    force
+    force max min allow dropout prune apply stop reset pin with warmup exclude no needs do disable raise compile wrap
+    fuse freeze learning trust
     """.split()
 )
 _PLAIN_ENDS = frozenset(
     """
-    size channels dim dims name names heads dir len length ratio decay width height groups frames only threshold
-    seed workers level folder epoch
+    size channels dim dims name names heads dir len length ratio decay width height groups frames only threshold seed
+    workers level folder epoch path key id rate shape mode steps step dropout file rank epochs bins range blocking
+    first iter iters iterations bar eps interval causal depth stride count version planes prefix backend root threads
+    num multiplier fraction training reduction coef smoothing str url radius penalty port chans
     """.split()
 )
 
@@ -176,6 +184,15 @@ def names_a_part(name: str) -> bool:
     """``conv1``, ``out_proj``: a part of a model, if it is called."""
     name = _unnumbered(name)
     return name in _PARTS or _last(name) in _PART_ENDS
+
+
+def names_a_module_in_use(name: str) -> bool:
+    """What is called so is called with data: ``layer(x)``, where ``conv(3, 3)`` may make one."""
+    return names_a_module(name) or (names_a_part(name) and _unnumbered(name).rpartition("_")[2] not in _MADE)
+
+
+_MADE = frozenset("conv norm bn linear proj".split())
+"""Names of parts that classes and functions have as well."""
 
 
 def says_module(name: str) -> bool:

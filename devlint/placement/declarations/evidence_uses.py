@@ -134,6 +134,7 @@ def _assigned(node: cst.Assign, found: Found) -> None:
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
         found.note_derived(node.targets[0].target.value, computed_from(node.value), node.value)
+        _taken_apart(node.targets[0].target.value, node.value, found)
     value, name = node.value, ""
     if type(value) is cst.Name and isinstance(node.targets[0].target, (cst.Tuple, cst.List)):
         found.note_parameter(value.value, rows.UNPACKED)
@@ -149,6 +150,14 @@ def _assigned(node: cst.Assign, found: Found) -> None:
         name = node.targets[0].target.value
     if type(value) is cst.Call and name in found.parameters:
         found.note_class(name, dotted(value.func))
+
+
+def _taken_apart(name: str, value: cst.BaseExpression, found: Found) -> None:
+    """``states = states[0]``: what is done with it from here on is done with an item."""
+    if type(value) is cst.Subscript and type(value.value) is cst.Name and value.value.value == name:
+        index = value.slice[0].slice if len(value.slice) == 1 else None
+        if isinstance(index, cst.Index) and _is_integer(index.value) and name not in found.bound:
+            found.note_parameter(name, rows.OTHERWISE)
 
 
 def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
@@ -301,6 +310,8 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
             found.note(holder.value, rows.SHAPED)
         elif attribute in modules.LAYER_ATTRIBUTES:
             found.note_parameter(holder.value, modules.HOLDS_A_LAYER)
+        elif attribute in modules.PARAMETERS and holder.value in found.parameters:
+            found.parameters_of.setdefault(holder.value, set()).add(attribute)
         if attribute in rows.TEXT_METHODS:
             found.note_parameter(holder.value, rows.TEXT)
     elif type(holder) in (cst.Attribute, cst.Call) and attribute in rows.MODULE_ONLY:
@@ -421,7 +432,7 @@ def _is_text(node: cst.BaseExpression) -> bool:
 def _asserted(node: cst.Assert, found: Found) -> None:
     """``assert isinstance(x, torch.Tensor)``."""
     _note_tested([node.test], found)
-    _tensor_where_true(node.test, found)
+    _told_where_true(node.test, found)
 
 
 def _demanded(node: cst.If, found: Found) -> None:
@@ -435,7 +446,7 @@ def _demanded(node: cst.If, found: Found) -> None:
     last = node.body.body[-1] if node.body.body else None
     last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
     if type(last) is cst.Raise:
-        _tensor_where_true(node.test.expression, found)
+        _told_where_true(node.test.expression, found)
 
 
 def _made_where_none(node: cst.If, name: str, found: Found) -> None:
@@ -448,12 +459,15 @@ def _made_where_none(node: cst.If, name: str, found: Found) -> None:
                 found.note_parameter(name, rows.MADE_WHERE_NONE)
 
 
-def _tensor_where_true(test: cst.BaseExpression, found: Found) -> None:
+def _told_where_true(test: cst.BaseExpression, found: Found) -> None:
     if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
         return
     tested, type_ = (argument.value for argument in test.args)
-    if isinstance(tested, cst.Name) and found.imports.qualified(dotted(type_)) == "torch.Tensor":
+    name = found.imports.qualified(dotted(type_))
+    if isinstance(tested, cst.Name) and name == "torch.Tensor":
         found.note(tested.value, rows.TENSOR)
+    elif isinstance(tested, cst.Name) and name in modules.MODULE_CLASSES:
+        found.note_parameter(tested.value, rows.MODULE)
 
 
 _GATHER: dict[type[cst.CSTNode], Callable[[Any, Found], None]] = {

@@ -577,6 +577,11 @@ def test_names_of_devices_and_parts_tell(parameter: str, kind: type) -> None:
         ("z = torch.func.functional_call(x, z)", True),
         ("z = nn.Linear(x.in_features, x.out_features)", True),
         ("z = x.running_mean", True),
+        ("z = x.forward", True),
+        ("assert isinstance(x, nn.Module)", True),
+        ("assert isinstance(x, (list, nn.Module))", False),
+        ("z = F.linear(z, x.weight, x.bias)", True),
+        ("z = F.linear(z, x.weight)", False),
         ("z = x.features", False),
         ("x.to(z); x.actor.parameters()", True),
         ("x(z); list(x.head.parameters())", True),
@@ -611,6 +616,19 @@ def test_what_is_called_like_a_part_is_a_module_if_it_is_called(name: str, use: 
 def test_what_is_called_where_modules_are_made_is_a_class(function: str) -> None:
     program = f"class Net(nn.Module):\n    def {function}(self, norm, z):\n        y = norm\n        z = norm(3)\n"
     assert not isinstance(stored(program, "y"), Module)
+
+
+@pytest.mark.parametrize(("name", "told"), [("layer", True), ("conv2", True), ("text_encoder", True), ("edge", False)])
+def test_what_is_called_like_a_part_has_a_weight(name: str, told: bool) -> None:
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n    {name}.weight\n", "y"), Module) is told
+
+
+@pytest.mark.parametrize(
+    "name", ["root_path", "max_area", "fuse_encoder", "compile_model", "d_head", "crop_shape", "qkv_bias", "stage"]
+)
+def test_names_of_paths_switches_and_measures_are_plain_values(name: str) -> None:
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n", "y", NO_ARRAYS), Host)
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n    torch.exp({name})\n", "y", NO_ARRAYS), Tensor)
 
 
 @pytest.mark.parametrize("name", ["_model", "model2", "model_a", "mod", "netG", "_net"])
@@ -699,6 +717,7 @@ def test_what_is_kept_after_a_method_that_gives_it_is_a_module() -> None:
         ("if given is None:\n            given = torch.tensor([[0.0, 1.0]] * z).to(z.device)", True),
         ("if given is None:\n            given = torch.tensor(1.0)", False),
         ("if given is None:\n            given = z.bounds(3)", False),
+        ("if given is None:\n            given = torch.Generator(z)", False),
         ("if z is None:\n            given = torch.randn(3, 2)", False),
         ("z = given if given is not None else torch.ones(3, 2).to(z.device)", True),
         ("z = nn.Parameter(torch.zeros(1, 1, 3)) if given is None else given", True),
@@ -767,6 +786,30 @@ def test_the_name_of_what_a_constructor_hands_on_says_nothing() -> None:
     """
     assert not is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS))
     assert is_taken_for_a_tensor(stored(program, "z", NO_ARRAYS))
+
+
+@pytest.mark.parametrize(
+    ("callee", "told"),
+    [("net", True), ("layer", True), ("conv", False), ("prepare_model", False), ("make_net", False)],
+)
+def test_what_makes_a_module_is_told_other_things(callee: str, told: bool) -> None:
+    program = f"""
+    from hub import make_net
+
+    def prepare_model(token):
+        return 3
+
+    def f(token, {callee.replace("prepare_model", "z").replace("make_net", "z")}):
+        y = token
+        return {callee}(token)
+    """
+    assert is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS)) is told
+
+
+def test_what_an_item_of_itself_is_bound_to_says_nothing_of_the_whole() -> None:
+    program = "def f(states, z):\n    y = states\n    states = states[0]\n    return torch.exp(states)\n"
+    assert not isinstance(stored(program, "y", NO_ARRAYS), Tensor)
+    assert isinstance(stored(program.replace("[0]", "[:, 0]"), "y", NO_ARRAYS), Tensor)
 
 
 @pytest.mark.parametrize(("name", "told"), [("frames", True), ("prompt", False), ("data", False), ("batch", False)])
