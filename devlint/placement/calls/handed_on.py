@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.callers import is_declared_openly, role_by_callers
 from devlint.placement.calls.named_after_classes import named_after
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
+    GIVEN_BY_CALLERS,
+    GRADIENT,
     HANDED_ON,
     HANDED_TO_A_MODULE,
     HANDED_TO_A_PART,
@@ -31,6 +34,7 @@ from devlint.placement.declarations.evidence_names import (
     names_a_tensordict,
 )
 from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
 from devlint.placement.syntax.nodes import parameters_of
@@ -93,9 +97,14 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             if convention and not (convention == HANDED_TO_A_MODULE and holds_many(name)):
                 found[name] = Held(Role.LIKELY_TENSOR, convention)
                 continue
+            if is_gradient(info):
+                found[name] = Held(Role.LIKELY_TENSOR, GRADIENT)
+                continue
             role = _role_by_overriding(program, info, name)
             if role is not None:
                 found[name] = Held(role, OVERRIDES)
+            elif (role := role_by_callers(program, info, name, parameter_at)) is not None:
+                found[name] = Held(role, GIVEN_BY_CALLERS)
         signs = uses.signs.get(name, frozenset())
         if found[name].role in _UNTOLD and signs.isdisjoint(_NO_OBJECT):
             classes = named_after(program, name, found[name].role is Role.NO_TENSOR)
@@ -133,6 +142,12 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
 
 
+def is_gradient(info: FunctionInfo) -> bool:
+    """Whether autograd calls it, with gradients; where it is the context, that is known before."""
+    autograd = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD
+    return autograd and info.is_static and info.name == "backward"
+
+
 def _given_to(program: Program, info: FunctionInfo, handed: HandedOn) -> str:
     """The convention by which the callee takes a tensor; empty where none speaks.
 
@@ -163,9 +178,7 @@ def _role_by_overriding(program: Program, info: FunctionInfo, parameter: str) ->
     """What the method that is overridden takes it for, else what its overrides do; a constructor has neither."""
     if info.owner is None or info.name == "__init__":
         return None
-    return _role_in_base(program, info, info.owner, parameter) or _role_in_overrides(
-        program, info, info.owner, parameter
-    )
+    return _role_in_base(program, info, info.owner, parameter) or _role_in_overrides(program, info, parameter)
 
 
 def _role_in_base(program: Program, info: FunctionInfo, owner: ClassInfo, parameter: str) -> Role | None:
@@ -176,14 +189,29 @@ def _role_in_base(program: Program, info: FunctionInfo, owner: ClassInfo, parame
     return _TOLD.get(held.role) if held is not None else None
 
 
-def _role_in_overrides(program: Program, info: FunctionInfo, owner: ClassInfo, parameter: str) -> Role | None:
+def _role_in_overrides(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
     """What all overrides in the same file whose own bodies say something take it for. A method that overrides another
     one learns of its siblings by that."""
-    named = (one for one in program.index.classes.values() if info.name in one.methods)
-    overrides = [one.methods[info.name] for one in named if owner in one.order[1:]]
+    overrides = _overrides(program, info).get(info.key, ())
     held = [of.role for one in overrides if (of := roles_of(one, program.index.imports).get(parameter)) is not None]
     told = {_TOLD.get(role) for role in held if role is not Role.ANYTHING}
     return told.pop() if len(told) == 1 else None
+
+
+def _overrides(program: Program, info: FunctionInfo) -> Mapping[int, Sequence[FunctionInfo]]:
+    """The methods of a file that override another one, by that one: gathered once for all that is asked of the file."""
+
+    def find() -> dict[int, list[FunctionInfo]]:
+        found: dict[int, list[FunctionInfo]] = {}
+        for derived in list(program.index.classes.values()):
+            if not is_declared_openly(program.index, derived.qualname):
+                continue
+            for base in derived.order[1:]:
+                for name in derived.methods.keys() & base.methods.keys():
+                    found.setdefault(base.methods[name].key, []).append(derived.methods[name])
+        return found
+
+    return find() if info.linkage is None else info.linkage.query(("overrides", info.linkage), find, {})
 
 
 def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:

@@ -13,7 +13,7 @@ from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import dotted
-from devlint.semantics import Factory, Operation, library_models
+from devlint.semantics import Factory, Operation, Result, library_models
 
 
 def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
@@ -106,7 +106,27 @@ def makes_tensor(call: cst.Call, imports: ImportTable) -> bool:
         if call.func.attr.value in _LEAVES:
             return False
         call = call.func.value
-    return isinstance(semantics.function(imports.qualified(dotted(call.func))), Factory)
+    name = imports.qualified(dotted(call.func))
+    return isinstance(semantics.function(name), Factory) and name != "torch.Generator"
+
+
+def gives_a_tensor(node: cst.BaseExpression, imports: ImportTable) -> bool:
+    """``torch.exp(x)``, ``logits.softmax(-1)``: what a function of torch gives, or a method that tensors alone have.
+
+    One that may give several says nothing.
+    """
+    if type(node) is not cst.Call:
+        return False
+    name = imports.qualified(dotted(node.func))
+    operation = semantics.function(name) if name.startswith("torch.") else None
+    if operation is None and type(node.func) is cst.Attribute and node.func.attr.value in rows.TENSOR_METHODS:
+        operation = semantics.method(node.func.attr.value)
+    if not isinstance(operation, Operation):
+        return makes_tensor(node, imports)
+    return operation.result in _TENSORS and not (operation.returns_tuple or operation.tuple_with)
+
+
+_TENSORS = frozenset({Result.OPERANDS, Result.SELF, Result.OTHER, Result.CPU})
 
 
 def makes_several(node: cst.BaseExpression, imports: ImportTable) -> bool:
@@ -116,8 +136,6 @@ def makes_several(node: cst.BaseExpression, imports: ImportTable) -> bool:
     called = imports.qualified(dotted(node.func))
     if called == "torch.nn.Parameter" and node.args:
         return makes_several(node.args[0].value, imports)
-    if called == "torch.Generator":
-        return False
     first = node
     while isinstance(first.func, cst.Attribute) and isinstance(first.func.value, cst.Call):
         first = first.func.value
@@ -183,7 +201,7 @@ def _handed_on(call: cst.Call, found: Found) -> None:
     for position, argument in enumerate(call.args):
         if argument.star:
             return
-        if isinstance(argument.value, cst.Name) and argument.value.value in found.parameters:
+        if isinstance(argument.value, cst.Name):
             keyword = argument.keyword.value if argument.keyword is not None else ""
             found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
 

@@ -33,6 +33,8 @@ READ_BY_A_TENSOR = "read-by-a-tensor"
 HANDED_TO_A_PART = "handed-to-a-part"
 SUBTRACTED = "subtracted"
 MADE_WHERE_NONE = "made-where-none"
+GRADIENT = "gradient"
+GIVEN_BY_CALLERS = "given-by-callers"
 GIVEN_TO_A_DISTRIBUTION = "given-to-a-distribution"
 HANDED_TO_A_MODULE = "handed-to-a-module"
 HANDED_ON = "handed-on"
@@ -62,6 +64,8 @@ CONVENTIONS = MappingProxyType(
         SUBTRACTED: "taken for a tensor: it is subtracted from one, or one from it",
         MADE_WHERE_NONE: "taken for a tensor: one is made where none is given",
         GIVEN_TO_A_DISTRIBUTION: "taken for a tensor: its probability is asked for",
+        GIVEN_BY_CALLERS: "taken for what its callers in the file give",
+        GRADIENT: "taken for a tensor: autograd calls it with gradients",
         HANDED_TO_A_MODULE: "taken for a tensor: it is handed to what is called as modules are",
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",

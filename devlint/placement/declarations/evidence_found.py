@@ -56,6 +56,9 @@ class Found:
         self.indexed: list[tuple[str, str]] = []
         """Pairs: a parameter, and the name or number under which one item of it is read."""
 
+        self.computed: Counter[str] = Counter()
+        """How often each name is bound to what a function of torch gives, or a method of tensors."""
+
         self._derived: list[tuple[str, str]] = []
         """Pairs of names: one that is bound to what is computed of the other alone, and the other."""
         self._times: Counter[str] = Counter()
@@ -159,6 +162,7 @@ class Found:
             {name: tuple(handed) for name, handed in self._handed_on.items()},
             {name: tuple(classes) for name, classes in self._classes.items()},
             frozenset(self.called),
+            frozenset(name for name, count in self.computed.items() if count == self._times[name]),
             tuple(self.kept),
         )
 

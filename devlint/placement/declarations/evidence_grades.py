@@ -105,6 +105,8 @@ class Uses:
     where the caller gives none."""
     called: frozenset[str] = frozenset()
     """Attributes of the first parameter that are called with arguments."""
+    computed: frozenset[str] = frozenset()
+    """Names that are bound to nothing but what functions of torch give, and methods of tensors."""
     kept: tuple[tuple[str, str], ...] = ()
     """Parameters, each with an attribute of the first one that keeps it as it was given."""
 

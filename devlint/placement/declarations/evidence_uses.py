@@ -12,7 +12,13 @@ from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_calls import arguments, given_to_method, makes_several, makes_tensor
+from devlint.placement.declarations.evidence_calls import (
+    arguments,
+    given_to_method,
+    gives_a_tensor,
+    makes_several,
+    makes_tensor,
+)
 from devlint.placement.declarations.evidence_computed import computed_from, is_axis, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
@@ -135,6 +141,8 @@ def _assigned(node: cst.Assign, found: Found) -> None:
     if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
         found.note_derived(node.targets[0].target.value, computed_from(node.value), node.value)
         _taken_apart(node.targets[0].target.value, node.value, found)
+        if gives_a_tensor(node.value, found.imports):
+            found.computed[node.targets[0].target.value] += 1
     value, name = node.value, ""
     if type(value) is cst.Name and isinstance(node.targets[0].target, (cst.Tuple, cst.List)):
         found.note_parameter(value.value, rows.UNPACKED)
@@ -239,6 +247,8 @@ def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
                 found.note_parameter(_called_by(operand), rows.COMPUTED_OF)
         elif type(operand) is cst.Name:
             found.note_parameter(operand.value, rows.COMPUTED)
+            if type(node.operator) is cst.Subtract and gives_a_tensor(other, found.imports):
+                found.note_parameter(operand.value, rows.SUBTRACTED)
             if type(node.operator) is cst.MatrixMultiply:
                 found.note_parameter(operand.value, rows.MATRIX)
             if type(other) is cst.Call and makes_tensor(other, found.imports):

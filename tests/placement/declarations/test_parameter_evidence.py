@@ -816,3 +816,91 @@ def test_what_an_item_of_itself_is_bound_to_says_nothing_of_the_whole() -> None:
 def test_what_models_of_others_are_called_with_may_be_no_tensor(name: str, told: bool) -> None:
     value = stored(f"def f(model, {name}):\n    y = {name}\n    return model({name})\n", "y", NO_ARRAYS)
     assert is_taken_for_a_tensor(value) is told
+
+
+@pytest.mark.parametrize(
+    ("caller", "told"),
+    [
+        # What is given is certainly a tensor, by the caller's own uses or by what it is bound to.
+        ("def run(self, x):\n        x.unsqueeze(0)\n        return self._step(x)", Tensor),
+        ("def run(self):\n        x = torch.randn(3)\n        return self._step(given=x)", Tensor),
+        ("def run(self, z):\n        x = z.softmax(-1)\n        return self._step(x)", Tensor),
+        ("def run(self, net):\n        net.eval()\n        return self._step(net)", Module),
+        # It may be another thing, or is one at another call.
+        ("def run(self, x):\n        return self._step(x)", Opaque),
+        ("def run(self, z):\n        x = torch.split(z, 3)\n        return self._step(x)", Opaque),
+        ("def run(self, z):\n        x = torch.Generator()\n        return self._step(x)", Opaque),
+        ("def run(self, z):\n        x = torch.exp(z)\n        x = z.items\n        return self._step(x)", Opaque),
+        ("def run(self, x):\n        x.unsqueeze(0)\n        return self._step(3, x)", Opaque),
+        ("def run(self, x, n=3):\n        x.unsqueeze(0)\n        return self._step(x), self._step(n)", Opaque),
+        ("def run(self, x):\n        x.unsqueeze(0)\n        return self.step(x)", Opaque),
+    ],
+)
+def test_a_private_method_is_given_what_its_callers_have(caller: str, told: type) -> None:
+    program = f"""
+class Solver:
+    def _step(self, given, other=None):
+        y = given
+        return y
+
+    def step(self, given):
+        return given
+
+    {caller}
+"""
+    assert isinstance(stored(program, "y", NO_ARRAYS), told)
+
+
+def test_a_public_function_may_be_called_by_others() -> None:
+    program = "def step(given):\n    y = given\n\ndef run(x):\n    x.unsqueeze(0)\n    return step(x)\n"
+    assert isinstance(stored(program, "y", NO_ARRAYS), Opaque)
+    assert isinstance(stored(program.replace("step", "_step"), "y", NO_ARRAYS), Tensor)
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "told"),
+    [
+        ("torch.autograd.Function", "backward", True),
+        ("torch.autograd.Function", "forward", False),
+        ("object", "backward", False),
+    ],
+)
+def test_autograd_hands_gradients_to_a_backward(base: str, name: str, told: bool) -> None:
+    program = f"""
+    class Scale({base}):
+        @staticmethod
+        def {name}(ctx, upstream):
+            y = upstream
+            return upstream * ctx.factor
+    """
+    assert is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS)) is told
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("given - torch.exp(z)", True),
+        ("z.softmax(-1) - given", True),
+        ("given + torch.exp(z)", False),
+        ("given - z.total()", False),
+        ("given - torch.numel(z)", False),
+    ],
+)
+def test_what_a_tensor_is_subtracted_from_is_one(use: str, told: bool) -> None:
+    value = stored(f"def f(given, z):\n    y = given\n    {use}\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told
+
+
+def test_what_stands_in_a_function_overrides_nothing_outside_of_it() -> None:
+    program = """
+    class Noise:
+        def apply(self, curves):
+            a = curves
+            raise NotImplementedError
+
+    def made():
+        class Gaussian(Noise):
+            def apply(self, curves):
+                return curves.unsqueeze(0)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
