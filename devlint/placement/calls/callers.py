@@ -1,4 +1,4 @@
-"""What a private function's parameter holds by its calls: all of them stand in its file."""
+"""What a private method's parameter holds by its calls: those of its file, where its class stands, are most of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ ParameterAt = Callable[["Program", FunctionInfo, HandedOn], tuple[FunctionInfo, 
 
 def role_by_callers(program: Program, info: FunctionInfo, parameter: str, parameter_at: ParameterAt) -> Role | None:
     """A tensor or a module where some caller certainly gives one, and none anything else that is known."""
-    if not is_private(info.name) or (info.owner is None and "." in info.qualname):
+    if not is_private(info.name) or info.owner is None:
+        # Other files may import a private function and call it with anything.
         return None
     told = {_role(program, *site) for site in _sites(program, info, parameter_at).get((info.key, parameter), ())}
     told.discard(None)
@@ -63,7 +64,7 @@ def _role(program: Program, caller: FunctionInfo, name: str) -> Role | None:
 
 
 def _sites(program: Program, info: FunctionInfo, parameter_at: ParameterAt) -> Sites:
-    """The calls of private functions of a file: gathered once for all that is asked of it."""
+    """The calls of private methods of a file: gathered once for all that is asked of it."""
 
     def find() -> dict[tuple[int, str], list[Site]]:
         found: dict[tuple[int, str], list[Site]] = {}
@@ -72,7 +73,7 @@ def _sites(program: Program, info: FunctionInfo, parameter_at: ParameterAt) -> S
                 continue
             for name, several in uses_in(caller, program.index.imports).handed_on.items():
                 for handed in several:
-                    if is_private(handed.callee.rpartition(".")[2]):
+                    if is_private(handed.callee.rpartition(".")[2]) and "." in handed.callee:
                         at = parameter_at(program, caller, handed)
                         if at is not None:
                             found.setdefault((at[0].key, at[1].name.value), []).append((caller, name))

@@ -18,6 +18,7 @@ from devlint.placement.declarations.evidence_conventions import (
     HANDED_ON,
     HANDED_TO_A_MODULE,
     HANDED_TO_A_PART,
+    MADE_WHERE_NONE,
     NAMED,
     NAMED_AFTER,
     NAMED_MODULE,
@@ -86,7 +87,7 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             found[name] = Held(Role.MODULE, OF_A_MODULE_CLASS)
         elif names_a_tensordict(name):
             continue
-        elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
+        elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE, MADE_WHERE_NONE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             function = names_a_function(name)
             ignored = NAMED_MODULE if function else NAMED if info.name == "__init__" else None
@@ -138,8 +139,9 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     if held.convention == NAMED_MODULE and roles_told == {Role.HOST}:
         # ``get_decoder(backbone)``: the name of one.
         return Held(Role.HOST)
+    doubtable = held.role is Role.NAMED_TENSOR or held.convention == MADE_WHERE_NONE
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
-    return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
+    return Held(Role.ANYTHING, DOUBTED) if otherwise and doubtable else held
 
 
 def is_gradient(info: FunctionInfo) -> bool:

@@ -851,10 +851,9 @@ class Solver:
     assert isinstance(stored(program, "y", NO_ARRAYS), told)
 
 
-def test_a_public_function_may_be_called_by_others() -> None:
-    program = "def step(given):\n    y = given\n\ndef run(x):\n    x.unsqueeze(0)\n    return step(x)\n"
+def test_a_function_may_be_called_by_other_files() -> None:
+    program = "def _step(given):\n    y = given\n\ndef run(x):\n    x.unsqueeze(0)\n    return _step(x)\n"
     assert isinstance(stored(program, "y", NO_ARRAYS), Opaque)
-    assert isinstance(stored(program.replace("step", "_step"), "y", NO_ARRAYS), Tensor)
 
 
 @pytest.mark.parametrize(
@@ -904,3 +903,21 @@ def test_what_stands_in_a_function_overrides_nothing_outside_of_it() -> None:
                 return curves.unsqueeze(0)
     """
     assert not is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+
+
+def test_what_is_made_where_none_is_given_may_be_converted_otherwise() -> None:
+    program = """
+    def cast(value):
+        if isinstance(value, list):
+            return torch.tensor(value)
+        return value
+
+    def f(scale=None):
+        y = scale
+        if scale is None:
+            scale = torch.ones(3)
+        else:
+            scale = cast(scale)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program.replace("cast(scale)", "scale.detached()"), "y", NO_ARRAYS))
