@@ -247,11 +247,12 @@ def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
                 found.note_parameter(_called_by(operand), rows.COMPUTED_OF)
         elif type(operand) is cst.Name:
             found.note_parameter(operand.value, rows.COMPUTED)
-            if type(node.operator) is cst.Subtract and gives_a_tensor(other, found.imports):
+            made = type(other) is cst.Call and makes_tensor(other, found.imports)
+            if type(node.operator) is cst.Subtract and not made and gives_a_tensor(other, found.imports):
                 found.note_parameter(operand.value, rows.SUBTRACTED)
             if type(node.operator) is cst.MatrixMultiply:
                 found.note_parameter(operand.value, rows.MATRIX)
-            if type(other) is cst.Call and makes_tensor(other, found.imports):
+            if made:
                 found.note(operand.value, rows.BESIDE)
         elif type(operand) is cst.Subscript and type(node.operator) in _OF_NO_LIST and _is_slice(operand):
             # ``v[1:] - v[:-1]``: no list and no text takes these operators.
