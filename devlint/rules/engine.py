@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from devlint.placement.syntax.counterparts import Counterparts
     from devlint.repairs.editing import Editor
     from devlint.repairs.layout import Whole
+    from devlint.source.role import Role
 
 Handler = Callable[[Event], Iterable[Draft]]
 
@@ -146,12 +147,15 @@ def _drafts(
         if (relocated := _relocated(refused.judged(draft), path)) is not None
     ]
     if any(draft.where_asked for _, draft in drafts):
-        alone = any(draft.scope.role is Role.SCRIPT for _, draft in drafts)
-        asks = asks_for_accelerators(text, project, file, alone)
-        drafts = [(rule, draft) for rule, draft in drafts if asks or not draft.where_asked]
+        asked = ((rule, _where_asked(draft, text, project, file)) for rule, draft in drafts)
+        drafts = [(rule, draft) for rule, draft in asked if draft is not None]
     if drafts and (works_on_the_host(text, project, file) or imports_what_is_missing(tree, project, file)):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     return drafts
+
+
+def _where_asked(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
+    return asks_for_accelerators(draft, text, project, file) if draft.where_asked else draft
 
 
 def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:

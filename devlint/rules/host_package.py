@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devlint.finding import Confidence
 from devlint.source.package_signs import ASKS, MADE_FOR_ONE, NAMES_A_DEVICE, TRAINS, has_sign
+from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    from devlint.drafts.draft import Draft
     from devlint.placement.project.workspace import WorkspaceView
 
 
@@ -24,14 +28,16 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
 
 
-def asks_for_accelerators(text: str, project: WorkspaceView | None, file: Path | None, alone: bool) -> bool:
-    """Whether a package asks somewhere whether there is an accelerator, and this file is not made for those with one.
+def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
+    """A draft that holds in a package which asks somewhere whether there is an accelerator; None in any other.
 
-    ``alone``: the file itself has to ask, as one that runs by itself.
+    Where only other files ask, who calls this one may well have done so: low. A script runs by itself, and a file that
+    is made for machines with an accelerator need not ask.
     """
     data = text.encode(errors="replace")
     if has_sign(data, MADE_FOR_ONE):
-        return False
+        return None
     if has_sign(data, ASKS):
-        return True
-    return not alone and project is not None and file is not None and project.mentioned_elsewhere(file, ASKS)
+        return draft
+    elsewhere = project is not None and file is not None and project.mentioned_elsewhere(file, ASKS)
+    return replace(draft, confidence=Confidence.LOW) if elsewhere and draft.scope.role is Role.LIBRARY else None

@@ -1,11 +1,11 @@
-"""The code uses an accelerator without asking whether there is one, in a package that works without.
+"""The code uses an accelerator without asking whether there is one, beside code that works without.
 
 ## What it does
 
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, and functions of `torch.cuda`, `torch.mps` and
 `torch.xpu` that raise without their accelerator (`synchronize`, `get_device_name`, `with torch.cuda.device(0)`),
-where nothing tests for one. It does so in packages of which another place asks `torch.cuda.is_available()` or offers a
-switch as `--no-cuda`, and in scripts that ask themselves.
+where nothing tests for one. It does so in files of which another place asks `torch.cuda.is_available()` or offers a
+switch as `--no-cuda`; where only other files of a package do, with low confidence.
 
 ## Why is this bad
 
@@ -48,7 +48,9 @@ def load(path: str) -> torch.nn.Module:
 - The function tests for a device anywhere, or an early `raise` or `return` keeps other machines out.
 - It stands in a `try` that catches what it raises, or is called under a test for a device.
 - The function or its class is named for CUDA or the GPU, or the file works with what needs one: Triton, NCCL, apex.
-- No other file of the package asks: then it is made for machines with an accelerator.
+- No other place of the file asks: then whoever calls it may have done so (low), or, where no file of the package asks,
+  it is made for machines with an accelerator.
+- It is a helper, `_as_tensor`: those who call it may have asked. The confidence is low.
 - The file does so in many definitions: then its author has decided. The confidence is low.
 - It is what a device argument gets where the caller left it out, or a default.
 - Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device.
@@ -160,8 +162,11 @@ class UnaskedAccelerator(Rule):
         found: dict[Scope, list[tuple[cst.CSTNode, str]]] = {}
         for node, scope, message in (*self._named(), *self._called()):
             found.setdefault(scope, []).append((node, message))
-        confidence = Confidence.LOW if len(found) >= POLICY else Confidence.MEDIUM
-        yield from (_draft(scope, places, confidence) for scope, places in found.items())
+        policy = len(found) >= POLICY
+        for scope, places in found.items():
+            # Whoever calls a helper may have asked.
+            helper = scope.is_nested or scope.qualname.rpartition(".")[2].startswith("_")
+            yield _draft(scope, places, Confidence.LOW if policy or helper else Confidence.MEDIUM)
 
     def _named(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         """Places beside which nothing says the device: else it is DEV302 that speaks of them."""
@@ -202,8 +207,7 @@ def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], confidence: 
     return Draft(
         node=node,
         scope=scope,
-        message=f"{message}, and nothing here asks for one, as "
-        f"{'the package' if scope.role is Role.LIBRARY else 'the script'} does elsewhere",
+        message=f"{message}, and nothing asks for one here, as is done elsewhere",
         confidence=confidence,
         trace=tuple(
             DraftStep(other, scope, "it is taken for granted here as well") for other, _ in others[:MOST_STEPS]

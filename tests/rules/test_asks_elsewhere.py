@@ -1,0 +1,71 @@
+"""An accelerator taken for granted is told by who asks for one: the same file, another one of the package, or nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import devlint
+from devlint.finding import Confidence
+
+LOADING = """\
+import torch
+
+
+def load(path):
+    return torch.jit.load(path, map_location="cpu").cuda()
+"""
+ASKING = """\
+import torch
+
+
+def best_device():
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+"""
+HELPER = LOADING.replace("def load", "def _load")
+NESTED = "def made(path):\n    def load():\n        return torch.zeros(3, device='cuda')\n    return load\n"
+
+
+def _found(directory: Path, **files: str) -> list[tuple[str, Confidence]]:
+    (directory / "pyproject.toml").write_text("", "utf-8")
+    (directory / "pkg").mkdir()
+    for name, text in {"__init__": "", **files}.items():
+        (directory / "pkg" / f"{name}.py").write_text(text, "utf-8")
+    settings = {"select": ["DEV312"], "min-confidence": "low"}
+    found = devlint.lint_paths([directory], isolated=True, cwd=directory, settings=settings)
+    return [(finding.place.path, finding.confidence) for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("loading", "confidence"),
+    [(ASKING + LOADING, Confidence.MEDIUM), (ASKING + HELPER, Confidence.LOW), (ASKING + NESTED, Confidence.LOW)],
+)
+def test_beside_a_question_it_is_likely_unless_a_caller_may_have_asked(
+    tmp_path: Path, loading: str, confidence: Confidence
+) -> None:
+    assert _found(tmp_path, loading=loading) == [("pkg/loading.py", confidence)]
+
+
+def test_where_only_another_file_asks_it_may_be_whoever_calls(tmp_path: Path) -> None:
+    assert _found(tmp_path, loading=LOADING, devices=ASKING) == [("pkg/loading.py", Confidence.LOW)]
+
+
+@pytest.mark.parametrize("beside", ["", "import torch\n\nassert torch.cuda.is_available()\n"])
+def test_where_nobody_asks_the_package_is_made_for_accelerators(tmp_path: Path, beside: str) -> None:
+    assert _found(tmp_path, loading=LOADING, devices=beside) == []
+
+
+def test_a_script_asks_itself(tmp_path: Path) -> None:
+    main = "\n\nif __name__ == '__main__':\n    load('model.pt')\n"
+    assert _found(tmp_path, run=LOADING + main, devices=ASKING) == []
+
+
+def test_a_script_that_asks_at_one_place_asks_at_others(tmp_path: Path) -> None:
+    main = "\n\nif __name__ == '__main__':\n    load('model.pt')\n"
+    assert _found(tmp_path, run=ASKING + LOADING + main) == [("pkg/run.py", Confidence.MEDIUM)]
+
+
+def test_in_many_definitions_it_is_decided(tmp_path: Path) -> None:
+    many = "".join(LOADING.replace("import torch\n", "").replace("load(path)", f"load{n}(path)") for n in range(8))
+    assert {confidence for _, confidence in _found(tmp_path, loading=ASKING + many)} == {Confidence.LOW}
