@@ -7,8 +7,6 @@ from typing import Any
 
 import libcst as cst
 
-from devlint import semantics
-from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
@@ -22,6 +20,9 @@ from devlint.placement.declarations.evidence_calls import (
 from devlint.placement.declarations.evidence_computed import computed_from, is_axis, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
+from devlint.placement.declarations.evidence_literals import absent, is_integer, is_text
+from devlint.placement.declarations.evidence_loops import goes_through_keys, indexed_by, items_and_wholes
+from devlint.placement.declarations.evidence_methods import called_by, sign_of_method
 from devlint.placement.declarations.evidence_names import says_module
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
@@ -72,9 +73,9 @@ def _call(node: cst.Call, found: Found) -> None:
         for name in names_of(node.args[1].value):
             found.note_parameter(name, rows.TENSOR)
     if type(node.func) is cst.Attribute:
-        sign = _sign_of_method(node, node.func)
+        sign = sign_of_method(node, node.func)
         if sign is not None:
-            found.note(_called_by(node.func.value), sign)
+            found.note(called_by(node.func.value), sign)
             if sign is rows.TENSOR:
                 given_to_method(node, node.func.attr.value, found)
         _method(node, node.func.value, node.func.attr.value, sign, found)
@@ -164,7 +165,7 @@ def _taken_apart(name: str, value: cst.BaseExpression, found: Found) -> None:
     """``states = states[0]``: what is done with it from here on is done with an item."""
     if type(value) is cst.Subscript and type(value.value) is cst.Name and value.value.value == name:
         index = value.slice[0].slice if len(value.slice) == 1 else None
-        if isinstance(index, cst.Index) and _is_integer(index.value) and name not in found.bound:
+        if isinstance(index, cst.Index) and is_integer(index.value) and name not in found.bound:
             found.note_parameter(name, rows.OTHERWISE)
 
 
@@ -189,54 +190,23 @@ def _compared(node: cst.Comparison, found: Found) -> None:
     if type(node.left) is not cst.Name or node.left.value not in found.parameters:
         return
     other = node.comparisons[0].comparator
-    if _is_text(other) or (isinstance(other, cst.Set) and any(_is_text(one.value) for one in other.elements)):
+    if is_text(other) or (isinstance(other, cst.Set) and any(is_text(one.value) for one in other.elements)):
         found.note(node.left.value, rows.NO_TENSOR)
         found.note_text(node.left.value)
 
 
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
     found.bound.update(names_of(node.target))
-    if _goes_through_keys(node.iter):
+    if goes_through_keys(node.iter):
         found.gone_through.update(names_of(node.target))
-    if name := _indexed_by(node.iter):
+    if name := indexed_by(node.iter):
         found.note(name, rows.SEVERAL)
     if type(node.iter) is cst.Name:
         found.note(node.iter.value, rows.SEVERAL)
         found.note_parameter(node.iter.value, rows.DOUBTFUL)
-    for target, whole in _items_and_wholes(node.target, node.iter):
+    for target, whole in items_and_wholes(node.target, node.iter):
         if whole in found.parameters and type(target) is cst.Name:
             found.iterated.append((target.value, whole))
-
-
-def _items_and_wholes(target: cst.BaseExpression, node: cst.BaseExpression) -> Iterator[tuple[cst.BaseExpression, str]]:
-    """``row`` and ``rows``, of ``row in rows``, ``i, row in enumerate(rows)``, ``row, other in zip(rows, others)``."""
-    parts = [element.value for element in target.elements] if type(target) is cst.Tuple else []
-    match node:
-        case cst.Name():
-            yield target, node.value
-        case cst.Call(func=cst.Name(value="reversed"), args=[whole]):
-            yield from _items_and_wholes(target, whole.value)
-        case cst.Call(func=cst.Name(value="enumerate"), args=[whole, *_]) if len(parts) == 2:
-            yield from _items_and_wholes(parts[1], whole.value)
-        case cst.Call(func=cst.Name(value="zip"), args=wholes) if len(parts) == len(wholes):
-            for part, whole in zip(parts, wholes, strict=True):
-                yield from _items_and_wholes(part, whole.value)
-
-
-def _goes_through_keys(iterated: cst.BaseExpression) -> bool:
-    """``for name in names``, ``for name in losses.keys()``: no range of numbers, as far as is seen."""
-    if isinstance(iterated, cst.Call):
-        return isinstance(iterated.func, cst.Attribute) and iterated.func.attr.value in ("keys", "items")
-    return True
-
-
-def _indexed_by(node: cst.BaseExpression) -> str:
-    """``rows``, of ``range(len(rows))``."""
-    for function in ("range", "len"):
-        if type(node) is not cst.Call or dotted(node.func) != function or len(node.args) != 1:
-            return ""
-        node = node.args[0].value
-    return dotted(node) or ""
 
 
 def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
@@ -244,7 +214,7 @@ def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
         if type(operand) is cst.Call and type(operand.func) is cst.Attribute:
             if operand.func.attr.value in rows.PASSING:
                 # ``scales.to(device) * radius``: no module and no batch is computed with.
-                found.note_parameter(_called_by(operand), rows.COMPUTED_OF)
+                found.note_parameter(called_by(operand), rows.COMPUTED_OF)
         elif type(operand) is cst.Name:
             found.note_parameter(operand.value, rows.COMPUTED)
             made = type(other) is cst.Call and makes_tensor(other, found.imports)
@@ -277,22 +247,11 @@ def _negated(node: cst.UnaryOperation, found: Found) -> None:
 
 def _chosen(node: cst.IfExp | cst.While, found: Found) -> None:
     _note_tested([node.test], found)
-    if type(node) is cst.IfExp and (name := _absent(node.test)):
+    if type(node) is cst.IfExp and (name := absent(node.test)):
         # ``x if x is not None else torch.zeros(3)``, in either order
         given, made = (node.orelse, node.body) if type(node.body) is cst.Call else (node.body, node.orelse)
         if type(given) is cst.Name and given.value == name and makes_several(made, found.imports):
             found.note_parameter(name, rows.MADE_WHERE_NONE)
-
-
-def _absent(test: cst.BaseExpression) -> str:
-    """``x``, of ``x is None`` and ``x is not None``."""
-    match test:
-        case cst.Comparison(
-            left=cst.Name(value=name),
-            comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.IsNot(), comparator=cst.Name(value="None"))],
-        ):
-            return name
-    return ""
 
 
 def _either(node: cst.BooleanOperation, found: Found) -> None:
@@ -327,7 +286,7 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
             found.note_parameter(holder.value, rows.TEXT)
     elif type(holder) in (cst.Attribute, cst.Call) and attribute in rows.MODULE_ONLY:
         # ``net.to(device).eval()``
-        if name := _called_by(holder):
+        if name := called_by(holder):
             found.note(name, rows.MODULE)
     elif type(holder) is cst.Attribute and attribute in rows.MOVING:
         found.moved_attributes.add(dotted(holder) or "")
@@ -347,56 +306,6 @@ def _item(node: cst.Subscript, found: Found) -> None:
     whole = isinstance(first, cst.Index) and isinstance(first.value, (cst.Name, cst.Ellipsis, cst.SimpleString))
     if not whole or len(node.slice) > 1:
         found.note(holder.value, rows.DIMENSIONS)
-
-
-def _called_by(node: cst.BaseExpression) -> str:
-    """What a method is called by: a name, or an item written like ``batch[key]``; through what passes a tensor on."""
-    while True:
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in rows.PASSING:
-            node = node.func.value
-        elif isinstance(node, cst.Attribute) and node.attr.value == "data":
-            node = node.value
-        else:
-            return code_of(node) if isinstance(node, cst.Subscript) else dotted(node) or ""
-
-
-def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
-    """What a method shows by its name and by how it is called."""
-    name = function.attr.value
-    if name in rows.TENSOR_METHODS or _changes_a_tensor(name):
-        return rows.TENSOR
-    given = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
-    positional = [argument.value for argument in call.args if argument.keyword is None and not argument.star]
-    match name:
-        case "size":
-            # An array's `size` is a number; a process group's is called without an argument.
-            return (
-                rows.TENSOR
-                if positional and _is_integer(positional[0])
-                else (rows.by_convention(conventions.SIZE_IS_CALLED) if not call.args else None)
-            )
-        case "view":
-            # That of an array takes a dtype.
-            return rows.TENSOR if len(positional) > 1 or any(map(_is_integer, positional)) else None
-        case "to" if positional and dotted(positional[0]) in rows.INTEGERS:
-            return rows.TENSOR
-        case "type" if positional and (dotted(positional[0]) or "").startswith("torch."):
-            return rows.by_convention(conventions.COMPUTES)
-        case "backward":
-            return rows.by_convention(conventions.IS_BACKPROPAGATED) if not call.args else None
-        case "numpy" if not positional:
-            passed_on = not isinstance(function.value, (cst.Name, cst.Subscript))
-            return rows.TENSOR if passed_on else rows.by_convention(conventions.GIVES_AN_ARRAY)
-        case _ if name in rows.REDUCTIONS:
-            told = (rows.KEYWORDS[key] for key, value in given.items() if key in rows.KEYWORDS and not _is_text(value))
-            return next(told, None)
-        case _:
-            return None
-
-
-def _changes_a_tensor(method: str) -> bool:
-    """``delta.uniform_()``: a tensor's method that changes it in place; ``requires_grad_`` is a Module's too."""
-    return method.endswith("_") and method != "requires_grad_" and semantics.method(method) is not None
 
 
 def _doubts(call: cst.Call, function: str, found: Found) -> None:
@@ -419,25 +328,13 @@ def _doubts(call: cst.Call, function: str, found: Found) -> None:
 def _is_key(node: cst.Subscript) -> bool:
     """``batch["image"]``."""
     index = node.slice[0].slice if len(node.slice) == 1 else None
-    return isinstance(index, cst.Index) and _is_text(index.value)
+    return isinstance(index, cst.Index) and is_text(index.value)
 
 
 def _goes_backwards(node: cst.Subscript) -> bool:
     """``x[::-1]``, which no tensor takes."""
     part = node.slice[0].slice if len(node.slice) == 1 else None
     return isinstance(part, cst.Slice) and isinstance(part.step, cst.UnaryOperation)
-
-
-def _is_integer(node: cst.BaseExpression) -> bool:
-    if isinstance(node, cst.UnaryOperation):
-        node = node.expression
-    return isinstance(node, cst.Integer)
-
-
-def _is_text(node: cst.BaseExpression) -> bool:
-    if isinstance(node, (cst.List, cst.Tuple)):
-        return any(_is_text(element.value) for element in node.elements)
-    return isinstance(node, (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString))
 
 
 def _asserted(node: cst.Assert, found: Found) -> None:
@@ -450,7 +347,7 @@ def _demanded(node: cst.If, found: Found) -> None:
     """``if not isinstance(x, torch.Tensor): raise TypeError(...)``."""
     found.bind([])
     _note_tested([node.test], found)
-    if (name := _absent(node.test)) and name in found.parameters:
+    if (name := absent(node.test)) and name in found.parameters:
         _made_where_none(node, name, found)
     if type(node.test) is not cst.UnaryOperation or type(node.test.operator) is not cst.Not:
         return
