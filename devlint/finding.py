@@ -113,7 +113,7 @@ class Operand:
     """One value of an operation as a run saw it.
 
     ``born``: where the value was made that put it on its device; ``moved``: where it was last moved; ``computed``: the
-    call that made this very value out of others.
+    call that made this very value out of others; ``kept``: where it became the attribute that ``name`` says.
     """
 
     name: str
@@ -123,6 +123,7 @@ class Operand:
     born: Place | None = None
     moved: Place | None = None
     computed: Place | None = None
+    kept: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from devlint.runtime.isolation import Run
 from devlint.runtime.job import Job
 from devlint.runtime.observation import Observation
 from devlint.runtime.placements import Placement, Wish
-from devlint.runtime.unforeseen import runtime_findings
+from devlint.runtime.unforeseen import runtime_findings, with_another_origin
 from devlint.runtime.verdicts import is_echo, stray_of
 from devlint.source.project import shown_path
 
@@ -52,7 +52,9 @@ def report_on(sightings: Iterable[Sighting], root: Path, device: str, simulated:
             continue
         for finding in _findings(run, sighting.observation, root):
             key = (finding.code, finding.place.path, finding.place.line, finding.place.column)
-            drafts.setdefault(key, (finding, []))[1].extend(sighting.tests)
+            known, seen_by = drafts.get(key, (None, []))
+            merged = finding if known is None else with_another_origin(known, finding)
+            drafts[key] = (merged, [*seen_by, *sighting.tests])
     tests: dict[str, tuple[str, ...]] = {}
     kept: list[Finding] = []
     suppressed = 0

@@ -25,6 +25,8 @@ class DraftStep:
     device: str | None = None
     passes_on: bool = True
     """Whether the value passes through here; False where it begins: at a parameter, a factory or an attribute."""
+    crosses: bool = False
+    """Whether the value may come from another file here, or go there: a call, or the attribute that keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +62,7 @@ class Draft:
     """The finding's severity; None for that of its rule."""
     trace: tuple[DraftStep, ...] = ()
     repair: Repair | None = None
+    where_asked: bool = False
+    """It holds only in a package that asks whether there is an accelerator."""
     excuse: Excuse | None = None
     """What may excuse it, of a bare tree: that shows no comment and no parentheses."""

@@ -38,9 +38,10 @@ def steps_of(operand: MismatchOperand) -> tuple[Step, ...]:
 
 
 def trace_of(event: DeviceMismatch) -> tuple[DraftStep, ...]:
-    """The trace of a device mismatch: the provenance of both operands, then the operation."""
+    """The trace of a device mismatch: the provenance of both operands, the calls that lead there, the operation."""
     steps = [draft_step(step) for operand in (event.offending, event.other) for step in steps_of(operand)]
-    return (*steps, DraftStep(event.node, event.scope, "they meet here"))
+    calls = (DraftStep(node, scope, "handed on here", crosses=True) for node, scope in event.calls)
+    return (*steps, *calls, DraftStep(event.node, event.scope, "they meet here"))
 
 
 def draft_step(step: Step) -> DraftStep:
@@ -49,4 +50,5 @@ def draft_step(step: Step) -> DraftStep:
     passes_on = step.kind not in (StepKind.GIVEN, StepKind.REGISTERED, StepKind.MADE)
     assumed = f"; {step.note}" if step.note else ""
     words = f"{named}{_STEP_MESSAGES[step.kind]}{assumed}"
-    return DraftStep(step.node, step.scope, words, describe(step.device), passes_on)
+    crosses = step.kind in (StepKind.RETURNED, StepKind.STORED)
+    return DraftStep(step.node, step.scope, words, describe(step.device), passes_on, crosses)

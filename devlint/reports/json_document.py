@@ -111,6 +111,7 @@ def _operand_fields(operand: Operand) -> dict[str, Any]:
         "born": _place_fields(operand.born),
         "moved": _place_fields(operand.moved),
         "computed": _place_fields(operand.computed),
+        "kept": _place_fields(operand.kept),
     }
 
 

@@ -52,7 +52,9 @@ def operand_words(operand: Operand, path: Callable[[str], str] = str) -> str:
     ``path`` says how a file is called there.
     """
     shape = f" {operand.dtype.removeprefix('torch.')}{list(operand.shape)}" if operand.dtype else ""
-    places = [("made", operand.born), ("moved", operand.moved), ("computed", operand.computed)]
+    places = [
+        ("made", operand.born), ("moved", operand.moved), ("computed", operand.computed), ("kept", operand.kept)
+    ]  # fmt: skip
     if operand.computed is not None and operand.device != "cpu":
         del places[:2]
     ways = [f"{word} at {path(place.path)}{_position(place)}" for word, place in places if place]

@@ -14,13 +14,14 @@ from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, T
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
-from devlint.rules.host_package import works_on_the_host
+from devlint.rules.host_package import asks_for_accelerators, works_on_the_host
 from devlint.rules.importable import imports_what_is_missing
 from devlint.rules.refused import Refused
 from devlint.rules.registry import precedence, rule_classes
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import NeedsLayout
 from devlint.source.part import Part
+from devlint.source.role import Role
 from devlint.source.words_of_torch import text_may_hold_findings
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from devlint.placement.syntax.counterparts import Counterparts
     from devlint.repairs.editing import Editor
     from devlint.repairs.layout import Whole
-    from devlint.source.role import Role
 
 Handler = Callable[[Event], Iterable[Draft]]
 
@@ -145,6 +145,10 @@ def _drafts(
         for rule, draft in reported
         if (relocated := _relocated(refused.judged(draft), path)) is not None
     ]
+    if any(draft.where_asked for _, draft in drafts):
+        alone = any(draft.scope.role is Role.SCRIPT for _, draft in drafts)
+        asks = asks_for_accelerators(text, project, file, alone)
+        drafts = [(rule, draft) for rule, draft in drafts if asks or not draft.where_asked]
     if drafts and (works_on_the_host(text, project, file) or imports_what_is_missing(tree, project, file)):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     return drafts
@@ -187,7 +191,8 @@ def _relocated(draft: Draft, path: str) -> Draft | None:
     """
     if draft.scope.path == path:
         return draft
-    passed_in = next((step for step in draft.trace if step.passes_on and step.scope.path == path), None)
+    here = [step for step in draft.trace if step.passes_on and step.scope.path == path]
+    passed_in = next((step for step in here if step.crosses), here[0] if here else None)
     if passed_in is None:
         return None
     repair = draft.repair

@@ -215,8 +215,8 @@ def strays_of(run: Run, observation: Observation) -> list[Seen]:
 
 
 def origins_of(operand: Seen) -> Iterator[Spot]:
-    """Where an operand was made and moved, as far as the recorder knows."""
-    yield from (spot for spot in (operand.born, operand.moved, operand.made) if spot is not None)
+    """Where an operand was made, moved and kept, as far as the recorder knows."""
+    yield from (spot for spot in (operand.born, operand.moved, operand.made, operand.kept) if spot is not None)
     yield from operand.births
 
 

@@ -29,21 +29,6 @@ def name_of(tensor: Tensor | Generator, frame: FrameType | None) -> str:
         return next((p for p, v in held if address and isinstance(v, Tensor) and _address(v) == address), "")
 
 
-def is_kept_well(path: str, frame: FrameType | None) -> bool:
-    """Whether ``self.x.table`` is kept by a Module that has it registered, or by an object that is no Module: it stays
-    behind because nobody moved its keeper, and not because it was not registered."""
-    value: Any = None if frame is None else frame.f_locals.get("self")
-    if not path.startswith("self.") or value is None or "[" in path:
-        return False
-    *between, name = path.split(".")[1:]
-    for attribute in between:
-        is_module = isinstance(value, torch.nn.Module)
-        value = (value._modules if is_module else getattr(value, "__dict__", {})).get(attribute)
-    if isinstance(value, torch.nn.Module):
-        return name in value._parameters or name in value._buffers
-    return value is not None
-
-
 def _address(tensor: Tensor) -> int:
     try:
         return int(address_of(tensor))

@@ -108,6 +108,8 @@ class Seen:
     ``moved``: the last transfer on its way.
     ``repaired``: it derives from a value that had been brought over.
     ``kept_well``: its keeper has it registered, or is no Module at all: it is no unregistered tensor.
+    ``kept``: where the program made it the attribute that ``name`` says; None for what is none, or is it by more than
+    one assignment.
     """
 
     name: str
@@ -120,6 +122,7 @@ class Seen:
     births: tuple[Spot, ...] = ()
     repaired: bool = False
     kept_well: bool = False
+    kept: Spot | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,7 @@ def _spot(row: dict[str, Any]) -> Spot:
 
 def _seen(row: dict[str, Any]) -> Seen:
     known = {name: row[name] for name in Seen.__slots__ if name in row}
-    for name in ("born", "moved", "made"):
+    for name in ("born", "moved", "made", "kept"):
         known[name] = _spot(row[name]) if row.get(name) else None
     known["births"] = tuple(_spot(s) for s in row.get("births", ()))
     known["shape"] = tuple(row["shape"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from devlint.finding import Confidence, Finding, Place, Severity, TraceStep
 from devlint.runtime.isolation import Run
 from devlint.runtime.observation import Observation, Seen, Spot
-from devlint.runtime.verdicts import Show, computed, confirmed, is_echo, name_of, place_of, stray_of
+from devlint.runtime.verdicts import Show, computed, confirmed, is_echo, kept, name_of, place_of, stray_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,9 @@ class Reported:
 
 MOST_CALLS = 3
 """Calls shown that lead to a meeting."""
+MOST_ORIGINS = 4
+"""Places shown that a stray operand of one operation came from, time after time."""
+ANOTHER_TIME = "another time "
 
 _MEETINGS = ("clash", "index")
 _BY_KIND = {
@@ -56,9 +59,37 @@ def runtime_findings(
         spot = _spot(reported.code, observation, stray, files)
         if spot is not None:
             key = (reported.code, spot.path, spot.line, spot.column)
-            if key not in findings:
-                findings[key] = _finding(reported, spot, run, observation, files, rules, show)
+            finding = _finding(reported, spot, run, observation, files, rules, show)
+            findings[key] = with_another_origin(findings[key], finding) if key in findings else finding
     return list(findings.values())
+
+
+def with_another_origin(finding: Finding, other: Finding) -> Finding:
+    """The finding with the way of the other's stray operand, where it was made elsewhere.
+
+    ``other`` is of the same place: an argument or an attribute that comes from another line each time needs a repair
+    at each.
+    """
+    told = [step.place for step in finding.trace]
+    origins = [way for way in _strays_in(other) if way[0].place not in told]
+    if not origins or len(_strays_in(finding)) >= MOST_ORIGINS:
+        return finding
+    first, *following = origins[0]
+    way = [replace(first, message=ANOTHER_TIME + first.message), *following]
+    end = next((n for n, step in enumerate(finding.trace) if step.device is None), len(finding.trace))
+    return replace(finding, trace=(*finding.trace[:end], *way, *finding.trace[end:]))
+
+
+def _strays_in(finding: Finding) -> list[list[TraceStep]]:
+    """The ways of operands that are not where the run is."""
+    ways: list[list[TraceStep]] = []
+    for step in finding.trace:
+        if step.device is not None and (step.begins or not ways):
+            ways.append([])
+        if step.device is not None:
+            ways[-1].append(step)
+    device = None if finding.verdict is None else finding.verdict.device
+    return [way for way in ways if way[0].device != device]
 
 
 def _reported(observation: Observation, stray: Seen | None) -> Reported | None:
@@ -161,7 +192,7 @@ def _is_in_same(one: Spot, other: Spot) -> bool:
 def _ways_of(operand: Seen) -> list[tuple[str, Spot]]:
     """What brought an operand where it is, first to last. What a call on the accelerator made is there by that call."""
     call = computed(operand)
-    ways = [("made", operand.born), ("moved", operand.moved), ("computed", call)]
+    ways = [("made", operand.born), ("moved", operand.moved), ("computed", call), ("kept", kept(operand))]
     if call is not None and operand.device != "cpu":
         del ways[:2]
     return [(word, where) for word, where in ways if where is not None]

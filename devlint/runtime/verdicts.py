@@ -57,9 +57,9 @@ def is_echo(run: Run, observation: Observation) -> bool:
 
 def operand_of(seen: Seen, show: Show) -> Operand:
     """An operand with its places as reports show them."""
-    ways = (seen.born, seen.moved, computed(seen))
-    born, moved, made = (None if spot is None else place_of(spot, show) for spot in ways)
-    return Operand("" if seen.name in _ROLES else seen.name, seen.device, seen.shape, seen.dtype, born, moved, made)
+    ways = (seen.born, seen.moved, computed(seen), kept(seen))
+    places = [None if spot is None else place_of(spot, show) for spot in ways]
+    return Operand("" if seen.name in _ROLES else seen.name, seen.device, seen.shape, seen.dtype, *places)
 
 
 def computed(seen: Seen) -> Spot | None:
@@ -67,6 +67,12 @@ def computed(seen: Seen) -> Spot | None:
     told = [(spot.path, spot.line, spot.column) for spot in (seen.born, seen.moved) if spot is not None]
     made = seen.made
     return made if made is not None and (made.path, made.line, made.column) not in told else None
+
+
+def kept(seen: Seen) -> Spot | None:
+    """Where a value became an attribute, if that is not the line that made it."""
+    told = [(spot.path, spot.line) for spot in (seen.born, seen.moved, seen.made) if spot is not None]
+    return seen.kept if seen.kept is not None and (seen.kept.path, seen.kept.line) not in told else None
 
 
 _ROLES = ("self", "other")

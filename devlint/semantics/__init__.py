@@ -31,6 +31,7 @@ from devlint.semantics.rulebook import (
     module,
     operator,
     process_setting,
+    raises_without,
     transfer,
 )
 
@@ -70,5 +71,6 @@ __all__ = [
     "operator",
     "parse_device",
     "process_setting",
+    "raises_without",
     "transfer",
 ]

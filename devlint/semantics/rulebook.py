@@ -124,6 +124,13 @@ def is_device_probe(qualified: str) -> bool:
 
 
 @cache
+def raises_without(qualified: str) -> str | None:
+    """The kind of accelerator (``CUDA``) without which a function raises; None for what asks, or runs without."""
+    row = tables.row("refusals", qualified)
+    return None if row is None else str(row["without"])
+
+
+@cache
 def process_setting(qualified: str) -> tuple[str, str] | None:
     """The process-wide setting of a function, and the argument that names the device; None if it sets nothing."""
     row = tables.row("settings", qualified)

@@ -13,10 +13,25 @@ NAMES_A_DEVICE = "a device that is named"
 TRAINS = "a gradient that is zeroed"
 """A loop of its own trains a model."""
 
+ASKS = "a test for accelerators"
+"""It asks whether there is one, or has a switch that leaves it out: the package works without as well."""
+
+MADE_FOR_ONE = "a library that needs an accelerator"
+"""The file imports one or writes kernels, speaks to other accelerators by NCCL, or asserts that there is one."""
+
 _PATTERNS = {
     NAMES_A_DEVICE: re.compile(
         rb"cuda|gpu|GPU|accelerat|lightning|ignite|skorch|(?<![.\w])device(?!\s*=\s*[\w.]+\.device\b)|_device\b"
         rb"|\b(?:xpu|mps|npu|hpu|xla)\b"
+    ),
+    ASKS: re.compile(
+        rb"(?<!assert torch\.)(?<!assert th\.)\b(?:cuda|accelerator)\.is_available\("
+        rb"|\bno[-_](?:cuda|gpu)\b|\buse_(?:cuda|gpu)\b"
+    ),
+    MADE_FOR_ONE: re.compile(
+        rb"^\s*(?:import|from)\s+(?:apex|bitsandbytes|cupy|deepspeed|flash_attn|pycuda|spconv|tensorrt|vllm|xformers)\b"
+        rb"|triton|tilelang|cutlass|nccl|assert torch\.cuda\.is_available|CUDAGraph|cpp_extension",
+        re.M,
     ),
     TRAINS: re.compile(rb"\.zero_grad\("),
 }

@@ -145,6 +145,17 @@ def test_of_operands_that_meet_the_one_that_is_elsewhere_is_the_bugs() -> None:
     assert Outcome(BUG, "net", side(alone), side()).verdict == "gone"
 
 
+def test_what_is_made_in_a_helper_and_kept_at_the_bugs_line_shows_it() -> None:
+    met = finding("other.py", 2, born=1)
+    (operand,) = met["verdict"]["operands"]
+    kept, beside = operand | {"kept": {"path": "net.py", "line": 9}}, operand | {"kept": {"path": "net.py", "line": 2}}
+    verdicts = [
+        Outcome(BUG, "net", side(met | {"verdict": met["verdict"] | {"operands": [one]}}), side()).verdict
+        for one in (kept, beside)
+    ]
+    assert verdicts == ["gone", "elsewhere"]
+
+
 def test_the_placement_that_shows_a_bug_is_told() -> None:
     again = (("data", SuiteRun((), 1, 1, 0, 1, 0, (), "", "")),
              ("results", SuiteRun((), 1, 1, 0, 1, 0, (finding("net.py", 6),), "", "")))  # fmt: skip

@@ -41,6 +41,14 @@ def test_a_trace_leads_into_the_other_file() -> None:
     assert "ops.py" in finding.fix.message
 
 
+def test_a_trace_names_the_calls_that_lead_into_the_other_file() -> None:
+    findings = lint(FIXTURES / "projects/helpers/pkg/model.py")
+    finding = next(f for f in findings if f.scope == "HandedOn.forward")
+    *_, call, within, meeting = [(step.message, step.place.path.rsplit("/", 1)[-1]) for step in finding.trace]
+    assert (call, within) == (("handed on here", "model.py"), ("handed on here", "ops.py"))
+    assert meeting == ("they meet here", "ops.py")
+
+
 def test_what_was_analysed_before_changes_nothing() -> None:
     alone = {path: lint(path) for path in PROJECTS}
     backwards = {path: lint(path) for path in reversed(PROJECTS)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -27,6 +29,7 @@ from devlint.semantics import (
     module,
     operator,
     process_setting,
+    raises_without,
     tables,
     transfer,
 )
@@ -255,6 +258,28 @@ def test_transfers_know_their_receiver() -> None:
 def test_every_probe_of_torch_is_a_function(name: str) -> None:
     assert is_device_probe(name)
     assert callable(lookup(name))
+
+
+@pytest.mark.parametrize("name", tables.rows("refusals"))
+def test_what_needs_an_accelerator_raises_on_a_build_for_the_cpu(name: str) -> None:
+    if torch.accelerator.is_available():
+        pytest.skip("this machine has an accelerator")
+    needed = {"torch.cuda.device": (0,), "torch.cuda.set_per_process_memory_fraction": (0.5,)}
+    arguments = needed.get(name, (0,) if name.endswith("get_device_properties") else ())
+    with pytest.raises((AssertionError, AttributeError, RuntimeError), match=r"(?i)cuda|xpu|mps|dummy base class"):
+        _called_and_entered(lookup(name), arguments)
+
+
+def _called_and_entered(function: Callable[..., Any], arguments: tuple[float, ...]) -> None:
+    """A context raises where it is entered, any other one where it is called."""
+    with function(*arguments):
+        pass
+
+
+@pytest.mark.parametrize("name", ["empty_cache", "manual_seed_all", "max_memory_allocated", "device_count"])
+def test_what_does_nothing_without_an_accelerator_is_no_refusal(name: str) -> None:
+    assert raises_without(f"torch.cuda.{name}") is None
+    assert raises_without("torch.cuda.synchronize") == "CUDA"
 
 
 @pytest.mark.parametrize("name", [n for n in tables.rows("settings") if not n.startswith("torch.npu")])

@@ -81,7 +81,7 @@ def completed(facts: ClassFacts, reads: Mapping[str, Set[str]]) -> ClassFacts:
         )
         for name, fact in facts.attributes.items()
     }
-    return ClassFacts(facts.info, attributes, facts.dynamic)
+    return replace(facts, attributes=attributes)
 
 
 def _is_stored_once(constructor: Interpreter, builders: Sequence[Interpreter], name: str, last: Tensor) -> bool:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.callers import is_declared_openly, role_by_callers
 from devlint.placement.calls.named_after_classes import named_after
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
+    GIVEN_BY_CALLERS,
+    GRADIENT,
     HANDED_ON,
+    HANDED_TO_A_MODULE,
     HANDED_TO_A_PART,
+    MADE_WHERE_NONE,
     NAMED,
     NAMED_AFTER,
     NAMED_MODULE,
@@ -21,8 +26,16 @@ from devlint.placement.declarations.evidence_conventions import (
     OVERRIDES,
 )
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
-from devlint.placement.declarations.evidence_names import names_a_tensordict
+from devlint.placement.declarations.evidence_names import (
+    holds_many,
+    names_a_function,
+    names_a_module,
+    names_a_module_in_use,
+    names_a_part,
+    names_a_tensordict,
+)
 from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.parameter_evidence import DOUBTED, Held, Role, module_class, roles_of
 from devlint.placement.domain.abstract_values import ClassValue, Function, ProjectModule, Value
 from devlint.placement.syntax.nodes import parameters_of
@@ -42,6 +55,8 @@ _TOLD = {
 """What is known of a parameter if that of a function that it is handed to has this role."""
 
 
+_NO_OBJECT = frozenset({rows.COMPUTED, rows.TESTED})
+"""What shows that a parameter that is called after a class is rather a number or a switch: ``Cutout(cutout)``."""
 _TENSOR = frozenset({Role.LIKELY_TENSOR, Role.NAMED_TENSOR})
 _OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
 _UNTOLD = frozenset({Role.ANYTHING, Role.NO_TENSOR})
@@ -72,19 +87,30 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             found[name] = Held(Role.MODULE, OF_A_MODULE_CLASS)
         elif names_a_tensordict(name):
             continue
-        elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE):
+        elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE, MADE_WHERE_NONE):
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
-            found[name] = _by_callees(held, [one for one in told if one is not None])
+            function = names_a_function(name)
+            ignored = NAMED_MODULE if function else NAMED if info.name == "__init__" else None
+            found[name] = _by_callees(held, [one for one in told if one is not None and one.convention != ignored])
         if found[name] == Held(Role.ANYTHING):
-            if any(_is_given_to_a_part(info, handed) for handed in uses.handed_on.get(name, ())):
-                found[name] = Held(Role.LIKELY_TENSOR, HANDED_TO_A_PART)
+            given = [_given_to(program, info, handed) for handed in uses.handed_on.get(name, ())]
+            convention = next((one for one in given if one), "")
+            if convention and not (convention == HANDED_TO_A_MODULE and holds_many(name)):
+                found[name] = Held(Role.LIKELY_TENSOR, convention)
+                continue
+            if is_gradient(info):
+                found[name] = Held(Role.LIKELY_TENSOR, GRADIENT)
                 continue
             role = _role_by_overriding(program, info, name)
             if role is not None:
                 found[name] = Held(role, OVERRIDES)
-        if found[name].role in _UNTOLD and rows.COMPUTED not in uses.signs.get(name, ()):
+            elif (role := role_by_callers(program, info, name, parameter_at)) is not None:
+                found[name] = Held(role, GIVEN_BY_CALLERS)
+        signs = uses.signs.get(name, frozenset())
+        if found[name].role in _UNTOLD and signs.isdisjoint(_NO_OBJECT):
             classes = named_after(program, name, found[name].role is Role.NO_TENSOR)
-            if _are_modules(program, classes):
+            makes_it = any(handed.callee.rpartition(".")[2] in classes for handed in uses.handed_on.get(name, ()))
+            if not makes_it and _are_modules(program, classes):
                 found[name] = Held(Role.MODULE, NAMED_AFTER)
     return found
 
@@ -110,27 +136,51 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     roles_told = {one.role for one in told}
     if held.role is Role.ANYTHING and roles_told in ({Role.NO_TENSOR}, {Role.SEVERAL}):
         return Held(roles_told.pop())
+    if held.convention == NAMED_MODULE and roles_told == {Role.HOST}:
+        # ``get_decoder(backbone)``: the name of one.
+        return Held(Role.HOST)
+    doubtable = held.role is Role.NAMED_TENSOR or held.convention == MADE_WHERE_NONE
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
-    return Held(Role.ANYTHING, DOUBTED) if otherwise and held.role is Role.NAMED_TENSOR else held
+    return Held(Role.ANYTHING, DOUBTED) if otherwise and doubtable else held
 
 
-def _is_given_to_a_part(info: FunctionInfo, handed: HandedOn) -> bool:
-    """``self.encoder(x)`` in a Module that has no method of the name: what it keeps there is a Module as a rule."""
+def is_gradient(info: FunctionInfo) -> bool:
+    """Whether autograd calls it, with gradients; where it is the context, that is known before."""
+    autograd = info.owner is not None and info.owner.kind is ClassKind.AUTOGRAD
+    return autograd and info.is_static and info.name == "backward"
+
+
+def _given_to(program: Program, info: FunctionInfo, handed: HandedOn) -> str:
+    """The convention by which the callee takes a tensor; empty where none speaks.
+
+    ``self.encoder(x)`` in a Module that has no method of the name: what it keeps there is a Module as a rule; so is
+    what is called as modules and their parts are: ``model(x)``, ``self.vit.patch_embed(x)``.
+    """
     first, _, name = handed.callee.partition(".")
     owner = info.owner
-    if first != "self" or "." in name or owner is None or not owner.is_module or info.name == "__init__":
-        return False
-    is_first = handed.position == 0 and not handed.keyword
-    return is_first and owner.method(name) is None and not name.endswith(("fn", "func", "function"))
+    if info.name == "__init__" or handed.position or handed.keyword:
+        return ""
+    last = handed.callee.rpartition(".")[2]
+    if "." not in handed.callee:
+        declared = last in program.index.top_level or last in program.index.imports  # ``prepare_model(token)``
+        return HANDED_TO_A_MODULE if names_a_module_in_use(last) and not declared else ""
+    if first != "self":
+        return ""
+    named = names_a_module(last) or names_a_part(last)
+    if "." in name:
+        return HANDED_TO_A_MODULE if named else ""
+    if owner is None or owner.method(name) is not None:
+        return ""
+    if owner.is_module and not name.endswith(("fn", "func", "function")):
+        return HANDED_TO_A_PART
+    return HANDED_TO_A_MODULE if named else ""
 
 
 def _role_by_overriding(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
     """What the method that is overridden takes it for, else what its overrides do; a constructor has neither."""
     if info.owner is None or info.name == "__init__":
         return None
-    return _role_in_base(program, info, info.owner, parameter) or _role_in_overrides(
-        program, info, info.owner, parameter
-    )
+    return _role_in_base(program, info, info.owner, parameter) or _role_in_overrides(program, info, parameter)
 
 
 def _role_in_base(program: Program, info: FunctionInfo, owner: ClassInfo, parameter: str) -> Role | None:
@@ -141,14 +191,29 @@ def _role_in_base(program: Program, info: FunctionInfo, owner: ClassInfo, parame
     return _TOLD.get(held.role) if held is not None else None
 
 
-def _role_in_overrides(program: Program, info: FunctionInfo, owner: ClassInfo, parameter: str) -> Role | None:
+def _role_in_overrides(program: Program, info: FunctionInfo, parameter: str) -> Role | None:
     """What all overrides in the same file whose own bodies say something take it for. A method that overrides another
     one learns of its siblings by that."""
-    named = (one for one in program.index.classes.values() if info.name in one.methods)
-    overrides = [one.methods[info.name] for one in named if owner in one.order[1:]]
+    overrides = _overrides(program, info).get(info.key, ())
     held = [of.role for one in overrides if (of := roles_of(one, program.index.imports).get(parameter)) is not None]
     told = {_TOLD.get(role) for role in held if role is not Role.ANYTHING}
     return told.pop() if len(told) == 1 else None
+
+
+def _overrides(program: Program, info: FunctionInfo) -> Mapping[int, Sequence[FunctionInfo]]:
+    """The methods of a file that override another one, by that one: gathered once for all that is asked of the file."""
+
+    def find() -> dict[int, list[FunctionInfo]]:
+        found: dict[int, list[FunctionInfo]] = {}
+        for derived in list(program.index.classes.values()):
+            if not is_declared_openly(program.index, derived.qualname):
+                continue
+            for base in derived.order[1:]:
+                for name in derived.methods.keys() & base.methods.keys():
+                    found.setdefault(base.methods[name].key, []).append(derived.methods[name])
+        return found
+
+    return find() if info.linkage is None else info.linkage.query(("overrides", info.linkage), find, {})
 
 
 def _role_at(program: Program, info: FunctionInfo, handed: HandedOn) -> Held | None:

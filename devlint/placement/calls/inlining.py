@@ -74,7 +74,8 @@ def call_with_values(
         if not isinstance(event, DeviceMismatch) or (told and not _happens(interp, event, told)):
             continue
         if is_about(event, handed, inner.places) or (given and meets(interp, event, info, given)):
-            interp.emit(replace(event, caller=interp.scope, assumed=event.assumed or doubtful))
+            calls = ((node, interp.scope), *event.calls)
+            interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
     return _settled(inner, inner.result()) if handed else None
 

@@ -14,7 +14,6 @@ from devlint.placement.calls.attributes import attribute_of, names_a_part
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
 from devlint.placement.calls.conventional_results import computes, of_callable, of_inherited_forward
-from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
@@ -24,6 +23,7 @@ from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MOD
 from devlint.placement.declarations.evidence_names import names_a_tokenizer
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.keyword_stores import stores_its_keywords
+from devlint.placement.declarations.template_methods import is_abstract
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -115,8 +115,9 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     name = function.attr.value
     method = receiver.info.method(name) if receiver.info is not None else None
     if method is not None and not method.is_property:
-        # The result is unknown, but a CPU tensor that is passed can be checked against the object's own tensors.
-        call_with_values(interp, node, method, site, receiver)
+        found = call_function(interp, node, Function(method, method.qualname, receiver), site)
+        if not isinstance(found, UnknownValue) and not is_abstract(method):
+            return found
     if receiver.moved and (name == "forward" or computes(name)):
         meet_moved_model(interp, node, receiver, site, computes=name == "forward")
     if name in SCIPY_ONLY:
@@ -127,6 +128,10 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         if name == "get" and ITEMS in receiver.fields:
             item = Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
             return _item_or_default(interp, node, item, site)
+        default = site.positional[1].value if name == "get" and len(site.positional) > 1 else NOTHING
+        if isinstance(default, Tensor) and default.device == receiver.device:
+            # What stands in for the item is a tensor of its place.
+            return Tensor(receiver.device, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Host() if name == "keys" else replace(receiver, tensorlike=False)
     if (receiver.tensorlike or name in _CERTAIN) and (semantics.method(name) is not None or name == "numpy"):
         tensor = Tensor(

@@ -24,6 +24,8 @@ def named_after(program: Program, parameter: str, no_tensor: bool) -> tuple[str,
     """
     if len(parameter) < _SHORTEST or names.names_a_function(parameter) or names.names_no_module(parameter):
         return ()
+    if names.names_a_class(parameter):
+        return ()
     last = parameter.rpartition("_")[2].lower()
     return tuple(name for name in _in_sight(program, last) if _fits(parameter, _words(name), no_tensor))
 

@@ -175,7 +175,8 @@ def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: Att
         if not isinstance(later, Tensor) or moves_itself(info, fact.name):
             return NOTHING
         # Kept as a buffer it would still be overwritten: what is to mend is how it is made.
-        return replace(later, dim=later.dim if later.dim is value.dim else Dim.UNKNOWN)
+        first = later if info.is_module else value
+        return replace(first, dim=value.dim if later.dim is value.dim else Dim.UNKNOWN)
     if not info.is_module and is_given(value.device):
         # What an object that moves itself was handed is where its caller has it, before and after.
         return value

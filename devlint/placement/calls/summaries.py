@@ -63,12 +63,21 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
     if info.owner is not None and receiver is not None and not info.is_static and not info.is_classmethod:
         substitution[module_symbol(info.owner).key] = receiver
         substitution.update(receiver.given if isinstance(receiver, Instance) else ())
+        substitution.update(_handed_up(interp, info, receiver))
         note_receiver(interp, receiver)
     for name, value in arguments_of(info, site, receiver):
         substitution[symbol_key(info, name)] = value
         if counts:
             interp.program.note_argument(symbol_key(info, name), value)
     return substitution
+
+
+def _handed_up(interp: Interpreter, info: FunctionInfo, receiver: Value) -> Substitution:
+    """What the constructor of the receiver's class says to that of the base whose method is called."""
+    derived = receiver.info if isinstance(receiver, Self) else info.owner
+    if derived is None or derived is info.owner or interp.program.in_progress(derived):
+        return {}
+    return interp.program.facts(derived).handed_up
 
 
 def note_arguments(interp: Interpreter, chosen: OneOf, site: CallSite) -> None:

@@ -31,14 +31,15 @@ def typed_by_call(
     interp: Interpreter, info: FunctionInfo, site: CallSite, receiver: Value | None
 ) -> Iterator[Provenance]:
     """The arguments that are tensors elsewhere, and are none in particular for a callee that makes tensors bare."""
-    if interp.depth or interp.muted or interp.in_cpu_world or interp.program.holder(info) is not interp.program:
+    program = interp.program.holder(info)
+    if interp.depth or interp.muted or interp.in_cpu_world or program is None:
         return
     elsewhere = [(name, value) for name, value in arguments_of(info, site, receiver) if _is_elsewhere(interp, value)]
-    if not elsewhere or not any(_makes_bare(event) for event in interp.program.events_of(info)):
+    if not elsewhere or not any(_makes_bare(event) for event in program.events_of(info)):
         return
     if _tests_types(info):
         return
-    roles = handed_on.roles(interp.program, info)
+    roles = handed_on.roles(program, info)
     for name, value in elsewhere:
         provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
         if provenance is not None and name in roles and roles[name].role not in _TOLD:
@@ -83,5 +84,6 @@ def meets(interp: Interpreter, event: DeviceMismatch, info: FunctionInfo, given:
     )  # fmt: skip
     if not about:
         return False
-    own = interp.program.events_of(info)
+    program = interp.program.holder(info)
+    own = program.events_of(info) if program is not None else ()
     return not any(isinstance(known, DeviceMismatch) and known.node is event.node for known in own)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeGuard
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.calls import reads_of_callees
+from devlint.placement.calls import reads_of_callees, stated_types
 from devlint.placement.calls.conventional_results import of_overrides
 from devlint.placement.calls.generators_of_items import handed_through
+from devlint.placement.calls.handed_up import note_handed_up
 from devlint.placement.calls.inlining import call_with_values
 from devlint.placement.calls.load_places import note_call
 from devlint.placement.calls.misplaced_devices import note_misplaced_device
@@ -63,9 +64,10 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     bound = receiver is not None and info.owner is not None and not info.is_static
     defaulted = note_told_device(interp, node, info, site, bound)
     substitution = bind_arguments(interp, info, site, receiver)
+    note_handed_up(interp, info, site, bound)
     summary = interp.program.summary(info)
     if summary is None:
-        return beside_arguments(interp, node, site)
+        return stated_types.of_result(interp, info, site, beside_arguments(interp, node, site))
     note_call(interp, node, info, site)
     reads_of_callees.note_call(interp, node, info, substitution, site)
     passed_on = handed_through(info, summary, substitution)
@@ -78,6 +80,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     result = handed_back(interp, node, value, defaulted)
     if isinstance(result, UnknownValue):
         result = beside_arguments(interp, node, site)
+    result = stated_types.of_result(interp, info, site, result)
     _note_moved(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)

@@ -185,9 +185,14 @@ _TRANSPARENT = frozenset(
         "staticmethod", "classmethod", "property", "cached_property", "no_grad", "inference_mode", "enable_grad",
         "abstractmethod", "override", "overload", "jit", "script", "unused", "ignore", "export", "compile", "wraps",
         "lru_cache", "cache", "torch_compile_disable", "disable", "deprecate", "deprecated", "autocast", "custom_fwd",
-        "rank_zero_only", "setter",
+        "rank_zero_only", "setter", "final",
+        "validate_arguments", "validate_call", "typechecked", "beartype", "jaxtyped",
+        "add_start_docstrings", "add_start_docstrings_to_model_forward", "add_end_docstrings", "auto_docstring",
+        "replace_return_docstrings", "add_code_sample_docstrings",
     }
 )  # fmt: skip
+"""Last parts of decorators; those that check types are of pydantic (``validate_call``), typeguard, beartype and
+jaxtyping, those that write documentation of transformers.utils.doc."""
 
 
 @dataclass(eq=False, slots=True)

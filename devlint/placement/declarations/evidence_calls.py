@@ -6,13 +6,14 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_computed import note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import dotted
-from devlint.semantics import Factory, Operation, library_models
+from devlint.semantics import Factory, Operation, Result, library_models
 
 
 def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
@@ -33,6 +34,9 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
         return
     if name in rows.SIZED:
         _sized(call, found)
+    _named_by_texts(call, name, found)
+    for taken in modules.taken(call, name):
+        found.note_parameter(taken, rows.MODULE)
     head = (dotted(call.func) or "").partition(".")[0]
     if name.partition(".")[0] in rows.OF_TEXTS and head in imports and head not in found.parameters:
         _written(call, found)
@@ -58,6 +62,11 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
             parameter = by_name.get(argument.keyword.value)
         elif position < len(operation.parameters):
             parameter = operation.parameters[position]
+        elif name in rows.VARIADIC:
+            parameter = operation.parameters[-1]
+        if parameter is not None and parameter.name == "other" and name in rows.OF_TWO_TENSORS:
+            for one in names_of(argument.value):
+                found.note(one, rows.TENSOR)
         if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
             # Where a 0-dim tensor may stand, so may a number.
             continue
@@ -82,7 +91,7 @@ def given_to_method(call: cst.Call, method: str, found: Found) -> None:
     operation = semantics.method(method)
     if not isinstance(operation, Operation):
         return
-    names = [parameter.name for parameter in operation.parameters[1:]]
+    names = [parameter.name if parameter.kind == "tensor" else "" for parameter in operation.parameters[1:]]
     for name, argument in zip(names, call.args, strict=False):
         if argument.star:
             return
@@ -97,7 +106,46 @@ def makes_tensor(call: cst.Call, imports: ImportTable) -> bool:
         if call.func.attr.value in _LEAVES:
             return False
         call = call.func.value
-    return isinstance(semantics.function(imports.qualified(dotted(call.func))), Factory)
+    name = imports.qualified(dotted(call.func))
+    return isinstance(semantics.function(name), Factory) and name != "torch.Generator"
+
+
+def gives_a_tensor(node: cst.BaseExpression, imports: ImportTable) -> bool:
+    """``torch.exp(x)``, ``logits.softmax(-1)``: what a function of torch gives, or a method that tensors alone have.
+
+    One that may give several says nothing.
+    """
+    if type(node) is not cst.Call:
+        return False
+    name = imports.qualified(dotted(node.func))
+    operation = semantics.function(name) if name.startswith("torch.") else None
+    if operation is None and type(node.func) is cst.Attribute and node.func.attr.value in rows.TENSOR_METHODS:
+        operation = semantics.method(node.func.attr.value)
+    if not isinstance(operation, Operation):
+        return makes_tensor(node, imports)
+    return operation.result in _TENSORS and not (operation.returns_tuple or operation.tuple_with)
+
+
+_TENSORS = frozenset({Result.OPERANDS, Result.SELF, Result.OTHER, Result.CPU})
+
+
+def makes_several(node: cst.BaseExpression, imports: ImportTable) -> bool:
+    """Whether a tensor of several elements is made, for which no number may stand: not ``torch.tensor(1.0)``."""
+    if type(node) is not cst.Call:
+        return False
+    called = imports.qualified(dotted(node.func))
+    if called == "torch.nn.Parameter" and node.args:
+        return makes_several(node.args[0].value, imports)
+    first = node
+    while isinstance(first.func, cst.Attribute) and isinstance(first.func.value, cst.Call):
+        first = first.func.value
+    if imports.qualified(dotted(first.func)) in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor"):
+        given = first.args[0].value if first.args else None
+        if isinstance(given, cst.BinaryOperation):
+            given = given.left
+        if not isinstance(given, (cst.List, cst.ListComp)):
+            return False
+    return makes_tensor(node, imports)
 
 
 def _brought_to_cpu(node: cst.BaseExpression | None) -> str:
@@ -133,6 +181,18 @@ def _written(call: cst.Call, found: Found) -> None:
             found.note_parameter(argument.value.value, rows.NO_TENSOR)
 
 
+def _named_by_texts(call: cst.Call, name: str, found: Found) -> None:
+    """``getattr(nn, activation)``, ``AutoModel.from_pretrained(name)``: a text says what is looked for."""
+    position = rows.TAKES_A_TEXT.get(name)
+    if position is None and type(call.func) is cst.Attribute:
+        position = rows.TAKES_A_TEXT.get(f".{call.func.attr.value}")
+    if position is None or len(call.args) <= position:
+        return
+    argument = call.args[position]
+    if type(argument.value) is cst.Name and not argument.star and argument.keyword is None:
+        found.note_text(argument.value.value)
+
+
 def _handed_on(call: cst.Call, found: Found) -> None:
     """Names that are, as they stand, arguments of what no table lists."""
     callee = dotted(call.func) or _inherited(call.func)
@@ -141,7 +201,7 @@ def _handed_on(call: cst.Call, found: Found) -> None:
     for position, argument in enumerate(call.args):
         if argument.star:
             return
-        if isinstance(argument.value, cst.Name) and argument.value.value in found.parameters:
+        if isinstance(argument.value, cst.Name):
             keyword = argument.keyword.value if argument.keyword is not None else ""
             found.note_handed_on(argument.value.value, HandedOn(callee, position, keyword))
 

@@ -20,6 +20,9 @@ ITEMS_ARE_TENSORS = "items-are-tensors"
 MODULE_RESULT = "module-result"
 CALLED_BY_MODULE = "called-by-module"
 OF_A_MODULE_CLASS = "of-a-module-class"
+HAS_WHAT_LAYERS_HAVE = "has-what-layers-have"
+HAS_A_MODULE = "has-a-module"
+NAMED_PART = "named-part"
 CALLABLE_RESULT = "callable-result"
 TOLD_A_DEVICE = "told-a-device"
 KEPT_BY_METHODS = "kept-by-methods"
@@ -29,6 +32,11 @@ COMPUTED_OF = "computed-of"
 READ_BY_A_TENSOR = "read-by-a-tensor"
 HANDED_TO_A_PART = "handed-to-a-part"
 SUBTRACTED = "subtracted"
+MADE_WHERE_NONE = "made-where-none"
+GRADIENT = "gradient"
+GIVEN_BY_CALLERS = "given-by-callers"
+GIVEN_TO_A_DISTRIBUTION = "given-to-a-distribution"
+HANDED_TO_A_MODULE = "handed-to-a-module"
 HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
@@ -54,6 +62,11 @@ CONVENTIONS = MappingProxyType(
         COMPUTES: "taken for a tensor: its methods are a tensor's",
         COMPUTED_OF: "taken for a tensor: what is computed of it is used as only tensors can be",
         SUBTRACTED: "taken for a tensor: it is subtracted from one, or one from it",
+        MADE_WHERE_NONE: "taken for a tensor: one is made where none is given",
+        GIVEN_TO_A_DISTRIBUTION: "taken for a tensor: its probability is asked for",
+        GIVEN_BY_CALLERS: "taken for what its callers in the file give",
+        GRADIENT: "taken for a tensor: autograd calls it with gradients",
+        HANDED_TO_A_MODULE: "taken for a tensor: it is handed to what is called as modules are",
         HANDED_ON: "taken for what a function takes it for that it is passed to",
         NAMED: "taken for a tensor: it is called what tensors are called",
         NAMED_MODULE: "taken for a module: it is called what modules are called",
@@ -66,6 +79,9 @@ CONVENTIONS = MappingProxyType(
         COLLATED: "taken to be on the CPU: a loader hands it out",
         CALLED_BY_MODULE: "taken for a module: the Module that keeps it calls it",
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",
+        HAS_WHAT_LAYERS_HAVE: "taken for a module: attributes are read that layers have",
+        HAS_A_MODULE: "taken for a module: it is moved or called, and an attribute of it is a module",
+        NAMED_PART: "taken for a module: it is called, and its name is that of a part of a model",
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",
         CALLABLE_RESULT: "taken to be where its arguments are: a callable of unknown type gives it",

@@ -6,8 +6,10 @@ from collections import Counter
 
 import libcst as cst
 
+from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
+from devlint.placement.declarations.evidence_names import names_a_module, names_a_part
 from devlint.placement.declarations.imports import ImportTable
 
 
@@ -25,6 +27,14 @@ class Found:
         """Attributes of the first parameter that are called."""
         self.functions: set[str] = set()
         """Names that are called."""
+        self.parameters_of: dict[str, set[str]] = {}
+        """Of names, the parameters of layers that are read of them."""
+        self.method_calls: Counter[tuple[str, str]] = Counter()
+        """How often a method of a parameter is called, of those that are never read of a tensor."""
+        self.method_reads: Counter[tuple[str, str]] = Counter()
+        """How often it is read, whether it is called or not."""
+        self.moved_attributes: set[str] = set()
+        """Attributes, as they are written, of which a method moves something."""
         self.kept: list[tuple[str, str]] = []
         """Parameters, each with an attribute of the first one that keeps it as it was given."""
         self.made: list[tuple[str, str]] = []
@@ -45,6 +55,9 @@ class Found:
         """Names that a loop binds to what it goes through, which is no range of numbers."""
         self.indexed: list[tuple[str, str]] = []
         """Pairs: a parameter, and the name or number under which one item of it is read."""
+
+        self.computed: Counter[str] = Counter()
+        """How often each name is bound to what a function of torch gives, or a method of tensors."""
 
         self._derived: list[tuple[str, str]] = []
         """Pairs of names: one that is bound to what is computed of the other alone, and the other."""
@@ -74,6 +87,11 @@ class Found:
         if name in self.parameters:
             self.note(name, sign)
 
+    def note_text(self, name: str) -> None:
+        """A parameter is a text, as it was given."""
+        if name in self.parameters and name not in self.bound:
+            self.note(name, rows.TEXT)
+
     def note_handed_on(self, name: str, handed: HandedOn) -> None:
         self._handed_on.setdefault(name, []).append(handed)
 
@@ -96,6 +114,14 @@ class Found:
             if len(found) > 2:
                 self.note(name, rows.TESTED)
 
+    def _note_holders_of_modules(self) -> None:
+        """``policy``, of ``policy.actor.parameters()``, if it is moved or called itself."""
+        parts = [name for name, signs in self._signs.items() if "." in name and rows.MODULE in signs]
+        for name in {part.rpartition(".")[0] for part in parts}:
+            moved = name in self.moved_attributes or rows.MOVED in self._signs.get(name, ())
+            if moved or name in self.functions:
+                self.note(name, modules.HAS_A_MODULE)
+
     def uses(self) -> Uses:
         self.bind([])
         for item, whole in self.iterated:
@@ -115,13 +141,20 @@ class Found:
             if rows.MOVED in self._signs.get(name, ()):
                 # What can be moved and called is a Module.
                 self.note(name, rows.MODULE)
+        self._note_holders_of_modules()
+        for name, read in self.parameters_of.items():
+            if len(read) > 1 or names_a_part(name) or names_a_module(name):
+                self.note_parameter(name, modules.HOLDS_A_LAYER)
+        for (name, method), count in self.method_reads.items():
+            if count > self.method_calls[name, method]:
+                self.note(name, rows.NO_TENSOR)
         for name, attribute in self.kept:
             for made, class_name in self.made:
                 if made == attribute:
                     self.note_class(name, class_name)
         for name in self.bound & self._signs.keys():
             # Under the same name, it may be another value.
-            self._signs[name] = {sign for sign in self._signs[name] if sign.shows is not Shows.NO_TENSOR}
+            self._signs[name] = {sign for sign in self._signs[name] if sign.shows not in _AS_IT_WAS_GIVEN}
         for name in self.bound & self._otherwise & self.parameters:
             self.note(name, rows.OTHERWISE)
         return Uses(
@@ -129,11 +162,13 @@ class Found:
             {name: tuple(handed) for name, handed in self._handed_on.items()},
             {name: tuple(classes) for name, classes in self._classes.items()},
             frozenset(self.called),
+            frozenset(name for name, count in self.computed.items() if count == self._times[name]),
             tuple(self.kept),
         )
 
 
 _AS_TENSOR = frozenset({rows.TENSOR, rows.COMPUTED_OF})
+_AS_IT_WAS_GIVEN = frozenset({Shows.NO_TENSOR, Shows.CALLED})
 _OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS, Shows.SIZE})
 
 

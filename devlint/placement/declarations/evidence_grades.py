@@ -48,6 +48,8 @@ class Shows(Enum):
     """It has a shape: a tensor, an array or a table."""
     NO_TENSOR = "no tensor"
     """It is used as no tensor can be: called, or read under a text. It says nothing of a name that is bound anew."""
+    CALLED = "called"
+    """It is called: a module, a function or a class."""
     STRUCTURED = "structured"
     """It is read under a text, spread as keywords, or has an attribute that no tensor has, wherever it is bound."""
     SEVERAL = "several"
@@ -103,6 +105,8 @@ class Uses:
     where the caller gives none."""
     called: frozenset[str] = frozenset()
     """Attributes of the first parameter that are called with arguments."""
+    computed: frozenset[str] = frozenset()
+    """Names that are bound to nothing but what functions of torch give, and methods of tensors."""
     kept: tuple[tuple[str, str], ...] = ()
     """Parameters, each with an attribute of the first one that keeps it as it was given."""
 

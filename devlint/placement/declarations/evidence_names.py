@@ -2,8 +2,9 @@
 
 A name speaks only where nothing else is known of the parameter: no annotation, no default, no telling use.
 
-Source: the annotated parameters of 28 releases (`tests/benchmarks/conventions.py`), without their annotations, as far
-as no use of them told anything. Nine of ten or more of those called so are what is said here, in most of the releases.
+Source: the annotated parameters of 28 releases (`tests/benchmarks/conventions.py`), those of plain values of 32,
+without their annotations, as far as no use of them told anything. Nine of ten or more of those called so are what is
+said here, in most of the releases.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ _TENSORS = frozenset(
     encoder_attention_mask padding_mask memory_mask pixel_values position_ids positions inputs_embeds latents
     feat feats embedding emb logits probs log_probs pred preds y_pred y_true prediction predictions targets labels mask
     image_embeddings input_lengths grad_output grad noise memory coords anchors cos sin X input_ids output queries
-    condition image img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v
+    condition image images img imgs video sample scores loss angle rel_pos rel_pos_h rel_pos_w v Y masks patches x_t
+    log_prob
     """.split()
 )
 _TENSOR_STARTS = frozenset("rotary cos sin pixel".split())
@@ -35,37 +37,55 @@ _OF_GRAPHS = frozenset("edge_index edge_attr edge_weight edge_type edges adj adj
 
 _OF_ARRAYS_TOO = frozenset(
     """
-    x y v X tensor mask labels input targets noise coords logits image img imgs video sample output scores loss
-    condition
+    x y v X Y tensor mask masks labels input targets noise coords logits image images img imgs video sample output
+    scores loss condition patches
     """.split()
 )
 """Names that arrays and texts have as well, where a file works with those."""
 
 _MODULES = frozenset(
-    "model module net network encoder decoder backbone pl_module discriminator denoiser critic projector".split()
+    """
+    model module mod net network netG netD encoder decoder backbone pl_module discriminator denoiser critic projector
+    """.split()
 )
-_MODULE_ENDS = frozenset("model module net network backbone head".split())
+_MODULE_ENDS = frozenset("model module net network backbone head encoder".split())
+
+_PARTS = frozenset(
+    """
+    layer conv norm bn linear proj mlp attn attention embedder classifier regressor predictor estimator
+    policy actor teacher student
+    """.split()
+)
+_PART_ENDS = frozenset("layer conv linear proj mlp attn attention classifier".split())
+"""What is called so and is called is a Module, outside of what builds one: there it is a class or a function."""
 
 _PLAIN = frozenset(
     """
-    name width height step epoch level rank channels heads resolution variant timeout strict training reduction
-    version url batch_idx scale_factor lr n_samples iteration strides dilation d_model data_module datamodule
+    name width height step epoch level rank channels heads resolution variant timeout strict training reduction version
+    url batch_idx scale_factor lr n_samples iteration strides dilation d_model d_head drop_head pretrained path seed
+    epsilon stride root inplace verbose prefix suffix padding depth filename filepath download dropout momentum stage
+    in_features out_features in_chans in_planes planes hidden_features qkv_bias keepdim revision text normalize length
+    maximize axis dims dimension ndim enabled top_k shuffle recurse layer_idx batch_first atol rtol overwrite msg title
+    port arch nesterov antialias bidirectional directory description total global_step norm_type
     """.split()
 )
 _PLAIN_STARTS = frozenset(
     """
     num n non is has use return list dim dims ignore include requires convert normalize validate show save enable skip
-    force
+    force max min allow dropout prune apply stop reset pin with warmup exclude no needs do disable raise compile wrap
+    fuse freeze learning trust
     """.split()
 )
 _PLAIN_ENDS = frozenset(
     """
-    size channels dim dims name names heads dir len length ratio decay width height groups frames only threshold
-    seed workers level folder epoch
+    size channels dim dims name names heads dir len length ratio decay width height groups frames only threshold seed
+    workers level folder epoch path key id rate shape mode steps step dropout file rank epochs bins range blocking
+    first iter iters iterations bar eps interval causal depth stride count version planes prefix backend root threads
+    num multiplier fraction training reduction coef smoothing str url radius penalty port chans
     """.split()
 )
 
-_COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs".split())
+_COLLECTIONS = frozenset("tensordict td batch batches ctx generator params kwargs datamodule data_module dm".split())
 
 _FUNCTIONS = frozenset(
     "fn fun func function fns funcs transform transforms tokenizer callback hook cls class sampler schedule rng "
@@ -73,7 +93,7 @@ _FUNCTIONS = frozenset(
 )
 
 _KEEPERS_OF_STATE = frozenset(
-    "optimizer optimizers optim opt scheduler sched scaler progress posterior dataset".split()
+    "optimizer optimizers optim opt scheduler sched scaler progress posterior dataset datamodule dm trainer".split()
 )
 """They have a ``state_dict``, or learn, as Modules do."""
 
@@ -136,6 +156,17 @@ def names_a_collection(name: str) -> bool:
     return name in _COLLECTIONS or not _COLLECTIONS.isdisjoint(name.split("_")[:1])
 
 
+_MANY = (
+    frozenset("data graph g sample samples inputs input_dict inputs_dict item items example examples".split()) | _TEXTS
+)
+"""Texts, and what may be a dict or a graph as well as a tensor."""
+
+
+def holds_many(name: str) -> bool:
+    """Whether what a model is called with is as often no tensor, if it is called so."""
+    return name in _MANY or names_a_collection(name) or name.endswith(("_data", "_dict", "_inputs"))
+
+
 def names_a_tensordict(name: str) -> bool:
     """``td``, ``tensordict_out``: its methods, shape and device are like those of a tensor, and it holds several."""
     words = name.strip("_").split("_")
@@ -148,12 +179,48 @@ def names_a_device(name: str) -> bool:
 
 
 def names_a_module(name: str) -> bool:
+    """``model``, ``_module``, ``net2``, ``model_a``, ``text_encoder_model``."""
+    name = _unnumbered(name)
     return name in _MODULES or _last(name) in _MODULE_ENDS
+
+
+def names_a_part(name: str) -> bool:
+    """``conv1``, ``out_proj``: a part of a model, if it is called."""
+    name = _unnumbered(name)
+    return name in _PARTS or _last(name) in _PART_ENDS
+
+
+def names_a_module_in_use(name: str) -> bool:
+    """What is called so is called with data: ``layer(x)``, where ``conv(3, 3)`` may make one."""
+    return names_a_module(name) or (names_a_part(name) and _unnumbered(name).rpartition("_")[2] not in _MADE)
+
+
+_MADE = frozenset("conv norm bn linear proj".split())
+"""Names of parts that classes and functions have as well."""
+
+
+def says_module(name: str) -> bool:
+    """``module``, ``pl_module``: whatever it is asked for, it is one; a ``model`` may be of another library."""
+    return _unnumbered(name).rpartition("_")[2] in ("module", "mod")
+
+
+def _unnumbered(name: str) -> str:
+    """``net2`` and ``_net`` as ``net``, ``model_a`` as ``model``."""
+    name = name.lstrip("_").rstrip("0123456789_")
+    return name[:-2] if name[-2:-1] == "_" else name
 
 
 def names_a_function(name: str) -> bool:
     """A function, a class, a generator: what is called or drawn from, may have a device, and is no Module."""
     return name in _FUNCTIONS or _last(name) in _FUNCTIONS or name.endswith("fn")
+
+
+def names_a_class(name: str) -> bool:
+    """``block``, of ``_make_layer(block, planes)``: a class of layers, which is called to make them."""
+    return name in _CLASSES
+
+
+_CLASSES = frozenset({"block", "blocks", "layers", "norm_layer", "act_layer"})
 
 
 def names_no_module(name: str) -> bool:

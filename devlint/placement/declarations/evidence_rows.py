@@ -33,6 +33,7 @@ COMPUTED = Sign(Shows.COMPUTED)
 TESTED = Sign(Shows.TESTED)
 OTHERWISE = Sign(Shows.OTHERWISE)
 MODULE = Sign(Shows.MODULE)
+CALLED = Sign(Shows.CALLED)
 ITEMS = Sign(Shows.ITEMS, Grade.CONVENTIONAL, conventions.ITEMS_ARE_TENSORS)
 
 
@@ -86,6 +87,8 @@ ATTRIBUTES = MappingProxyType(
 )
 """What it shows of a name that this attribute of it is read."""
 
+MOVING = frozenset({"to", "cuda", "cpu"})
+
 SHAPES = frozenset({"shape", "ndim"})
 
 TEXT_METHODS = frozenset(
@@ -131,6 +134,8 @@ COMPUTED_OF = by_convention(conventions.COMPUTED_OF)
 READ_BY_A_TENSOR = by_convention(conventions.READ_BY_A_TENSOR)
 MATRIX = by_convention(conventions.HAS_A_SHAPE, Shows.ARRAY_LIKE)
 SUBTRACTED = by_convention(conventions.SUBTRACTED)
+MADE_WHERE_NONE = by_convention(conventions.MADE_WHERE_NONE)
+GIVEN_TO_A_DISTRIBUTION = by_convention(conventions.GIVEN_TO_A_DISTRIBUTION)
 
 MOVING_OR_CAST = frozenset({"float", "half", "double", "cpu", "cuda"})
 """Methods of tensors and Modules alone: what they are called by is a tensor if it is computed."""
@@ -170,6 +175,17 @@ OF_TEXTS = frozenset(
 )
 """Packages whose functions take texts, paths and images, and no tensor."""
 
+TAKES_A_TEXT = MappingProxyType(
+    {
+        **dict.fromkeys(("getattr", "hasattr", "setattr", "delattr", "torch.hub.load"), 1),
+        **dict.fromkeys(("timm.create_model", "importlib.import_module", "torchvision.models.get_model"), 0),
+        **dict.fromkeys((".startswith", ".endswith", ".removeprefix", ".removesuffix"), 0),
+    }
+)
+"""Functions, and methods of whatever has them, with the position of an argument that is a text."""
+
+READING_ATTRIBUTES = frozenset({"getattr", "hasattr"})
+
 DOUBTS = frozenset(
     """
     isinstance issubclass hasattr getattr str int float open range len enumerate zip list tuple set sorted iter
@@ -206,9 +222,34 @@ READ_BY_METHODS = frozenset("index mask mat2 vec src source tensor1 tensor2 batc
 ALWAYS_TENSORS = frozenset(
     """
     index mask mat1 mat2 batch1 batch2 target vec2 query key value source weight condition indices x1 x2 src
+    bias running_mean running_var B attn_mask weights end mat vec tensor1 tensor2
     """.split()
 )
 """Parameters of torch's functions that never take a number."""
+
+VARIADIC = frozenset("torch.einsum torch.broadcast_tensors torch.block_diag torch.meshgrid".split())
+"""Functions whose further arguments are tensors as well."""
+
+OF_TWO_TENSORS = frozenset(
+    """
+    torch.matmul torch.maximum torch.minimum torch.fmax torch.fmin torch.kron torch.cross torch.inner torch.equal
+    torch.allclose torch.isclose torch.atan2 torch.hypot torch.dist torch.logical_and torch.logical_or
+    """.split()
+)
+"""Functions whose ``other`` is no number."""
+
+INTEGERS = frozenset(
+    "torch.long torch.int64 torch.int32 torch.int torch.int16 torch.int8 torch.uint8 torch.bool".split()
+)
+"""No Module is moved to these types: its ``to`` takes types of floating point and complex ones."""
+
+NEVER_READ = frozenset(
+    """
+    dim size stride norm split type mean std min max sum index_select bool int float long half double item numpy exp log
+    sort unique round clip square sqrt sin cos where repeat expand flatten squeeze transpose scatter gather
+    """.split()
+)
+"""Methods of a tensor: what has one that is read and not called is none."""
 
 NUMPY_READS = Sign(Shows.ARRAY, Grade.CONVENTIONAL)
 """Of what is handed to a function of numpy: an array as a rule."""

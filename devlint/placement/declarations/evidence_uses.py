@@ -9,12 +9,20 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.declarations import evidence_conventions as conventions
+from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_calls import arguments, given_to_method, makes_tensor
+from devlint.placement.declarations.evidence_calls import (
+    arguments,
+    given_to_method,
+    gives_a_tensor,
+    makes_several,
+    makes_tensor,
+)
 from devlint.placement.declarations.evidence_computed import computed_from, is_axis, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
+from devlint.placement.declarations.evidence_names import says_module
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import FunctionNode, code_of, descend, dotted, parameters_of
 
@@ -69,15 +77,29 @@ def _call(node: cst.Call, found: Found) -> None:
             found.note(_called_by(node.func.value), sign)
             if sign is rows.TENSOR:
                 given_to_method(node, node.func.attr.value, found)
-        if type(node.func.value) is cst.Call and (sign is rows.TENSOR or node.func.attr.value in rows.MOVING_OR_CAST):
-            note_computed(node.func.value, found)
-        elif type(node.func.value) is cst.Name and node.func.value.value == found.first and node.args:
-            found.called.add(node.func.attr.value)
+        _method(node, node.func.value, node.func.attr.value, sign, found)
     elif type(node.func) is cst.Name:
         found.note_parameter(node.func.value, rows.NO_TENSOR)
+        found.note_parameter(node.func.value, rows.CALLED)
         found.functions.add(node.func.value)
         _doubts(node, node.func.value, found)
     arguments(node, found.imports, found)
+
+
+def _method(call: cst.Call, receiver: cst.BaseExpression, method: str, sign: Sign | None, found: Found) -> None:
+    """What a method shows of names beside what it shows of what it is called by."""
+    if type(receiver) is cst.Name:
+        if receiver.value == found.first and call.args:
+            found.called.add(method)
+        if method in rows.NEVER_READ:
+            found.method_calls[receiver.value, method] += 1
+    elif sign is rows.TENSOR or method in rows.MOVING_OR_CAST:
+        if type(receiver) is cst.Subscript and any(is_axis(part.slice) for part in receiver.slice):
+            found.note_parameter(dotted(receiver.value) or "", rows.COMPUTED_OF)
+        else:
+            note_computed(receiver, found)
+    if method == "log_prob" and call.args and type(call.args[0].value) is cst.Name:
+        found.note_parameter(call.args[0].value.value, rows.GIVEN_TO_A_DISTRIBUTION)
 
 
 def _subscript(node: cst.Subscript, found: Found) -> None:
@@ -118,6 +140,9 @@ def _assigned(node: cst.Assign, found: Found) -> None:
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
         found.note_derived(node.targets[0].target.value, computed_from(node.value), node.value)
+        _taken_apart(node.targets[0].target.value, node.value, found)
+        if gives_a_tensor(node.value, found.imports):
+            found.computed[node.targets[0].target.value] += 1
     value, name = node.value, ""
     if type(value) is cst.Name and isinstance(node.targets[0].target, (cst.Tuple, cst.List)):
         found.note_parameter(value.value, rows.UNPACKED)
@@ -135,11 +160,21 @@ def _assigned(node: cst.Assign, found: Found) -> None:
         found.note_class(name, dotted(value.func))
 
 
+def _taken_apart(name: str, value: cst.BaseExpression, found: Found) -> None:
+    """``states = states[0]``: what is done with it from here on is done with an item."""
+    if type(value) is cst.Subscript and type(value.value) is cst.Name and value.value.value == name:
+        index = value.slice[0].slice if len(value.slice) == 1 else None
+        if isinstance(index, cst.Index) and _is_integer(index.value) and name not in found.bound:
+            found.note_parameter(name, rows.OTHERWISE)
+
+
 def _given(expression: cst.BaseExpression | None) -> Iterator[str]:
-    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``."""
+    """The names of which the expression is one as it stands: ``loss``, ``loss or Loss()``, ``net.to(device)``."""
     match expression:
         case cst.Name():
             yield expression.value
+        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=method))) if method in modules.KEEPING:
+            yield from _given(value)
         case cst.BooleanOperation():
             yield from _given(expression.left)
         case cst.IfExp():
@@ -156,6 +191,7 @@ def _compared(node: cst.Comparison, found: Found) -> None:
     other = node.comparisons[0].comparator
     if _is_text(other) or (isinstance(other, cst.Set) and any(_is_text(one.value) for one in other.elements)):
         found.note(node.left.value, rows.NO_TENSOR)
+        found.note_text(node.left.value)
 
 
 def _loop(node: cst.For | cst.CompFor, found: Found) -> None:
@@ -205,11 +241,18 @@ def _indexed_by(node: cst.BaseExpression) -> str:
 
 def _arithmetic(node: cst.BinaryOperation, found: Found) -> None:
     for operand, other in ((node.left, node.right), (node.right, node.left)):
-        if type(operand) is cst.Name:
+        if type(operand) is cst.Call and type(operand.func) is cst.Attribute:
+            if operand.func.attr.value in rows.PASSING:
+                # ``scales.to(device) * radius``: no module and no batch is computed with.
+                found.note_parameter(_called_by(operand), rows.COMPUTED_OF)
+        elif type(operand) is cst.Name:
             found.note_parameter(operand.value, rows.COMPUTED)
+            made = type(other) is cst.Call and makes_tensor(other, found.imports)
+            if type(node.operator) is cst.Subtract and not made and gives_a_tensor(other, found.imports):
+                found.note_parameter(operand.value, rows.SUBTRACTED)
             if type(node.operator) is cst.MatrixMultiply:
                 found.note_parameter(operand.value, rows.MATRIX)
-            if type(other) is cst.Call and makes_tensor(other, found.imports):
+            if made:
                 found.note(operand.value, rows.BESIDE)
         elif type(operand) is cst.Subscript and type(node.operator) in _OF_NO_LIST and _is_slice(operand):
             # ``v[1:] - v[:-1]``: no list and no text takes these operators.
@@ -234,6 +277,22 @@ def _negated(node: cst.UnaryOperation, found: Found) -> None:
 
 def _chosen(node: cst.IfExp | cst.While, found: Found) -> None:
     _note_tested([node.test], found)
+    if type(node) is cst.IfExp and (name := _absent(node.test)):
+        # ``x if x is not None else torch.zeros(3)``, in either order
+        given, made = (node.orelse, node.body) if type(node.body) is cst.Call else (node.body, node.orelse)
+        if type(given) is cst.Name and given.value == name and makes_several(made, found.imports):
+            found.note_parameter(name, rows.MADE_WHERE_NONE)
+
+
+def _absent(test: cst.BaseExpression) -> str:
+    """``x``, of ``x is None`` and ``x is not None``."""
+    match test:
+        case cst.Comparison(
+            left=cst.Name(value=name),
+            comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.IsNot(), comparator=cst.Name(value="None"))],
+        ):
+            return name
+    return ""
 
 
 def _either(node: cst.BooleanOperation, found: Found) -> None:
@@ -256,14 +315,22 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
             found.note(holder.value, sign)
         if sign is rows.NO_TENSOR:
             found.note(holder.value, rows.STRUCTURED)
+        if attribute in rows.NEVER_READ and holder.value in found.parameters:
+            found.method_reads[holder.value, attribute] += 1
         if attribute in rows.SHAPES:
             found.note(holder.value, rows.SHAPED)
+        elif attribute in modules.LAYER_ATTRIBUTES:
+            found.note_parameter(holder.value, modules.HOLDS_A_LAYER)
+        elif attribute in modules.PARAMETERS and holder.value in found.parameters:
+            found.parameters_of.setdefault(holder.value, set()).add(attribute)
         if attribute in rows.TEXT_METHODS:
             found.note_parameter(holder.value, rows.TEXT)
     elif type(holder) in (cst.Attribute, cst.Call) and attribute in rows.MODULE_ONLY:
         # ``net.to(device).eval()``
         if name := _called_by(holder):
             found.note(name, rows.MODULE)
+    elif type(holder) is cst.Attribute and attribute in rows.MOVING:
+        found.moved_attributes.add(dotted(holder) or "")
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])
@@ -311,6 +378,10 @@ def _sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
         case "view":
             # That of an array takes a dtype.
             return rows.TENSOR if len(positional) > 1 or any(map(_is_integer, positional)) else None
+        case "to" if positional and dotted(positional[0]) in rows.INTEGERS:
+            return rows.TENSOR
+        case "type" if positional and (dotted(positional[0]) or "").startswith("torch."):
+            return rows.by_convention(conventions.COMPUTES)
         case "backward":
             return rows.by_convention(conventions.IS_BACKPROPAGATED) if not call.args else None
         case "numpy" if not positional:
@@ -332,9 +403,11 @@ def _doubts(call: cst.Call, function: str, found: Found) -> None:
     goes_through = function in rows.GONE_THROUGH
     if function in rows.CALLING and call.args and type(call.args[0].value) is cst.Name:
         found.note_parameter(call.args[0].value.value, rows.NO_TENSOR)
+    asks_for_attributes = function in rows.READING_ATTRIBUTES
     for argument in call.args if goes_through or function in rows.DOUBTS else ():
         for name in names_of(argument.value):
-            found.note_parameter(name, rows.DOUBTFUL)
+            if not (asks_for_attributes and says_module(name)):
+                found.note_parameter(name, rows.DOUBTFUL)
             if goes_through:
                 found.note(name, rows.SEVERAL)
     if function == "isinstance" and len(call.args) == 2 and type(call.args[0].value) is cst.Name:
@@ -370,27 +443,42 @@ def _is_text(node: cst.BaseExpression) -> bool:
 def _asserted(node: cst.Assert, found: Found) -> None:
     """``assert isinstance(x, torch.Tensor)``."""
     _note_tested([node.test], found)
-    _tensor_where_true(node.test, found)
+    _told_where_true(node.test, found)
 
 
 def _demanded(node: cst.If, found: Found) -> None:
     """``if not isinstance(x, torch.Tensor): raise TypeError(...)``."""
     found.bind([])
     _note_tested([node.test], found)
+    if (name := _absent(node.test)) and name in found.parameters:
+        _made_where_none(node, name, found)
     if type(node.test) is not cst.UnaryOperation or type(node.test.operator) is not cst.Not:
         return
     last = node.body.body[-1] if node.body.body else None
     last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
     if type(last) is cst.Raise:
-        _tensor_where_true(node.test.expression, found)
+        _told_where_true(node.test.expression, found)
 
 
-def _tensor_where_true(test: cst.BaseExpression, found: Found) -> None:
+def _made_where_none(node: cst.If, name: str, found: Found) -> None:
+    """``if x is None: x = torch.zeros(3)``."""
+    for line in node.body.body:
+        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if not isinstance(statement, cst.Assign) or names_of(statement.targets[0].target) != [name]:
+                continue
+            if makes_several(statement.value, found.imports):
+                found.note_parameter(name, rows.MADE_WHERE_NONE)
+
+
+def _told_where_true(test: cst.BaseExpression, found: Found) -> None:
     if not isinstance(test, cst.Call) or dotted(test.func) != "isinstance" or len(test.args) != 2:
         return
     tested, type_ = (argument.value for argument in test.args)
-    if isinstance(tested, cst.Name) and found.imports.qualified(dotted(type_)) == "torch.Tensor":
+    name = found.imports.qualified(dotted(type_))
+    if isinstance(tested, cst.Name) and name == "torch.Tensor":
         found.note(tested.value, rows.TENSOR)
+    elif isinstance(tested, cst.Name) and name in modules.MODULE_CLASSES:
+        found.note_parameter(tested.value, rows.MODULE)
 
 
 _GATHER: dict[type[cst.CSTNode], Callable[[Any, Found], None]] = {

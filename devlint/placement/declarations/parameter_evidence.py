@@ -175,10 +175,10 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.MODULE)
     if certain:
         return Held(Role.TENSOR)
-    if module is not None and not names.names_no_module(name):
-        return Held(Role.MODULE)
     if grade_of(signs, Shows.TEXT) is not None and param.annotation is None:
         return Held(Role.HOST)
+    if module is not None and not names.names_no_module(name) and not _is_configured(name, module):
+        return Held(Role.MODULE, convention_of(signs, Shows.MODULE))
     number = grade_of(signs, Shows.NO_NUMBER) is None
     if number and tensor is None and grade_of(signs, Shows.SIZE) is not None and param.annotation is None:
         return Held(Role.HOST)
@@ -204,6 +204,8 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(Role.HOST)
+    if beside is not None and grade_of(signs, Shows.CALLED) is not None and names.names_a_part(name):
+        return Held(Role.MODULE, conventions.NAMED_PART)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
@@ -217,6 +219,11 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if param.annotation is None and not (doubted and not no_tensor):
         return _named(name, number, no_tensor or tested, imports, beside)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
+
+
+def _is_configured(name: str, module: Grade) -> bool:
+    """``cfg.in_features``: what layers have by convention, configurations have as well."""
+    return module is Grade.CONVENTIONAL and conventions.names_a_configuration(name)
 
 
 def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, beside: Container[str] | None) -> Held:

@@ -285,3 +285,5 @@ def array_of(*values: Value) -> Host:
 
 NOTHING = UnknownValue()
 NONE = Constant(None)
+UNSET = DeviceName(UNKNOWN)
+"""A device that is not known yet."""

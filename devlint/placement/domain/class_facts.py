@@ -50,13 +50,17 @@ class ClassFacts:
     attributes: dict[str, AttributeFact] = field(default_factory=dict)
     dynamic: bool = False
     """Registers under computed names, or sets attributes with ``setattr``."""
+    handed_up: dict[str, Value] = field(default_factory=dict)
+    """What its constructor says to those of its bases, by the keys of their parameters' symbols."""
 
 
 def stored_by(facts: ClassFacts, above: Iterable[ClassFacts]) -> dict[str, AttributeFact]:
     """The attributes that a class stores itself: what it has of its bases, a sister class may store anew."""
     inherited = [one.attributes for one in above]
     return {
-        name: fact for name, fact in facts.attributes.items() if all(one.get(name) is not fact for one in inherited)
+        name: fact
+        for name, fact in facts.attributes.items()
+        if not any((known := one.get(name)) is not None and known.node is fact.node for one in inherited)
     }
 
 
@@ -73,6 +77,8 @@ class ObjectStores:
     buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
     dynamic: set[ClassInfo] = field(default_factory=set)
     """Classes that register under computed names."""
+    handed_up: dict[str, Value] = field(default_factory=dict)
+    """What a constructor says to those of the bases, by the keys of their parameters' symbols."""
 
     def add(self, other: ObjectStores) -> None:
         for info, stored in other.stored.items():
@@ -82,6 +88,7 @@ class ObjectStores:
         self.plain.update(other.plain)
         self.buffers |= other.buffers
         self.dynamic |= other.dynamic
+        self.handed_up.update(other.handed_up)
 
 
 def kind_of(value: Value) -> str:

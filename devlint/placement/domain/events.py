@@ -196,12 +196,17 @@ class DeviceMismatch(Event):
     """How the callee is stored and called indicates a Module; its class is not known."""
     arms: tuple[Decided, ...] = ()
     """The conditions it stands under."""
-    caller: Scope | None = None
-    """The definition whose call passes the offending operand to the definition of ``scope``."""
+    calls: tuple[tuple[cst.CSTNode, Scope], ...] = ()
+    """The calls, outermost first, that hand the operand to the definition of ``scope``, each with where it is."""
     placed_by_callers: bool = False
     """All call sites are known, and each passes what its own caller placed."""
     callers_on_cpu: bool = False
     """The calls in this file pass the parameter CPU tensors, or, if they are all, nothing known to be elsewhere."""
+
+    @property
+    def caller(self) -> Scope | None:
+        """The definition whose call passes the offending operand to the definition of ``scope``."""
+        return self.calls[0][1] if self.calls else None
 
     @property
     def left_behind(self) -> tuple[tuple[MismatchOperand, MismatchOperand], ...]:

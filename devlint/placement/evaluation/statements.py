@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from devlint.placement.calls import stated_types
 from devlint.placement.calls.bindings import assign, bind_loop_target, delete, reads_of
 from devlint.placement.declarations.imports import imported_names
 from devlint.placement.domain.abstract_state import AbstractState, join
@@ -54,7 +55,7 @@ def annotated_assignment(interp: Interpreter, node: cst.AnnAssign) -> None:
         value = interp.evaluate(node.value)
         if interp.class_body and isinstance(node.target, cst.Name) and "device" in node.target.value:
             name_default(interp, value, node.value)
-        assign(interp, node.target, value, node.value)
+        assign(interp, node.target, stated_types.of_name(interp, node.annotation, value), node.value)
 
 
 def augmented_assignment(interp: Interpreter, node: cst.AugAssign) -> None:

@@ -16,7 +16,7 @@ from devlint.placement.declarations.parameter_evidence import NameUses
 from devlint.placement.domain.abstract_state import AbstractState
 from devlint.placement.domain.abstract_values import NONE, NOTHING, Value
 from devlint.placement.domain.class_facts import ObjectStores
-from devlint.placement.domain.events import Event, Fate, HostRead
+from devlint.placement.domain.events import Created, DeviceMismatch, Event, Fate, HostRead
 from devlint.placement.domain.lattice import (
     CPU,
     Decided,
@@ -119,6 +119,8 @@ class Interpreter:
         """Parameters of the definition that a ``torch.load`` takes as its ``map_location``."""
         self.host_reads: dict[str, HostRead] = {}
         """What each call reads by numpy of its arguments, by the keys of the parameters' symbols."""
+        self.looks_ahead = False
+        """Whether an expression is evaluated that stands further down, for what it stores."""
         self.tries = 0
         """How many ``try`` statements with handlers the current point is in."""
         self._global_names: set[str] = set()
@@ -345,8 +347,8 @@ class Interpreter:
     # -- results --------------------------------------------------------------------------------------------------
 
     def keep_results(self) -> None:
-        """Drop what is not needed of a definition of another file."""
-        self.events.clear()
+        """Drop what is not needed of a definition of another file: its callers ask what it makes, and what fails."""
+        self.events[:] = [event for event in self.events if isinstance(event, (Created, DeviceMismatch))]
         self._fates.clear()
         if self.info is None or self.info.name != "__init__":
             self.env = None

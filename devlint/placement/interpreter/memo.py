@@ -19,10 +19,12 @@ from typing import Any, Protocol, TypeVar
 
 Found = TypeVar("Found")
 
-MAX_QUERY_DEPTH = 12
+MAX_QUERY_DEPTH = 24
 """Maximum nesting of queries about definitions; beyond it the result is unknown.
 
-It bounds the recursion of the interpreter, which takes dozens of Python frames per definition.
+It bounds the recursion of the interpreter, which takes dozens of Python frames per definition. A result that meets the
+bound holds at one depth alone and is computed again at each other one, so the bound lies above what projects need: 23
+in deepspeed, 19 in torchrl. With 12, a quarter to a third of what their definitions cost was spent again.
 """
 
 

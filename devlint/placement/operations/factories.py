@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.domain.abstract_values import (
+    UNSET,
     Argument,
     Constant,
     Container,
@@ -32,9 +33,6 @@ from devlint.semantics import Dim, DType, Elements, Factory, Shape, dtype_class
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
-
-UNSET = DeviceName(UNKNOWN)
-"""A device that is not known yet."""
 
 _FROM_DATA = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor", "torch.FloatTensor",
                         "torch.LongTensor", "torch.BoolTensor", "torch.ByteTensor", "torch.IntTensor"})  # fmt: skip

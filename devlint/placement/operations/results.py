@@ -25,6 +25,7 @@ from devlint.placement.domain.lattice import (
     UNKNOWN,
     Choice,
     Device,
+    GuardKind,
     Unknown,
     leaves,
 )
@@ -212,6 +213,8 @@ def _common_device(interp: Interpreter, bound: Sequence[Bound], operands: Sequen
     if len(operands) == 1 and len(bound) == 1:
         return device
     others = [b for b in bound if b is not source and isinstance(b.value, (UnknownValue, Opaque, Tensor))]
+    if others and all(map(_was_an_array, (source, *others))):
+        return device
     scalar = isinstance(source.value, Tensor) and source.value.dim is not Dim.NONZERO
     if scalar and any(device_of_value(b.value) != CPU for b in others):
         # A 0-dim CPU tensor takes the device of the other operand.
@@ -224,6 +227,12 @@ def _common_device(interp: Interpreter, bound: Sequence[Bound], operands: Sequen
     return UNKNOWN
 
 
+def _was_an_array(bound: Bound) -> bool:
+    """``if isinstance(x, np.ndarray): x = torch.from_numpy(x)``: who asks it of each operand is given all or none."""
+    device = device_of_value(bound.value)
+    return isinstance(device, Choice) and device.guard.kind is GuardKind.IS_ARRAY and device.then == CPU
+
+
 def _may_overload(interp: Interpreter, bound: Bound) -> bool:
     """Whether an unknown operand may be an object with operators of its own: what an unknown call gives is anything."""
     if isinstance(bound.node, cst.Call):
@@ -232,7 +241,8 @@ def _may_overload(interp: Interpreter, bound: Bound) -> bool:
 
 
 def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None) -> Dim:
-    if operation.shape is not Shape.ZERO and call is not None and _needs_two_dimensions(call):
+    may_have_two = operation.shape is not Shape.ZERO and dim_of(operands[0].value) is not Dim.ZERO
+    if may_have_two and call is not None and _needs_two_dimensions(operation, call):
         return Dim.NONZERO
     match operation.shape:
         case Shape.ZERO:
@@ -262,9 +272,13 @@ _ALONG_A_DIMENSION = frozenset({"topk", "sort", "argsort", "cumsum", "cumprod", 
 """Operations along a dimension: torch takes a tensor without one as well, but nobody sorts a number."""
 
 
-def _needs_two_dimensions(call: CallSite) -> bool:
-    """``dim=1``: the tensor has a second dimension, so one at least is left of them."""
-    given = call.keyword("dim")
+def _needs_two_dimensions(operation: Operation, call: CallSite) -> bool:
+    """``dim=1``, ``x.argmax(1)``: the tensor has a second dimension, so one at least is left of them."""
+    parameters = [parameter for parameter in operation.parameters if not parameter.keyword_only]
+    if operation.name.startswith("Tensor."):
+        parameters = parameters[1:]
+    positions = (i for i, parameter in enumerate(parameters) if "dim" in (parameter.name, *parameter.also))
+    given = call.argument("dim", next(positions, len(call.positional)))
     value = given.value.value if given is not None and isinstance(given.value, Constant) else None
     return isinstance(value, int) and not isinstance(value, bool) and (value >= 1 or value <= -2)
 

@@ -14,6 +14,7 @@ import libcst as cst
 from devlint.placement.declarations.evidence_conventions import names_a_batch, names_a_configuration
 from devlint.placement.domain.abstract_values import (
     NOTHING,
+    UNSET,
     Argument,
     Constant,
     Container,
@@ -163,7 +164,10 @@ def _target_of_to(interp: Interpreter, receiver: Value, call: CallSite) -> Targe
             return Target(UNKNOWN, None)
         return Target(_own(receiver), False)
     if isinstance(named.value, Constant) and named.value.value is None:
-        return Target(_own(receiver), False)
+        if not isinstance(named.node, cst.Attribute):
+            return Target(_own(receiver), False)
+        # An attribute that the constructor sets to None is set elsewhere later.
+        named = replace(named, value=UNSET)
     if isinstance(named.value, (UnknownValue, Opaque)) and "dtype" in code_of(named.node).lower():
         return Target(_own(receiver), False)
     device = resolve_current(interp, resolve_device(interp, named.value, named.node, Sink.TRANSFER, call))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from devlint.placement.calls.constructor_facts import add_own_facts, completed
+from devlint.placement.calls.handed_up import take_handed_up
 from devlint.placement.calls.inherited_methods import mismatches_of_inherited
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
 from devlint.placement.calls.summaries import symbol_key
@@ -367,6 +368,7 @@ class ModuleAnalysis:
             facts.attributes.update(stored_by(self.facts(parent), map(self.facts, parent.parents)))
         constructor, *builders = self._constructing(info) or (None,)
         if constructor is not None:
+            take_handed_up(facts, constructor, self.facts)
             for method in info.builders:
                 # The method is evaluated again once the attributes are known.
                 self.memo.forget(_evaluation_key(method))

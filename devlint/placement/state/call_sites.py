@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
 from devlint.placement.domain.abstract_values import (
     Constant,
     Container,
@@ -77,7 +78,9 @@ class ArgumentLog:
         if isinstance(event, HostRead) and event.wants_cpu:
             if self._is_read_on_cpu(event.value, scope):
                 return replace(event, callers_on_cpu=True)
-            return replace(event, callers_on_model=self._some_call_on_the_way(event.value, _is_of_a_model))
+            on_model = self._some_call_on_the_way(event.value, _is_of_a_model)
+            read = self._as_given(event.value, scope, _is_a_tensor) if on_model else event.value
+            return replace(event, value=read, callers_on_model=on_model)
         if not isinstance(event, DeviceMismatch):
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
@@ -203,12 +206,19 @@ class ArgumentLog:
     def _with_receiver_as_given(self, event: Moved, scope: Scope) -> Moved:
         """A parameter that is moved is a tensor where all calls are in sight, and each gives one."""
         value = event.receiver
-        if not isinstance(value, (Tensor, Opaque)) or not self._is_direct(scope.qualname, scope.is_nested):
+        if not isinstance(value, (Tensor, Opaque)):
             return event
-        given = value.provenance is not None and value.provenance.step.kind is StepKind.GIVEN
-        if not given or not self._each_call(value, _is_certainly_a_tensor):
-            return event
-        return replace(event, receiver=Tensor(value.device, provenance=value.provenance))
+        given = self._as_given(value, scope, _is_certainly_a_tensor)
+        return event if given is value else replace(event, receiver=given)
+
+    def _as_given(self, value: Tensor | Opaque, scope: Scope, is_tensor: Callable[[Value], bool]) -> Tensor | Opaque:
+        """What came in, as a tensor where all calls are in sight, and each gives one."""
+        came_in = value.provenance is not None and value.provenance.step.kind is StepKind.GIVEN
+        if not came_in or not self._is_direct(scope.qualname, scope.is_nested):
+            return value
+        if not self._each_call(value, is_tensor):
+            return value
+        return Tensor(value.device, provenance=value.provenance)
 
     def _hands_on(self, value: Value, direct: bool) -> bool:
         """Whether the value follows a parameter for which callers give their own, and theirs all give CPU tensors.
@@ -323,6 +333,11 @@ def _is_certainly_a_tensor(value: Value) -> bool:
     return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
 
 
+def _is_a_tensor(value: Value) -> bool:
+    """By whatever evidence: what reads it has a tensor's method called."""
+    return isinstance(value, Tensor)
+
+
 def _is_placed_nowhere(value: Value) -> bool:
     """Whether the argument's device is unknown, or is the CPU."""
     return isinstance(value, UnknownValue) or getattr(value, "device", None) == UNKNOWN or _stays_on_cpu(value)
@@ -340,10 +355,14 @@ def _is_own_object(value: Value) -> bool:
 
 
 def _is_of_a_model(value: Value) -> bool:
-    """The argument is a tensor where a module works."""
-    places = leaves(_device_of(value))
+    """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``."""
+    if not isinstance(value, Tensor):
+        return False
+    places = leaves(value.device)
     moves = all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.MODULE for one in places)
-    return isinstance(value, Tensor) and (moves or is_accelerator(value.device))
+    computed = value.provenance.find(StepKind.COMPUTED) if value.provenance is not None else None
+    given_by = computed is not None and computed.device == value.device and computed.note == CONVENTIONS[MODULE_RESULT]
+    return moves or given_by or is_accelerator(value.device)
 
 
 def _device_of(value: Value) -> Device:

@@ -35,11 +35,33 @@ def later_stores(interp: Interpreter, info: ClassInfo, name: str) -> tuple[Value
         stores = interp.object_stores if method is interp.info else program.stores_of(method)
         if stores is None:
             return None
-        values = stores.later.get((method.qualname, name), {})
-        if len(values) != len(expressions):
+        stored = list(stores.later.get((method.qualname, name), {}).values())
+        if len(stored) == len(expressions):
+            found += (value for value, again in zip(stored, goes_on, strict=True) if not again)
+            continue
+        ahead = _stored_ahead(interp, expressions, goes_on) if method is interp.info else None
+        if ahead is None:
             return None
-        found += (value for value, again in zip(values.values(), goes_on, strict=True) if not again)
+        found += ahead
     return tuple(found)
+
+
+def _stored_ahead(
+    interp: Interpreter, expressions: tuple[cst.BaseExpression | None, ...], goes_on: list[bool]
+) -> list[Value] | None:
+    """What the running method stores further down, where each is a call of torch: ``self.cost = torch.zeros(n)``.
+
+    The next call of the method finds it there. None where one is another expression.
+    """
+    anew = [expression for expression, again in zip(expressions, goes_on, strict=True) if not again]
+    calls = [one for one in anew if isinstance(one, cst.Call) and _calls_torch(one, interp.index.imports)]
+    if len(calls) != len(anew) or interp.looks_ahead:
+        return None
+    interp.looks_ahead = True
+    try:
+        return [interp.evaluate_quietly(call) for call in calls]
+    finally:
+        interp.looks_ahead = False
 
 
 def _may_be_made_here(method: FunctionInfo, name: str) -> bool:
@@ -63,6 +85,11 @@ def _makes_a_value(node: cst.BaseExpression, imports: Mapping[str, str]) -> bool
             return _makes_a_value(node.left, imports) or _makes_a_value(node.right, imports)
         case cst.UnaryOperation():
             return _makes_a_value(node.expression, imports)
+    return _calls_torch(node, imports)
+
+
+def _calls_torch(node: cst.BaseExpression, imports: Mapping[str, str]) -> bool:
+    """``torch.zeros(n)``, and what is made of it in turn: ``torch.zeros(n).float()[0]``."""
     root, called = node, False
     while isinstance(root, (cst.Call, cst.Attribute, cst.Subscript)):
         called = called or isinstance(root, cst.Call)

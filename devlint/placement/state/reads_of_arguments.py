@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS
+from devlint.placement.domain.abstract_values import Opaque
 from devlint.placement.domain.lattice import Anchor, Decided, Device, GuardKind, SameAs
 from devlint.placement.syntax.nodes import parameters_of
 
@@ -13,7 +15,13 @@ if TYPE_CHECKING:
 
 
 def note_read(interp: Interpreter, event: HostRead) -> None:
-    """Record a read of what the definition was handed, if it runs in each call, or in those that ask for it."""
+    """Record a read of what the definition was handed, if it runs in each call, or in those that ask for it.
+
+    What a callable of unknown type makes of it may be a list of numbers: ``np.array(metrics[name](truth, guesses))``.
+    """
+    made = event.value.provenance
+    if isinstance(event.value, Opaque) and made is not None and made.step.note == CONVENTIONS[CALLABLE_RESULT]:
+        return
     key = key_of_parameter(interp, event.value.device)
     if key is not None and event.wants_cpu and is_in_each_call(interp, allowed=_switches(interp, event.arms)):
         interp.host_reads.setdefault(key, event)

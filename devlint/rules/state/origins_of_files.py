@@ -186,14 +186,20 @@ def may_be_written(event: Called) -> Iterator[str]:
 
 
 _TRAINS = re.compile("(^|_)(train|fit|finetune|retrain)(_|$)")
+_MAY_TRAIN = re.compile(f"{_TRAINS.pattern}|^run$")
 _OWN_RUNS = frozenset({"self.run", "trainer.run", "self.trainer.run"})
 
 
 def trains(event: Called) -> bool:
     """A call that trains by its name; `net.train()` only sets a mode, unless a trainer does it."""
+    import libcst as cst
+
     from devlint.placement.syntax.nodes import code_of
 
-    whole = code_of(event.call.node.func)
+    function = event.call.node.func
+    if isinstance(function, cst.Attribute) and not _MAY_TRAIN.search(function.attr.value):
+        return False  # nearly every call, and its source is costly to write out
+    whole = code_of(function)
     owner, _, name = whole.rpartition(".")
     if name == "train" and owner and "trainer" not in owner.lower():
         return False

@@ -8,6 +8,9 @@ constructor leaves the parameters where they are made, so that somebody has to m
 modules that are built on that device, that have no state or keep several devices, and for devices that a class of
 another file stores.
 
+A construction that leaves the device to its default, and whose result is moved to another one, is reported itself:
+`Net(width).to(device)` of `def __init__(self, width, device="cpu")`.
+
 ## Why is this bad
 
 `Module.to` moves parameters and buffers; it does not know that an attribute names a device. After `net.to("cuda")` the
@@ -93,6 +96,7 @@ from devlint.placement.domain.lattice import CPU, describe
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
+from devlint.rules.state.moved_untold import MOVES, moved_untold
 from devlint.rules.state.stored_device_uses import StoredDeviceUses
 
 if TYPE_CHECKING:
@@ -110,8 +114,6 @@ if TYPE_CHECKING:
         Stored,
         UndecidedMismatch,
     )
-
-_MOVES = ("to", "cuda", "cpu", "_apply")
 
 
 class StaleStoredDevice(Rule):
@@ -152,7 +154,7 @@ class StaleStoredDevice(Rule):
         # What comes to the host and goes back has its place from the attribute all the same.
         if event.moves:
             self._uses.note(event, event.named, makes=False)
-        return ()
+        yield from moved_untold(event)
 
     def undecided_mismatch(self, event: UndecidedMismatch) -> Iterable[Draft]:
         self._uses.note_operation(event)
@@ -181,7 +183,7 @@ class StaleStoredDevice(Rule):
 
     def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
         facts = event.facts
-        if not facts.info.is_module or facts.info.kind is ClassKind.LIGHTNING or facts.info.defines(*_MOVES):
+        if not facts.info.is_module or facts.info.kind is ClassKind.LIGHTNING or facts.info.defines(*MOVES):
             return
         devices = [fact for fact in facts.attributes.values() if fact.kind == "device"]
         for fact in devices:

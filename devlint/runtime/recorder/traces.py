@@ -7,8 +7,9 @@ import sys
 import torch
 
 from devlint.runtime.frames import RawSpot, spot, user_frames
+from devlint.runtime.keeping import is_kept_well, kept_at
 from devlint.runtime.labels import claim_of, make_claims
-from devlint.runtime.names import is_kept_well, name_of
+from devlint.runtime.names import name_of
 from devlint.runtime.observation import Seen
 from devlint.runtime.simulated.generators import birth_of
 
@@ -85,6 +86,7 @@ def seen(operand: Tensor | Generator, device: torch.device, role: str, named: st
         births=births,
         repaired=trace.repaired,
         kept_well=is_kept_well(name, frame),
+        kept=spot(kept_at(name, frame)),
     )
 
 

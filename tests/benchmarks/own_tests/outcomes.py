@@ -12,6 +12,8 @@ from own_tests.choosing import Spot
 from own_tests.running import PLACEMENTS, SuiteRun
 from places import Bug
 
+from devlint.runtime.unforeseen import ANOTHER_TIME
+
 Finding = dict[str, Any]
 
 _SEEN = ("confirmed", "refuted", "inconclusive")
@@ -78,6 +80,9 @@ def is_at(finding: Finding, path: str, spot: Spot) -> bool:
     met = [step for step in finding.get("trace", ()) if step["message"] == "met here"]
     if any(step["path"] == path and step["line"] in spot.lines for step in met):
         return True
+    again = [step for step in finding.get("trace", ()) if step["message"].startswith(ANOTHER_TIME)]
+    if any(step["path"] == path and step["line"] in spot.lines for step in again):
+        return True
     verdict = finding["verdict"] or {}
     operands = verdict.get("operands", ())
     # Of operands that meet, those where the run is are where they should be.
@@ -87,7 +92,7 @@ def is_at(finding: Finding, path: str, spot: Spot) -> bool:
         born = [(o["born"], o["name"].rpartition(".")[2]) for o in operands if o["born"]]
         if any(p["path"] == path and p["line"] in spot.function and name in spot.names for p, name in born):
             return True
-    places = [operand[way] for operand in operands for way in ("born", "moved", "computed") if operand[way]]
+    places = [operand[way] for operand in operands for way in ("born", "moved", "computed", "kept") if operand.get(way)]
     return any(place["path"] == path and place["line"] in spot.lines for place in places)
 
 

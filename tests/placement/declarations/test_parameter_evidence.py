@@ -495,7 +495,14 @@ def test_what_is_computed_of_a_parameter_or_read_by_a_tensor_tells(use: str, tol
         ("nn.Module", "self.encoder(3, given)", False),
         ("nn.Module", "self.encoder.encode(given)", False),
         ("nn.Module", "self.encoder(given); given['ids']", False),
-        ("object", "self.encoder(given)", False),
+        ("object", "self.stage(given)", False),
+        # What is called as modules are is one in any class; what may be a text, a graph or a batch is asked no further.
+        ("object", "self.encoder(given)", True),
+        ("object", "self.policy.out_proj(given)", True),
+        ("object", "model(given)", True),
+        ("object", "model(3, given)", False),
+        ("object", "model.generate(given)", False),
+        ("object", "self.model_fn(given)", False),
     ],
 )
 def test_what_a_module_hands_to_a_part_is_a_tensor(base: str, call: str, told: bool) -> None:
@@ -553,3 +560,365 @@ def test_a_parameter_is_what_all_overrides_of_the_file_take_it_for() -> None:
 def test_names_of_devices_and_parts_tell(parameter: str, kind: type) -> None:
     name = parameter.partition("=")[0]
     assert isinstance(stored(f"def f({parameter}):\n    y = {name}\n", "y"), kind)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("z = nn.Sequential(x, nn.ReLU())", True),
+        ("z = nn.Sequential(*[copy.deepcopy(x)])", False),
+        ("z = nn.ModuleList([copy.deepcopy(x) for _ in range(3)])", True),
+        ("z = nn.ModuleList([x, nn.ReLU()])", True),
+        ("z = nn.ModuleList(x)", False),
+        ("z.add_module('last', x)", True),
+        ("z.add(x)", False),
+        ("z = nn.DataParallel(x, [0, 1])", True),
+        ("z = nn.DataParallel(z, x)", False),
+        ("z = torch.func.functional_call(x, z)", True),
+        ("z = nn.Linear(x.in_features, x.out_features)", True),
+        ("z = x.running_mean", True),
+        ("z = x.forward", True),
+        ("assert isinstance(x, nn.Module)", True),
+        ("assert isinstance(x, (list, nn.Module))", False),
+        ("z = F.linear(z, x.weight, x.bias)", True),
+        ("z = F.linear(z, x.weight)", False),
+        ("z = x.features", False),
+        ("x.to(z); x.actor.parameters()", True),
+        ("x(z); list(x.head.parameters())", True),
+        ("list(x.head.parameters())", False),
+        ("x.actor.step(); x.to(z)", False),
+    ],
+)
+def test_what_modules_alone_are_given_to_and_have_tells(use: str, told: bool) -> None:
+    value = stored(f"import copy\ndef f(x, z):\n    y = x\n    {use}\n", "y")
+    assert isinstance(value, Module) is told
+
+
+@pytest.mark.parametrize(
+    ("name", "use", "told"),
+    [
+        ("classifier", "classifier(z)", True),
+        ("conv1", "conv1(z)", True),
+        ("out_proj", "out_proj(z)", True),
+        # A name that is not called says nothing, another name nothing of what is called.
+        ("classifier", "z.append(classifier)", False),
+        ("reduce", "reduce(z)", False),
+        ("conv_size", "conv_size(z)", False),
+        # Bound anew, it is another value that is called.
+        ("layer", "layer = z.pop(); layer(z)", False),
+    ],
+)
+def test_what_is_called_like_a_part_is_a_module_if_it_is_called(name: str, use: str, told: bool) -> None:
+    assert isinstance(stored(f"def f({name}, z):\n    y = {name}\n    {use}\n", "y"), Module) is told
+
+
+@pytest.mark.parametrize("function", ["__init__", "_make_layer", "build_head"])
+def test_what_is_called_where_modules_are_made_is_a_class(function: str) -> None:
+    program = f"class Net(nn.Module):\n    def {function}(self, norm, z):\n        y = norm\n        z = norm(3)\n"
+    assert not isinstance(stored(program, "y"), Module)
+
+
+@pytest.mark.parametrize(("name", "told"), [("layer", True), ("conv2", True), ("text_encoder", True), ("edge", False)])
+def test_what_is_called_like_a_part_has_a_weight(name: str, told: bool) -> None:
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n    {name}.weight\n", "y"), Module) is told
+
+
+@pytest.mark.parametrize(
+    "name", ["root_path", "max_area", "fuse_encoder", "compile_model", "d_head", "crop_shape", "qkv_bias", "stage"]
+)
+def test_names_of_paths_switches_and_measures_are_plain_values(name: str) -> None:
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n", "y", NO_ARRAYS), Host)
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n    torch.exp({name})\n", "y", NO_ARRAYS), Tensor)
+
+
+@pytest.mark.parametrize("name", ["_model", "model2", "model_a", "mod", "netG", "_net"])
+def test_names_of_modules_may_be_numbered(name: str) -> None:
+    assert isinstance(stored(f"def f({name}):\n    y = {name}\n", "y"), Module)
+    assert not isinstance(stored(f"def f({name}_dir):\n    y = {name}_dir\n", "y"), Module)
+
+
+@pytest.mark.parametrize(("name", "told"), [("module", True), ("_mod", True), ("pl_module", True), ("model", False)])
+def test_a_module_by_its_full_name_may_be_asked_what_it_has(name: str, told: bool) -> None:
+    value = stored(f"def f({name}):\n    y = {name}\n    hasattr({name}, 'head')\n", "y")
+    assert isinstance(value, Module) is told
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("backbone == 'resnet18'", True),
+        ("backbone in {'resnet18', 'resnet34'}", True),
+        ("z = getattr(z, backbone)", True),
+        ("z = timm.create_model(backbone)", True),
+        ("z = named(backbone)", True),
+        # It is asked for something of it; what it is bound to is compared.
+        ("z = getattr(backbone, 'head')", False),
+        ("z == backbone", False),
+        ("backbone = z.name\n        z = backbone == 'resnet18'", False),
+        ("z = placed(backbone)", False),
+    ],
+)
+def test_a_text_is_no_module_whatever_it_is_called(use: str, told: bool) -> None:
+    program = f"""
+    import timm
+
+    def named(backbone):
+        return timm.create_model(backbone)
+
+    def placed(backbone):
+        return backbone.to("cuda")
+
+    def f(backbone, z):
+        y = backbone
+        {use}
+    """
+    assert isinstance(stored(program, "y"), Host) is told
+
+
+@pytest.mark.parametrize(
+    ("parameter", "use", "told"),
+    [
+        ("cutout", "z.append(cutout)", True),
+        ("cutout", "z.append(Cutout(cutout))", False),
+        ("cutout", "z = 1 if cutout else 2", False),
+        ("block", "z.append(block.expansion)", False),
+        ("estimator", "z.append(estimator.log_rate)", True),
+    ],
+)
+def test_what_is_called_after_a_class_and_makes_it_is_none_of_it(parameter: str, use: str, told: bool) -> None:
+    program = f"""
+    class Cutout(nn.Module):
+        pass
+
+    class BasicBlock(nn.Module):
+        pass
+
+    class RateEstimator(nn.Module):
+        pass
+
+    def f({parameter}, z):
+        y = {parameter}
+        {use}
+    """
+    assert isinstance(stored(program, "y"), Module) is told
+
+
+def test_what_is_kept_after_a_method_that_gives_it_is_a_module() -> None:
+    assert isinstance(kept("self.net = x.to('cuda').eval()", "self.net.train()"), Module)
+    assert isinstance(kept("self.net = x.to('cuda')", "return self.net(batch)"), Module)
+    assert not isinstance(kept("self.net = x.head('cuda')", "return self.net(batch)"), Module)
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        # What is made where none is given.
+        ("if given is None:\n            given = torch.randn(3, 2)", True),
+        ("if given is None:\n            given = torch.tensor([[0.0, 1.0]] * z).to(z.device)", True),
+        ("if given is None:\n            given = torch.tensor(1.0)", False),
+        ("if given is None:\n            given = z.bounds(3)", False),
+        ("if given is None:\n            given = torch.Generator(z)", False),
+        ("if z is None:\n            given = torch.randn(3, 2)", False),
+        ("z = given if given is not None else torch.ones(3, 2).to(z.device)", True),
+        ("z = nn.Parameter(torch.zeros(1, 1, 3)) if given is None else given", True),
+        ("z = given if z is not None else torch.ones(3, 2)", False),
+        ("z = len(given) if given is not None else torch.ones(3, 2)", False),
+        # What is computed of it.
+        ("given[:3].contiguous()", True),
+        ("given[3].contiguous()", False),
+        ("given[1:].append(3)", False),
+        ("(given.abs() + 1e-6).pow(z)", True),
+        ("(given / 3).unsqueeze(1)", True),
+        ("(given > 0).float()", True),
+        ("(given + z).unsqueeze(1)", False),
+        ("given.to(z.device) * 3", True),
+        ("z @ given.cpu()", True),
+        ("given.load(z) * 3", False),
+        ("given.to(torch.int64)", True),
+        ("given.to(torch.float16)", False),
+        ("given.type(torch.float32)", True),
+        ("given.type('text')", False),
+        # What takes tensors.
+        ("torch.einsum('ij,jk->ik', z, given)", True),
+        ("torch.maximum(z, given)", True),
+        ("torch.linalg.solve(z, given)", True),
+        ("F.linear(z, z, given)", True),
+        ("torch.add(z, given)", False),
+        ("torch.clamp(z, given)", False),
+        ("z.log_prob(given)", True),
+        ("z.probability(given)", False),
+        ("z.movedim(given, 0)", False),
+    ],
+)
+def test_more_that_is_done_with_tensors_alone_tells(use: str, told: bool) -> None:
+    value = stored(f"class Loss:\n    def f(self, given, z):\n        y = given\n        {use}\n", "y", NO_ARRAYS)
+    assert isinstance(value, Tensor) is told
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("torch.zeros(x.dim, device=x.device)", False),
+        ("x.size = 3; torch.zeros(3, device=x.device)", False),
+        ("torch.zeros(x.dim(), device=x.device)", True),
+        ("torch.zeros(x.dim(), x.dim(), device=x.device)", True),
+        ("torch.zeros(x.dim(), x.dim, device=x.device)", False),
+    ],
+)
+def test_a_method_of_tensors_that_is_read_and_not_called_is_of_another_object(use: str, told: bool) -> None:
+    assert isinstance(held("x", use), Tensor) is told
+
+
+def test_the_name_of_what_a_constructor_hands_on_says_nothing() -> None:
+    program = """
+    class Net(nn.Module):
+        def __init__(self, conv_bias, scale_bias):
+            y = conv_bias
+            z = scale_bias
+            self.wide(conv_bias=conv_bias)
+            self.shift(scale_bias)
+
+        def wide(self, conv_bias):
+            return nn.Conv2d(3, 3, 3, bias=conv_bias)
+
+        def shift(self, scale_bias):
+            return scale_bias.unsqueeze(0)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program, "z", NO_ARRAYS))
+
+
+@pytest.mark.parametrize(
+    ("callee", "told"),
+    [("net", True), ("layer", True), ("conv", False), ("prepare_model", False), ("make_net", False)],
+)
+def test_what_makes_a_module_is_told_other_things(callee: str, told: bool) -> None:
+    program = f"""
+    from hub import make_net
+
+    def prepare_model(token):
+        return 3
+
+    def f(token, {callee.replace("prepare_model", "z").replace("make_net", "z")}):
+        y = token
+        return {callee}(token)
+    """
+    assert is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS)) is told
+
+
+def test_what_an_item_of_itself_is_bound_to_says_nothing_of_the_whole() -> None:
+    program = "def f(states, z):\n    y = states\n    states = states[0]\n    return torch.exp(states)\n"
+    assert not isinstance(stored(program, "y", NO_ARRAYS), Tensor)
+    assert isinstance(stored(program.replace("[0]", "[:, 0]"), "y", NO_ARRAYS), Tensor)
+
+
+@pytest.mark.parametrize(("name", "told"), [("frames", True), ("prompt", False), ("data", False), ("batch", False)])
+def test_what_models_of_others_are_called_with_may_be_no_tensor(name: str, told: bool) -> None:
+    value = stored(f"def f(model, {name}):\n    y = {name}\n    return model({name})\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told
+
+
+@pytest.mark.parametrize(
+    ("caller", "told"),
+    [
+        # What is given is certainly a tensor, by the caller's own uses or by what it is bound to.
+        ("def run(self, x):\n        x.unsqueeze(0)\n        return self._step(x)", Tensor),
+        ("def run(self):\n        x = torch.randn(3)\n        return self._step(given=x)", Tensor),
+        ("def run(self, z):\n        x = z.softmax(-1)\n        return self._step(x)", Tensor),
+        ("def run(self, net):\n        net.eval()\n        return self._step(net)", Module),
+        # It may be another thing, or is one at another call.
+        ("def run(self, x):\n        return self._step(x)", Opaque),
+        ("def run(self, z):\n        x = torch.split(z, 3)\n        return self._step(x)", Opaque),
+        ("def run(self, z):\n        x = torch.Generator()\n        return self._step(x)", Opaque),
+        ("def run(self, z):\n        x = torch.exp(z)\n        x = z.items\n        return self._step(x)", Opaque),
+        ("def run(self, x):\n        x.unsqueeze(0)\n        return self._step(3, x)", Opaque),
+        ("def run(self, x, n=3):\n        x.unsqueeze(0)\n        return self._step(x), self._step(n)", Opaque),
+        ("def run(self, x):\n        x.unsqueeze(0)\n        return self.step(x)", Opaque),
+    ],
+)
+def test_a_private_method_is_given_what_its_callers_have(caller: str, told: type) -> None:
+    program = f"""
+class Solver:
+    def _step(self, given, other=None):
+        y = given
+        return y
+
+    def step(self, given):
+        return given
+
+    {caller}
+"""
+    assert isinstance(stored(program, "y", NO_ARRAYS), told)
+
+
+def test_a_function_may_be_called_by_other_files() -> None:
+    program = "def _step(given):\n    y = given\n\ndef run(x):\n    x.unsqueeze(0)\n    return _step(x)\n"
+    assert isinstance(stored(program, "y", NO_ARRAYS), Opaque)
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "told"),
+    [
+        ("torch.autograd.Function", "backward", True),
+        ("torch.autograd.Function", "forward", False),
+        ("object", "backward", False),
+    ],
+)
+def test_autograd_hands_gradients_to_a_backward(base: str, name: str, told: bool) -> None:
+    program = f"""
+    class Scale({base}):
+        @staticmethod
+        def {name}(ctx, upstream):
+            y = upstream
+            return upstream * ctx.factor
+    """
+    assert is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS)) is told
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("given - torch.exp(z)", True),
+        ("z.softmax(-1) - given", True),
+        ("given + torch.exp(z)", False),
+        ("given - torch.zeros(3)", False),
+        ("given - z.total()", False),
+        ("given - torch.numel(z)", False),
+    ],
+)
+def test_what_a_tensor_is_subtracted_from_is_one(use: str, told: bool) -> None:
+    value = stored(f"def f(given, z):\n    y = given\n    {use}\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told
+
+
+def test_what_stands_in_a_function_overrides_nothing_outside_of_it() -> None:
+    program = """
+    class Noise:
+        def apply(self, curves):
+            a = curves
+            raise NotImplementedError
+
+    def made():
+        class Gaussian(Noise):
+            def apply(self, curves):
+                return curves.unsqueeze(0)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "a", NO_ARRAYS))
+
+
+def test_what_is_made_where_none_is_given_may_be_converted_otherwise() -> None:
+    program = """
+    def cast(value):
+        if isinstance(value, list):
+            return torch.tensor(value)
+        return value
+
+    def f(scale=None):
+        y = scale
+        if scale is None:
+            scale = torch.ones(3)
+        else:
+            scale = cast(scale)
+    """
+    assert not is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS))
+    assert is_taken_for_a_tensor(stored(program.replace("cast(scale)", "scale.detached()"), "y", NO_ARRAYS))

@@ -1,0 +1,208 @@
+"""What DEV302 and DEV312 note of a file: where it names the accelerator, and what each definition does beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devlint import semantics
+from devlint.placement.domain.abstract_values import (
+    NONE,
+    Constant,
+    Container,
+    DeviceName,
+    Instance,
+    Kind,
+    Module,
+    Opaque,
+    Tensor,
+    Truth,
+)
+from devlint.placement.domain.events import Fate, Sink
+from devlint.placement.domain.lattice import CPU, GuardKind
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.repairs.device_expressions import Definitions
+from devlint.rules.current_device import goes_to_current, is_current, round_trip
+from devlint.rules.naming.accelerator_places import Definition, Place, switches
+from devlint.rules.naming.device_candidates import in_use
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import libcst as cst
+
+    from devlint.placement.domain.abstract_values import Value
+    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.lattice import Decided
+    from devlint.placement.domain.scope import Scope
+
+NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
+
+HARMLESS = ("torch.cuda.amp.", "torch.cuda.empty_cache", "torch.cuda.manual_seed", "torch.cuda.max_memory")
+"""Parts of `torch.cuda` that a function for any device may use as well."""
+
+
+class NotedPlaces:
+    """The namings of the accelerator in one file, as its events come in."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[Scope, Definition] = {}
+        self.begun_definitions = Definitions()
+        self._elsewhere: set[int] = set()
+        """Literals that stand at the top level or in a comparison."""
+        self._strings: dict[int, DeviceNamed] = {}
+        """By call: `.to("cuda")`, until it is known of what."""
+
+    def of(self, scope: Scope) -> Definition:
+        return self.definitions.setdefault(scope, Definition())
+
+    def all(self) -> Iterator[tuple[Definition, Place]]:
+        """Every place that is no contract of its definition, after the last event."""
+        chosen = switches(self.definitions.values())
+        for definition in self.definitions.values():
+            for place in definition.places:
+                place.weak |= not place.conditions.isdisjoint(chosen.get(place.scope.class_name or "", ()))
+                if id(place.node) not in self._elsewhere and not is_contract(place.scope):
+                    yield definition, place
+
+    def begun(self, event: Begun) -> None:
+        self.of(event.scope).begun = event
+        self.begun_definitions.note(event)
+
+    def stored(self, event: Stored) -> None:
+        """`device = device or torch.device("cuda")`: the argument itself is filled in (fixture `filled_in`)."""
+        definition = self.definitions.get(event.scope)
+        if definition is not None and event.target.isidentifier():
+            definition.bound.add(event.target)
+        if definition is None or definition.begun is None or event.value_node is None:
+            return
+        if isinstance(event.value, (Tensor, Opaque)) and is_current(event.value.device):
+            # `x = x[None].cuda()`: from here on its device is the current one.
+            definition.moved.append((event.target, False))
+        devices = {name for name, value in definition.begun.arguments if isinstance(value, DeviceName)}
+        filled_in = {event.target, _replaced(event.value_node)} & devices
+        if filled_in:
+            from devlint.placement.syntax.nodes import descend
+
+            definition.filled_in.update((id(node), name) for node in descend(event.value_node) for name in filled_in)
+
+    def tested(self, event: Tested) -> None:
+        if isinstance(event.value, Truth) and event.value.about_device:
+            self.of(event.scope).tests_device = True
+            self.of(event.scope).tests_place |= event.value.known is None
+
+    def created(self, event: Created) -> None:
+        self._note_in_use(event)
+
+    def _note_in_use(self, event: Created | Moved) -> None:
+        candidate = in_use(event)
+        if candidate is not None:
+            self.of(event.scope).in_use.append(candidate)
+
+    def compared(self, event: Compared) -> None:
+        sides = (event.left, event.right)
+        for side in sides if NONE not in sides else ():
+            if isinstance(side, DeviceName):
+                self.of(event.scope).tests_device = self.of(event.scope).tests_place = True
+                self._elsewhere.add(id(side.node))
+
+    def called(self, event: Called) -> None:
+        cuda = event.name.startswith(("torch.cuda.", "triton."))
+        if cuda and not event.name.startswith(HARMLESS) and not semantics.is_device_probe(event.name):
+            self.of(event.scope).of_cuda = True
+
+    def device_named(self, event: DeviceNamed) -> None:
+        if event.scope.setting is Setting.MODULE_LEVEL:
+            self._elsewhere.add(id(event.node))
+        elif event.sink in NAMED and _is_plain(event):
+            if event.sink == Sink.TRANSFER and event.call is not None and event.call.node.func is not None:
+                self._strings[id(event.call.node)] = event
+            else:
+                off = _is_switched_off(event)
+                call = event.call.node if event.call is not None else None
+                absent = _absent(event.arms)
+                place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
+                place.bound = frozenset(self.of(event.scope).bound)
+                place.written_here = call is not None and any(a.value is event.node for a in call.args)
+                self.of(event.scope).places.append(place)
+
+    def moved(self, event: Moved) -> None:
+        named = self._strings.pop(id(event.node), None)
+        if event.scope.setting is Setting.MODULE_LEVEL or not event.moves:
+            return
+        definition = self.of(event.scope)
+        self._note_in_use(event)
+        of_module = isinstance(event.receiver, Module)
+        if is_current(event.target):
+            definition.moved.append((event.receiver_text, of_module))
+        where_available = event.guarded and _is_made_for_module(event)
+        in_place = event.fate == Fate.DISCARDED and not _is_a_tensor(event.receiver)
+        if not goes_to_current(event) or (event.guarded and not where_available) or round_trip(event) is not None:
+            return
+        if event.fate != Fate.USED and not in_place:
+            return
+        if (event.method == "to" and named is None) or _is_anothers(event):
+            return
+        node = event.node if named is None else named.node
+        text = f".{event.method}()" if named is None else named.text
+        absent = _absent(event.arms)
+        sides = (event.receiver_text, of_module, event)
+        place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
+        place.where_available, place.in_place = where_available, in_place
+        place.bound = frozenset(definition.bound)
+        place.conditions = frozenset(decided.guard.text for decided in event.arms if decided.holds)
+        place.written_here = event.named is None or event.named.node is node
+        definition.places.append(place)
+
+
+def _is_a_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)
+
+
+def _is_made_for_module(event: Moved) -> bool:
+    """In a method of a Module: a tensor made on the CPU goes to the accelerator because the machine has one."""
+    in_use = event.scope.setting in (Setting.FORWARD, Setting.METHOD) and event.scope.role is Role.LIBRARY
+    on_cpu = isinstance(event.receiver, Tensor) and event.receiver.device == CPU
+    return in_use and on_cpu and not any(d.guard.kind is GuardKind.ON_ACCELERATOR for d in event.arms)
+
+
+def _is_plain(event: DeviceNamed) -> bool:
+    name = event.name
+    if name is None or not is_current(name.device) or event.guarded or name.chosen_by_probe:
+        return False
+    enabled = event.call.keyword("enabled") if event.call is not None else None
+    # `torch.autocast("cuda", enabled=x.is_cuda)` is its own test (fixture `enabled_where_it_applies`).
+    return enabled is None or not (isinstance(enabled.value, Truth) and enabled.value.about_device)
+
+
+def _replaced(value: cst.CSTNode) -> str:
+    """`device` of `device or torch.device("cuda")`; empty for other expressions."""
+    import libcst as cst
+
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        return value.left.value if isinstance(value.left, cst.Name) else ""
+    return ""
+
+
+def _absent(arms: tuple[Decided, ...]) -> frozenset[str]:
+    """The arguments that these conditions say are None."""
+    guards = (decided.guard for decided in arms if decided.holds and decided.guard.kind is GuardKind.IS_NONE)
+    return frozenset(guard.subject.name for guard in guards if guard.subject is not None)
+
+
+def _is_switched_off(event: DeviceNamed) -> bool:
+    """`torch.autocast("cuda", enabled=False)`."""
+    enabled = event.call.keyword("enabled") if event.call is not None else None
+    return enabled is not None and isinstance(enabled.value, Constant) and enabled.value.value is False
+
+
+def _is_anothers(event: Moved) -> bool:
+    """A parameter that loses its registration is DEV202's, a list DEV204's; a class of its own has its own `cuda()`."""
+    unwrapped = isinstance(event.result, Tensor) and event.result.kind is Kind.UNWRAPPED
+    return unwrapped or isinstance(event.receiver, (Container, Instance))
+
+
+def is_contract(scope: Scope) -> bool:
+    """Named for the accelerator, or a place where data is prepared (fixture `own_contract`)."""
+    return scope.setting is Setting.HOST or is_named_for_accelerator(scope.qualname)

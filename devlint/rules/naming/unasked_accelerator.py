@@ -1,0 +1,228 @@
+"""The code uses an accelerator without asking whether there is one, in a package that works without.
+
+## What it does
+
+Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, and functions of `torch.cuda`, `torch.mps` and
+`torch.xpu` that raise without their accelerator (`synchronize`, `get_device_name`, `with torch.cuda.device(0)`),
+where nothing tests for one. It does so in packages of which another place asks `torch.cuda.is_available()` or offers a
+switch as `--no-cuda`, and in scripts that ask themselves.
+
+## Why is this bad
+
+The rest of the package runs on a machine without an accelerator, or with one of another kind. This line raises there:
+"Torch not compiled with CUDA enabled", "Found no NVIDIA driver". On several accelerators it means the current one,
+whatever the caller has chosen.
+
+## Example
+
+```python
+import torch
+
+
+def best_device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def load(path: str) -> torch.nn.Module:
+    model = torch.jit.load(path, map_location="cpu")
+    return model.cuda()
+```
+
+## Use instead
+
+```python
+import torch
+
+
+def best_device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def load(path: str) -> torch.nn.Module:
+    model = torch.jit.load(path, map_location="cpu")
+    return model.to(best_device())
+```
+
+## When it is right
+
+- The function tests for a device anywhere, or an early `raise` or `return` keeps other machines out.
+- It stands in a `try` that catches what it raises, or is called under a test for a device.
+- The function or its class is named for CUDA or the GPU, or the file works with what needs one: Triton, NCCL, apex.
+- No other file of the package asks: then it is made for machines with an accelerator.
+- The file does so in many definitions: then its author has decided. The confidence is low.
+- It is what a device argument gets where the caller left it out, or a default.
+- Tests, benchmarks and notebooks; the top level of scripts, which is where a program chooses its device.
+
+## Fix safety
+
+No automatic repair: where the device comes from is a question of the interface.
+
+## How a run confirms it
+
+Run without an accelerator, the line raises.
+
+## Known problems
+
+A test in a caller in another file is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import quoted
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.events import Sink
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.device_words import speaks_of_devices
+from devlint.rules.naming.accelerator_places import draft_of, used_by_classes
+from devlint.rules.naming.noted_places import NotedPlaces, is_contract
+from devlint.rules.rule import Rule
+from devlint.semantics import is_device_probe, raises_without
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.lattice import Decided
+    from devlint.placement.domain.scope import Scope
+    from devlint.rules.naming.accelerator_places import Definition
+
+POLICY = 8
+"""Definitions of a file that take an accelerator for granted; from as many on it is no slip."""
+
+MOST_STEPS = 3
+"""Further places of a definition that are shown."""
+
+_ROLES = frozenset({Role.LIBRARY, Role.SCRIPT})
+
+
+class UnaskedAccelerator(Rule):
+    code = "DEV312"
+    name = "unasked-accelerator"
+    severity = Severity.WARNING
+    gives_way_to = ("DEV102", "DEV201", "DEV301", "DEV307", "DEV309")
+    gives_way_unless_surer = ("DEV302",)
+
+    def __init__(self) -> None:
+        self._places = NotedPlaces()
+        self._calls: list[tuple[Called, str]] = []
+        """Calls of functions that need an accelerator, and which one."""
+        self._under_tests: set[str] = set()
+        """The last names of what is called under a test for a device."""
+        self._asking: set[Scope] = set()
+        """Definitions that call a probe, whatever they do with its answer."""
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._places.begun(event)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._places.stored(event)
+        return ()
+
+    def tested(self, event: Tested) -> Iterable[Draft]:
+        self._places.tested(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._places.created(event)
+        return ()
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        self._places.compared(event)
+        return ()
+
+    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        self._places.device_named(event)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._places.moved(event)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._places.called(event)
+        if _is_tested(event.arms):
+            self._under_tests.add(event.name.rpartition(".")[2])
+            return ()
+        if is_device_probe(event.name):
+            self._asking.add(event.scope)
+        kind = raises_without(event.name)
+        if kind is not None and event.scope.setting is not Setting.MODULE_LEVEL and not event.on_cpu:
+            self._calls.append((event, kind))
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        found: dict[Scope, list[tuple[cst.CSTNode, str]]] = {}
+        for node, scope, message in (*self._named(), *self._called()):
+            found.setdefault(scope, []).append((node, message))
+        confidence = Confidence.LOW if len(found) >= POLICY else Confidence.MEDIUM
+        yield from (_draft(scope, places, confidence) for scope, places in found.items())
+
+    def _named(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
+        """Places beside which nothing says the device: else it is DEV302 that speaks of them."""
+        shared = used_by_classes(self._places.definitions.values())
+        for definition, place in self._places.all():
+            of_class = shared.get(place.scope.class_name or "", ())
+            beside = draft_of(self._places.begun_definitions, definition, place, of_class)
+            asked = place.weak or place.where_available or any(map(speaks_of_devices, place.conditions))
+            filled_in = place.absent or any(node == id(place.node) for node, _ in definition.filled_in)
+            is_told = beside is not None and beside.confidence is not Confidence.LOW
+            if asked or filled_in or is_told or place.sink == Sink.DEVICE_TYPE:
+                continue
+            if self._may_be_told(place.scope, definition, place.node):
+                yield place.node, place.scope, f"{quoted(place.node, f'`{place.text}`')} needs an accelerator"
+
+    def _called(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
+        for event, kind in self._calls:
+            definition = self._places.of(event.scope)
+            if not is_contract(event.scope) and self._may_be_told(event.scope, definition, event.node):
+                yield event.node, event.scope, f"`{event.name}` raises on a machine without {kind}"
+
+    def _may_be_told(self, scope: Scope, definition: Definition, node: cst.CSTNode) -> bool:
+        begun = definition.begun
+        if begun is None or scope.role not in _ROLES:
+            return False
+        if definition.tests_device or scope in self._asking:
+            return False
+        if not self._under_tests.isdisjoint(scope.qualname.split(".")):
+            return False
+        # What the constructor of a Module places is DEV302's.
+        in_module = begun.owner is not None and begun.owner.is_module and scope.setting is Setting.CONSTRUCTION
+        return not in_module and _stands_in(begun.node, node)
+
+
+def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], confidence: Confidence) -> Draft:
+    """One finding a definition: it is mended by one test, or by one device that it is told."""
+    (node, message), *others = {id(node): (node, message) for node, message in places}.values()
+    return Draft(
+        node=node,
+        scope=scope,
+        message=f"{message}, and nothing here asks for one, as "
+        f"{'the package' if scope.role is Role.LIBRARY else 'the script'} does elsewhere",
+        confidence=confidence,
+        trace=tuple(
+            DraftStep(other, scope, "it is taken for granted here as well") for other, _ in others[:MOST_STEPS]
+        ),
+        repair=Repair(Applicability.SUGGESTION, "take the device from the caller, or ask `torch.cuda.is_available()`"),
+        where_asked=True,
+    )
+
+
+def _is_tested(arms: tuple[Decided, ...]) -> bool:
+    return any(speaks_of_devices(decided.guard.text) for decided in arms)
+
+
+def _stands_in(definition: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Whether a definition itself has a node, and not in the body of a `try` that catches something."""
+    import libcst as cst
+
+    from devlint.placement.syntax.nodes import descend
+
+    own = {id(one): one for one in descend(definition)}
+    tries = (one for one in own.values() if isinstance(one, cst.Try) and one.handlers)
+    return id(node) in own and all(one is not node for tried in tries for one in descend(tried.body))
