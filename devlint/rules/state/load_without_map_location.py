@@ -226,8 +226,10 @@ class LoadWithoutMapLocation(Rule):
         )
         words = {code_of(argument.node) for argument in event.call.arguments[1:]}
         self._saved_as |= words
+        # What was read from it, or from another, and is written back: the file has been there before.
+        plain_file = plain and saved is not None and not _is_loaded(saved.value)
         for path in {code_of(into.node)} if into is not None else words:
-            self._plain_files[path] = plain and self._plain_files.get(path, True)
+            self._plain_files[path] = plain_file and self._plain_files.get(path, True)
         if owner is not None:
             self._plain[owner] = plain and self._plain.get(owner, True)
 
@@ -333,6 +335,11 @@ def _sounds_like_state(name: str) -> bool:
 def _holds_no_tensor(value: Value) -> bool:
     """A dictionary written out at the call, of values that are known to be plain."""
     return isinstance(value, Container) and value.keys is not None and all(map(_is_plain_value, value.innermost))
+
+
+def _is_loaded(value: Value) -> bool:
+    provenance = provenance_of(value)
+    return provenance is not None and provenance.first.name == "torch.load"
 
 
 def _is_plain_value(value: Value) -> bool:
