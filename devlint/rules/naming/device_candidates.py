@@ -11,7 +11,7 @@ from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque,
 from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import UNKNOWN, SameAs
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, dotted
 from devlint.records import dataclass
 
 if TYPE_CHECKING:
@@ -96,9 +96,19 @@ def _keeps_parameters_away(owner: ClassInfo) -> bool:
 
 
 def _scatters(owner: ClassInfo | None) -> bool:
-    """Whether it is built around `nn.DataParallel`, which takes inputs from whichever GPU and spreads them itself."""
+    """Whether it is built around `nn.DataParallel`, which takes inputs from whichever GPU and spreads them itself.
+
+    Not where that is one of two ways: ``self.net = DataParallel(net) if several else net``.
+    """
     constructors = (cls.methods["__init__"] for cls in owner.order if "__init__" in cls.methods) if owner else ()
-    return any("DataParallel" in constructor.names for constructor in constructors)
+    stored = (values for one in constructors for values in one.stored_expressions.values())
+    return any(len(values) == 1 and _is_spread(values[0]) for values in stored)
+
+
+def _is_spread(value: cst.BaseExpression | None) -> bool:
+    import libcst as cst
+
+    return isinstance(value, cst.Call) and (dotted(value.func) or "").rpartition(".")[2] == "DataParallel"
 
 
 def _is_moved(name: str, moved: Moves) -> bool:
