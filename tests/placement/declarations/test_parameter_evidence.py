@@ -810,6 +810,8 @@ def test_what_an_item_of_itself_is_bound_to_says_nothing_of_the_whole() -> None:
     program = "def f(states, z):\n    y = states\n    states = states[0]\n    return torch.exp(states)\n"
     assert not isinstance(stored(program, "y", NO_ARRAYS), Tensor)
     assert isinstance(stored(program.replace("[0]", "[:, 0]"), "y", NO_ARRAYS), Tensor)
+    shaped = program.replace("    states =", "    if states.ndim == 3:\n        states =")
+    assert isinstance(stored(shaped, "y", NO_ARRAYS), Tensor)
 
 
 @pytest.mark.parametrize(("name", "told"), [("frames", True), ("prompt", False), ("data", False), ("batch", False)])
