@@ -720,7 +720,7 @@ def test_what_is_kept_after_a_method_that_gives_it_is_a_module() -> None:
         ("if given is None:\n            given = torch.Generator(z)", False),
         ("if z is None:\n            given = torch.randn(3, 2)", False),
         ("z = given if given is not None else torch.ones(3, 2).to(z.device)", True),
-        ("z = nn.Parameter(torch.zeros(1, 1, 3)) if given is None else given", True),
+        ("z = nn.Parameter(torch.zeros(1, 1, 3)) if given is None else given", False),
         ("z = given if z is not None else torch.ones(3, 2)", False),
         ("z = len(given) if given is not None else torch.ones(3, 2)", False),
         # What is computed of it.
