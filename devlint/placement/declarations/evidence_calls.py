@@ -130,12 +130,12 @@ _TENSORS = frozenset({Result.OPERANDS, Result.SELF, Result.OTHER, Result.CPU})
 
 
 def makes_several(node: cst.BaseExpression, imports: ImportTable) -> bool:
-    """Whether a tensor of several elements is made, for which no number may stand: not ``torch.tensor(1.0)``."""
+    """Whether a tensor of several elements is made, for which no number may stand: not ``torch.tensor(1.0)``.
+
+    Beside a parameter of a model that is made, another one would be given: it is no plain tensor.
+    """
     if type(node) is not cst.Call:
         return False
-    called = imports.qualified(dotted(node.func))
-    if called == "torch.nn.Parameter" and node.args:
-        return makes_several(node.args[0].value, imports)
     first = node
     while isinstance(first.func, cst.Attribute) and isinstance(first.func.value, cst.Call):
         first = first.func.value

@@ -69,6 +69,10 @@ class Found:
         if sign.shows in _OTHERWISE and name not in self.bound:
             self._otherwise.add(name)
 
+    def shows(self, name: str, sign: Sign) -> bool:
+        """Whether what is read so far shows it."""
+        return sign in self._signs.get(name, ())
+
     def bind(self, names: list[str]) -> None:
         """Names that a statement binds, noted before what it reads."""
         if self._binding:

@@ -165,7 +165,8 @@ def _taken_apart(name: str, value: cst.BaseExpression, found: Found) -> None:
     """``states = states[0]``: what is done with it from here on is done with an item."""
     if type(value) is cst.Subscript and type(value.value) is cst.Name and value.value.value == name:
         index = value.slice[0].slice if len(value.slice) == 1 else None
-        if isinstance(index, cst.Index) and is_integer(index.value) and name not in found.bound:
+        whole_is_shaped = found.shows(name, rows.SHAPED)  # ``if ids.ndim == 3: ids = ids[0]``
+        if isinstance(index, cst.Index) and is_integer(index.value) and name not in found.bound and not whole_is_shaped:
             found.note_parameter(name, rows.OTHERWISE)
 
 

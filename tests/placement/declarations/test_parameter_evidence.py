@@ -720,7 +720,7 @@ def test_what_is_kept_after_a_method_that_gives_it_is_a_module() -> None:
         ("if given is None:\n            given = torch.Generator(z)", False),
         ("if z is None:\n            given = torch.randn(3, 2)", False),
         ("z = given if given is not None else torch.ones(3, 2).to(z.device)", True),
-        ("z = nn.Parameter(torch.zeros(1, 1, 3)) if given is None else given", True),
+        ("z = nn.Parameter(torch.zeros(1, 1, 3)) if given is None else given", False),
         ("z = given if z is not None else torch.ones(3, 2)", False),
         ("z = len(given) if given is not None else torch.ones(3, 2)", False),
         # What is computed of it.
@@ -810,6 +810,8 @@ def test_what_an_item_of_itself_is_bound_to_says_nothing_of_the_whole() -> None:
     program = "def f(states, z):\n    y = states\n    states = states[0]\n    return torch.exp(states)\n"
     assert not isinstance(stored(program, "y", NO_ARRAYS), Tensor)
     assert isinstance(stored(program.replace("[0]", "[:, 0]"), "y", NO_ARRAYS), Tensor)
+    shaped = program.replace("    states =", "    if states.ndim == 3:\n        states =")
+    assert isinstance(stored(shaped, "y", NO_ARRAYS), Tensor)
 
 
 @pytest.mark.parametrize(("name", "told"), [("frames", True), ("prompt", False), ("data", False), ("batch", False)])
