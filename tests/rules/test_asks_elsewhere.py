@@ -1,4 +1,4 @@
-"""An accelerator taken for granted is told by who asks for one: the same file, another one of the package, or nobody."""
+"""An accelerator taken for granted is told by who asks for one: the same file, another of the package, or nobody."""
 
 from __future__ import annotations
 
