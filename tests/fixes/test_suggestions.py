@@ -17,6 +17,7 @@ pytestmark = pytest.mark.no_cover
 REVEALED: dict[tuple[str, str], str] = {
     ("DEV101", "DEV302"): "what goes where the other operand is names the accelerator that it was put on",
     ("DEV101", "DEV308"): "the device parameter of the function is ignored still, and nothing else speaks of it now",
+    ("DEV101", "DEV312"): "what goes where the other operand is needs the accelerator that it was put on",
     ("DEV101", "DEV401"): "what an object makes where it is told is on the CPU where it is told that",
     ("DEV104", "DEV101"): "once the module has left the CPU, an input that one arm makes there stands alone",
     ("DEV104", "DEV312"): "what goes where the others are needs the accelerator that they name",
