@@ -52,9 +52,9 @@ def report_on(sightings: Iterable[Sighting], root: Path, device: str, simulated:
             continue
         for finding in _findings(run, sighting.observation, root):
             key = (finding.code, finding.place.path, finding.place.line, finding.place.column)
-            known, seen_by = drafts.get(key, (None, []))
-            merged = finding if known is None else with_another_origin(known, finding)
-            drafts[key] = (merged, [*seen_by, *sighting.tests])
+            known, seen_by = drafts.setdefault(key, (finding, []))
+            seen_by.extend(sighting.tests)
+            drafts[key] = (with_another_origin(known, finding), seen_by)
     tests: dict[str, tuple[str, ...]] = {}
     kept: list[Finding] = []
     suppressed = 0

@@ -73,10 +73,9 @@ from typing import TYPE_CHECKING
 
 from devlint.drafts.draft import Draft
 from devlint.finding import Severity
-from devlint.rules.naming.accelerator_places import draft_of, used_by_classes
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
-from devlint.rules.naming.noted_places import NotedPlaces
+from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda
 from devlint.rules.rule import Rule
@@ -84,82 +83,55 @@ from devlint.rules.rule import Rule
 if TYPE_CHECKING:
     from devlint.placement.domain.events import (
         Begun,
-        Called,
         CallersModuleCalled,
-        Compared,
-        Created,
         DeviceNamed,
         Moved,
         Stored,
-        Tested,
     )
 
 
-class HardcodedAccelerator(Rule):
+class HardcodedAccelerator(NotesPlaces, Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
     gives_way_to = ("DEV102", "DEV309", "DEV301")
 
     def __init__(self) -> None:
-        self._places = NotedPlaces()
+        super().__init__()
         self._for_models = ChosenForModels()
         self._asked_elsewhere = AskedElsewhere()
         self._refused = RefusedByCuda()
         self._parts = PartsOfModules()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
-        self._places.begun(event)
         self._refused.begun(event)
         self._parts.begun(event)
-        return ()
+        return super().begun(event)
 
     def stored(self, event: Stored) -> Iterable[Draft]:
-        self._places.stored(event)
         self._for_models.stored(event)
         self._refused.stored(event)
         self._parts.stored(event)
-        return ()
-
-    def tested(self, event: Tested) -> Iterable[Draft]:
-        self._places.tested(event)
-        return ()
-
-    def created(self, event: Created) -> Iterable[Draft]:
-        self._places.created(event)
-        return ()
-
-    def compared(self, event: Compared) -> Iterable[Draft]:
-        self._places.compared(event)
-        return ()
-
-    def called(self, event: Called) -> Iterable[Draft]:
-        self._places.called(event)
-        return ()
+        return super().stored(event)
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
-        self._places.device_named(event)
         self._parts.named(event)
-        return ()
+        return super().device_named(event)
 
     def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
         self._for_models.called(event)
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
-        self._places.moved(event)
         self._for_models.moved(event)
         self._asked_elsewhere.moved(event)
         self._refused.moved(event)
         self._parts.moved(event)
-        return ()
+        return super().moved(event)
 
     def finish(self) -> Iterable[Draft]:
         told = set()
-        shared = used_by_classes(self._places.definitions.values())
-        for definition, place in self._places.all():
-            of_class = shared.get(place.scope.class_name or "", ())
-            beside = draft_of(self._places.begun_definitions, definition, place, of_class)
+        for _, place, beside in self._told_beside():
             draft = beside or self._asked_elsewhere.draft_of(place)
             if draft is not None:
                 told.add(id(draft.node))

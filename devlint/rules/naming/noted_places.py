@@ -23,15 +23,16 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
-from devlint.rules.naming.accelerator_places import Definition, Place, switches
+from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
 from devlint.rules.naming.device_candidates import in_use
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import libcst as cst
 
+    from devlint.drafts.draft import Draft
     from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.domain.lattice import Decided
@@ -154,6 +155,52 @@ class NotedPlaces:
         place.conditions = frozenset(decided.guard.text for decided in event.arms if decided.holds)
         place.written_here = event.named is None or event.named.node is node
         definition.places.append(place)
+
+
+class NotesPlaces:
+    """The handlers of the rules about such places, which report at the end of the file."""
+
+    def __init__(self) -> None:
+        self._places = NotedPlaces()
+
+    def _told_beside(self) -> Iterator[tuple[Definition, Place, Draft | None]]:
+        """Every place, with the draft that names what could say the device there, if anything could."""
+        shared = used_by_classes(self._places.definitions.values())
+        for definition, place in self._places.all():
+            of_class = shared.get(place.scope.class_name or "", ())
+            yield definition, place, draft_of(self._places.begun_definitions, definition, place, of_class)
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._places.begun(event)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._places.stored(event)
+        return ()
+
+    def tested(self, event: Tested) -> Iterable[Draft]:
+        self._places.tested(event)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._places.created(event)
+        return ()
+
+    def compared(self, event: Compared) -> Iterable[Draft]:
+        self._places.compared(event)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._places.called(event)
+        return ()
+
+    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
+        self._places.device_named(event)
+        return ()
+
+    def moved(self, event: Moved) -> Iterable[Draft]:
+        self._places.moved(event)
+        return ()
 
 
 def _is_a_tensor(value: Value) -> bool:

@@ -79,8 +79,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import speaks_of_devices
-from devlint.rules.naming.accelerator_places import draft_of, used_by_classes
-from devlint.rules.naming.noted_places import NotedPlaces, is_contract
+from devlint.rules.naming.noted_places import NotesPlaces, is_contract
 from devlint.rules.rule import Rule
 from devlint.semantics import is_device_probe, raises_without
 from devlint.source.role import Role
@@ -88,7 +87,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.events import Called
     from devlint.placement.domain.lattice import Decided
     from devlint.placement.domain.scope import Scope
     from devlint.rules.naming.accelerator_places import Definition
@@ -102,7 +101,7 @@ MOST_STEPS = 3
 _ROLES = frozenset({Role.LIBRARY, Role.SCRIPT})
 
 
-class UnaskedAccelerator(Rule):
+class UnaskedAccelerator(NotesPlaces, Rule):
     code = "DEV312"
     name = "unasked-accelerator"
     severity = Severity.WARNING
@@ -110,44 +109,18 @@ class UnaskedAccelerator(Rule):
     gives_way_unless_surer = ("DEV302",)
 
     def __init__(self) -> None:
-        self._places = NotedPlaces()
+        super().__init__()
         self._calls: list[tuple[Called, str]] = []
         """Calls of functions that need an accelerator, and which one."""
         self._under_tests: set[str] = set()
         """The last names of what is called under a test for a device."""
         self._asking: set[Scope] = set()
         """Definitions that call a probe, whatever they do with its answer."""
-
-    def begun(self, event: Begun) -> Iterable[Draft]:
-        self._places.begun(event)
-        return ()
-
-    def stored(self, event: Stored) -> Iterable[Draft]:
-        self._places.stored(event)
-        return ()
-
-    def tested(self, event: Tested) -> Iterable[Draft]:
-        self._places.tested(event)
-        return ()
-
-    def created(self, event: Created) -> Iterable[Draft]:
-        self._places.created(event)
-        return ()
-
-    def compared(self, event: Compared) -> Iterable[Draft]:
-        self._places.compared(event)
-        return ()
-
-    def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
-        self._places.device_named(event)
-        return ()
-
-    def moved(self, event: Moved) -> Iterable[Draft]:
-        self._places.moved(event)
-        return ()
+        self._untried: dict[Scope, frozenset[int]] = {}
+        """By definition: the nodes that stand in it, and not in the body of a `try` that catches something."""
 
     def called(self, event: Called) -> Iterable[Draft]:
-        self._places.called(event)
+        super().called(event)
         if _is_tested(event.arms):
             self._under_tests.add(event.name.rpartition(".")[2])
             return ()
@@ -170,10 +143,7 @@ class UnaskedAccelerator(Rule):
 
     def _named(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:
         """Places beside which nothing says the device: else it is DEV302 that speaks of them."""
-        shared = used_by_classes(self._places.definitions.values())
-        for definition, place in self._places.all():
-            of_class = shared.get(place.scope.class_name or "", ())
-            beside = draft_of(self._places.begun_definitions, definition, place, of_class)
+        for definition, place, beside in self._told_beside():
             asked = place.weak or place.where_available or any(map(speaks_of_devices, place.conditions))
             filled_in = place.absent or any(node == id(place.node) for node, _ in definition.filled_in)
             is_told = beside is not None and beside.confidence is not Confidence.LOW
@@ -198,7 +168,9 @@ class UnaskedAccelerator(Rule):
             return False
         # What the constructor of a Module places is DEV302's.
         in_module = begun.owner is not None and begun.owner.is_module and scope.setting is Setting.CONSTRUCTION
-        return not in_module and _stands_in(begun.node, node)
+        if scope not in self._untried:
+            self._untried[scope] = _untried(begun.node)
+        return not in_module and id(node) in self._untried[scope]
 
 
 def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], confidence: Confidence) -> Draft:
@@ -221,12 +193,12 @@ def _is_tested(arms: tuple[Decided, ...]) -> bool:
     return any(speaks_of_devices(decided.guard.text) for decided in arms)
 
 
-def _stands_in(definition: cst.CSTNode, node: cst.CSTNode) -> bool:
-    """Whether a definition itself has a node, and not in the body of a `try` that catches something."""
+def _untried(definition: cst.CSTNode) -> frozenset[int]:
     import libcst as cst
 
     from devlint.placement.syntax.nodes import descend
 
-    own = {id(one): one for one in descend(definition)}
-    tries = (one for one in own.values() if isinstance(one, cst.Try) and one.handlers)
-    return id(node) in own and all(one is not node for tried in tries for one in descend(tried.body))
+    nodes = list(descend(definition))
+    tries = (node for node in nodes if isinstance(node, cst.Try) and node.handlers)
+    tried = {id(node) for one in tries for node in descend(one.body)}
+    return frozenset(map(id, nodes)) - tried

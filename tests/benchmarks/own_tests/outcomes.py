@@ -77,11 +77,8 @@ def is_at(finding: Finding, path: str, spot: Spot) -> bool:
     calls = [step for step in finding.get("trace", ()) if step["message"] == "called here"]
     if any(step["path"] == path and step["line"] in spot.function for step in calls):
         return True
-    met = [step for step in finding.get("trace", ()) if step["message"] == "met here"]
-    if any(step["path"] == path and step["line"] in spot.lines for step in met):
-        return True
-    again = [step for step in finding.get("trace", ()) if step["message"].startswith(ANOTHER_TIME)]
-    if any(step["path"] == path and step["line"] in spot.lines for step in again):
+    told = [step for step in finding.get("trace", ()) if step["message"].startswith(("met here", ANOTHER_TIME))]
+    if any(step["path"] == path and step["line"] in spot.lines for step in told):
         return True
     verdict = finding["verdict"] or {}
     operands = verdict.get("operands", ())
