@@ -12,6 +12,7 @@ from devlint.placement.declarations.evidence_grades import Grade, HandedOn, Show
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.declarations.parameter_evidence import Role, roles_of
+from devlint.placement.state.call_sites import is_private
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -33,10 +34,6 @@ def role_by_callers(program: Program, info: FunctionInfo, parameter: str, parame
     told = {_role(program, *site) for site in _sites(program, info, parameter_at).get((info.key, parameter), ())}
     told.discard(None)
     return told.pop() if told in ({Role.LIKELY_TENSOR}, {Role.MODULE}) else None
-
-
-def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
 
 
 def is_declared_openly(index: FileIndex, qualname: str) -> bool:
@@ -73,7 +70,7 @@ def _sites(program: Program, info: FunctionInfo, parameter_at: ParameterAt) -> S
                 continue
             for name, several in uses_in(caller, program.index.imports).handed_on.items():
                 for handed in several:
-                    if is_private(handed.callee.rpartition(".")[2]) and "." in handed.callee:
+                    if is_private(handed.callee) and "." in handed.callee:
                         at = parameter_at(program, caller, handed)
                         if at is not None:
                             found.setdefault((at[0].key, at[1].name.value), []).append((caller, name))

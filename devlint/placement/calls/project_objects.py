@@ -56,8 +56,7 @@ def _in_sight(info: ClassInfo, value: Value) -> Value:
     """Nothing, where a value is where an argument of the construction is, and that is not known."""
     if not isinstance(value, (Tensor, Opaque, Module, DeviceName)):
         return value
-    constructors = (one.methods["__init__"] for one in info.order if "__init__" in one.methods)
-    own = tuple(symbol_key(init, "") for init in constructors)
+    own = tuple(symbol_key(init, "") for init in info.constructors)
     followed = [leaf.symbol.key if isinstance(leaf, SameAs) else "" for leaf in leaves(value.device)]
     is_open = UNKNOWN in leaves(value.device) or any(key.startswith(own) for key in followed if own)
     return NOTHING if is_open else value

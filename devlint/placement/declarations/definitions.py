@@ -221,6 +221,11 @@ class ClassInfo:
         return self._construction
 
     @property
+    def constructors(self) -> tuple[FunctionInfo, ...]:
+        """Its own ``__init__`` and those of its bases, as far as the project defines them."""
+        return tuple(one.methods["__init__"] for one in self.order if "__init__" in one.methods)
+
+    @property
     def builders(self) -> tuple[FunctionInfo, ...]:
         """Parts of the constructor that store, or register, attributes which ``__init__`` itself does not."""
         kept = self.methods["__init__"].stores if self.construction else frozenset()

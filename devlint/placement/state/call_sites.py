@@ -89,7 +89,7 @@ class ArgumentLog:
         if self._is_own_class(scope) and any(self._objects_stay(value) for value in sides):
             return None
         name = scope.qualname.rsplit(".", 1)[-1]
-        private = _is_private(name)
+        private = is_private(name)
         direct = self._is_direct(scope.qualname, scope.is_nested)
         for value in sides:
             if self._each_call(value, _stays_on_cpu) and (direct or self._owners_are_direct(value)):
@@ -122,7 +122,7 @@ class ArgumentLog:
     def _is_direct(self, qualname: str, nested: bool) -> bool:
         """Whether all calls of a definition are in this file, each by its name."""
         name = qualname.rsplit(".", 1)[-1]
-        return (_is_private(name) or nested) and name not in self._indirect
+        return (is_private(name) or nested) and name not in self._indirect
 
     def _owners_are_direct(self, value: Value) -> bool:
         """Whether all calls of the definitions are in sight whose parameters a value follows: a closure has others'."""
@@ -176,7 +176,7 @@ class ArgumentLog:
     def _is_own_class(self, scope: Scope) -> bool:
         """Whether all objects of a class are in sight: it is private, or of a script that no other file reads."""
         name = (scope.class_name or "").rsplit(".", 1)[-1]
-        return _is_private(name) or (bool(name) and scope.role is Role.SCRIPT and self._only_used_here(name))
+        return is_private(name) or (bool(name) and scope.role is Role.SCRIPT and self._only_used_here(name))
 
     def _objects_stay(self, value: Value) -> bool:
         """Whether every object of the class in this file is called, and on the CPU at each call."""
@@ -256,7 +256,7 @@ class ArgumentLog:
     def _is_in_sight(self, owner: str) -> bool:
         """Whether a definition that hands a parameter on is called by this file alone, as far as that is known."""
         name = owner.rsplit(".", 1)[-1]
-        return _is_private(name) or "." in owner or self._only_used_here(name)
+        return is_private(name) or "." in owner or self._only_used_here(name)
 
     def _some_call(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """Whether some call site in the file passes such an argument for a parameter that this value follows."""
@@ -315,7 +315,8 @@ def _is_handed_on(value: Value) -> bool:
     return bool(places) and all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.PARAMETER for one in places)
 
 
-def _is_private(name: str | None) -> bool:
+def is_private(name: str | None) -> bool:
+    """Whether the last part of a dotted name begins with one underscore."""
     last = (name or "").rsplit(".", 1)[-1]
     return last.startswith("_") and not last.startswith("__")
 

@@ -35,8 +35,7 @@ def where_methods_put_it(info: ClassInfo, name: str, module: Module) -> Module:
 
 def _is_listed(info: ClassInfo, name: str) -> bool:
     """Whether a constructor keeps the module in a list, a tuple or a dict of its own as well."""
-    constructors = (method for one in info.order if (method := one.methods.get("__init__")) is not None)
-    kept = (value for method in constructors for values in method.stored_expressions.values() for value in values)
+    kept = (value for method in info.constructors for values in method.stored_expressions.values() for value in values)
     return any(
         isinstance(part, cst.Attribute) and part.attr.value == name and isinstance(part.value, cst.Name)
         for value in kept

@@ -302,8 +302,7 @@ def movable(value: Value | None) -> bool:
 
 def _optimises_by_hand(owner: ClassInfo) -> bool:
     """Whether a constructor says ``self.automatic_optimization = False``."""
-    constructors = (cls.methods["__init__"] for cls in owner.order if "__init__" in cls.methods)
-    stored = (one.stored_expressions.get("automatic_optimization", ()) for one in constructors)
+    stored = (one.stored_expressions.get("automatic_optimization", ()) for one in owner.constructors)
     return any(isinstance(value, cst.Name) and value.value == "False" for values in stored for value in values)
 
 

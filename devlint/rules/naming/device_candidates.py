@@ -100,7 +100,7 @@ def _scatters(owner: ClassInfo | None) -> bool:
 
     Not where that is one of two ways: ``self.net = DataParallel(net) if several else net``.
     """
-    constructors = (cls.methods["__init__"] for cls in owner.order if "__init__" in cls.methods) if owner else ()
+    constructors = owner.constructors if owner is not None else ()
     stored = (values for one in constructors for values in one.stored_expressions.values())
     return any(len(values) == 1 and _is_spread(values[0]) for values in stored)
 
