@@ -39,5 +39,8 @@ def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None
         return None
     if has_sign(data, ASKS):
         return draft
-    elsewhere = project is not None and file is not None and project.mentioned_elsewhere(file, ASKS)
+    if project is None or file is None or not project.is_in_package(file):
+        # A file in no package may be used with any other, and none of them is known to ask.
+        return None
+    elsewhere = project.mentioned_elsewhere(file, ASKS)
     return replace(draft, confidence=Confidence.LOW) if elsewhere and draft.scope.role is Role.LIBRARY else None

@@ -113,6 +113,10 @@ class ProjectFiles(Generic[Index]):
         self._note("mentions", (str(file), name), found)
         return bool(found)
 
+    def is_in_package(self, file: Path) -> bool:
+        """Whether a file is in a package; where that changes, so does what is mentioned elsewhere."""
+        return package_of(file, self._library.tree) is not None
+
     def _mention(self, file: Path, name: str) -> str:
         self.ask(file)
         package = package_of(file, self._library.tree)

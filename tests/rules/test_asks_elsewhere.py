@@ -56,6 +56,13 @@ def test_where_nobody_asks_the_package_is_made_for_accelerators(tmp_path: Path, 
     assert _found(tmp_path, loading=LOADING, devices=beside) == []
 
 
+def test_a_file_in_no_package_has_no_others(tmp_path: Path) -> None:
+    (tmp_path / "loading.py").write_text(LOADING, "utf-8")
+    (tmp_path / "devices.py").write_text(ASKING, "utf-8")
+    settings = {"select": ["DEV312"], "min-confidence": "low"}
+    assert list(devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings=settings)) == []
+
+
 def test_a_script_asks_itself(tmp_path: Path) -> None:
     main = "\n\nif __name__ == '__main__':\n    load('model.pt')\n"
     assert _found(tmp_path, run=LOADING + main, devices=ASKING) == []

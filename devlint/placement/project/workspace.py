@@ -77,6 +77,9 @@ class Files(Protocol):
         A name that no other file has is not exported either.
         """
 
+    def is_in_package(self, file: Path) -> bool:
+        """Whether a file is in a package: else nothing is known of the files around it."""
+
     def is_package(self, module: Path) -> bool:
         """Whether a located module is a directory without ``__init__``."""
 
@@ -146,6 +149,10 @@ class Workspace:
     def mentioned_elsewhere(self, file: Path, name: str) -> bool:
         """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
         return self._files.mentioned_elsewhere(file, name)
+
+    def is_in_package(self, file: Path) -> bool:
+        """Whether a file is in a package."""
+        return self._files.is_in_package(file)
 
     def has_module(self, importer: Path, name: str) -> bool:
         """Whether a module of that name is in the project, also one that is no Python."""
@@ -286,6 +293,10 @@ class WorkspaceView:
     def mentioned_elsewhere(self, file: Path, name: str) -> bool:
         """Whether another file of the package has the word or sign ``name``, or the file is in no package."""
         return self._workspace.mentioned_elsewhere(file, name)
+
+    def is_in_package(self, file: Path) -> bool:
+        """Whether a file is in a package."""
+        return self._workspace.is_in_package(file)
 
     def has_module(self, importer: Path, name: str) -> bool:
         """Whether a module of that name is in the project, also one that is no Python."""
