@@ -26,6 +26,7 @@ FUNCTIONS = [
     for name in (line[4:].partition("(")[0] for line in path.read_text("utf-8").splitlines() if line.startswith("def "))
 ]
 LATER = {"from_elsewhere": "who calls it gives a tensor in pageable memory, and the rule does not speak of callers"}
+THERE = {"_widest": "the finding speaks of those callers that have it on an accelerator"}
 
 _ARGUMENTS: dict[str, Callable[[], Any]] = {
     "torch.Tensor": lambda: torch.ones(4),
@@ -33,6 +34,7 @@ _ARGUMENTS: dict[str, Callable[[], Any]] = {
     "torch.cuda.Stream": lambda: torch.cuda.Stream(),
     "np.ndarray": lambda: np.ones(4, dtype=np.float32),
     "list[float]": lambda: [1.0, 2.0],
+    "list[int]": lambda: [1, 2],
     "int": lambda: 4,
 }
 
@@ -41,7 +43,8 @@ def observed(function: Callable[..., Any]) -> list[Observation]:
     found: list[Observation] = []
     with observe(SimulatedMachine(), found.append, device="cuda:0"):
         annotations = [str(p.annotation) for p in inspect.signature(function).parameters.values()]
-        function(*(_ARGUMENTS.get(text, _ARGUMENTS["torch.Tensor"])() for text in annotations))
+        given = [_ARGUMENTS.get(text, _ARGUMENTS["torch.Tensor"])() for text in annotations]
+        function(*(value.cuda() if function.__name__ in THERE else value for value in given))
     return found
 
 
