@@ -117,6 +117,7 @@ def print_single_files(scratch: Path, rounds: int) -> None:
     directory.mkdir(exist_ok=True)
     (directory / "net.py").write_text(torch_file(500))
     (directory / "bare.py").write_text(torch_file(500).replace("torch", "numpy"))
+    (directory / "one.py").write_text(_ONE_MODULE)
 
     def python(code: str) -> Command:
         return Command([sys.executable, "-P", "-c", code], directory)
@@ -132,12 +133,18 @@ def print_single_files(scratch: Path, rounds: int) -> None:
         Case("500 lines without torch", devlint("check", "--isolated", "--no-cache", "bare.py")),
         Case("--version", devlint("--version")),
         Case("rule DEV101", devlint("rule", "DEV101")),
+        Case("import torch", python("import torch")),
+        Case(
+            "confirm of one module",
+            devlint("confirm", "--isolated", "--model", "one:Net", "--input", "float32[4,8]", "one.py"),
+        ),
     ]
     measured_by = {
         "500 lines with torch": ("import libcst", 3.0),
         "500 lines without torch": ("import click", 2.5),
         "--version": ("import click", None),
         "rule DEV101": ("import click", None),
+        "confirm of one module": ("import torch", 2.5),
     }
     samples = measure(cases, max(rounds, 3) * 3)
     print(f"\nsingle files\n  {'':28} {'wall s':>8} {'cpu s':>8} {'ratio':>9} {'cpu':>8}")
@@ -150,6 +157,20 @@ def print_single_files(scratch: Path, rounds: int) -> None:
             line += f" {walls:9.2f} {cpus:8.2f}   of {by}" + (f", goal {goal}" if goal else "")
         print(line)
 
+
+_ONE_MODULE = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.linear(x) + torch.zeros(8)
+"""
+"""Wrong at one place, so that the run has something to repair and to tell."""
 
 _MODULE = '''
 
