@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence
-from devlint.source.package_signs import ASKS, MADE_FOR_ONE, NAMES_A_DEVICE, TRAINS, has_sign
+from devlint.source.package_signs import ASKS, MADE_FOR_ONE, NAMES_A_DEVICE, STARTS_HERE, TRAINS, has_sign
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -26,6 +26,14 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
     if has_sign(data, NAMES_A_DEVICE) or project.mentioned_elsewhere(file, NAMES_A_DEVICE):
         return False
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
+
+
+def over_machines(draft: Draft, project: WorkspaceView | None, file: Path | None) -> Draft:
+    """A draft about several machines: low in a package of which another file starts the processes on its own one."""
+    known = project is not None and file is not None and project.is_in_package(file)
+    if not known or project is None or file is None or not project.mentioned_elsewhere(file, STARTS_HERE):
+        return draft
+    return replace(draft, confidence=Confidence.LOW)
 
 
 def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
