@@ -44,7 +44,7 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - A test for the device decides whether the line runs, in the function or around it.
 - It stands where the argument that could say the device is None.
 - The function or its class is named for CUDA or the GPU: that is its contract.
-- A method goes where the machine has an accelerator, and was given nothing that it could ask, `if len(boxes) == 0:` low.
+- A method goes where the machine has an accelerator, where it was given nothing to ask, `if len(boxes) == 0:`: low.
 - The method brings there what it is given as well, or its class brings itself or keeps that device.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
