@@ -252,6 +252,12 @@ def test_transfers_know_their_receiver() -> None:
     assert (missing.effect, missing.discard_is_bug) == ("missing", None)
 
 
+@pytest.mark.parametrize("row", [row for row in tables.rows("transfers").values() if row["effect"] == "missing"])
+def test_what_has_no_transfers_has_none(row: tables.Row) -> None:
+    for receiver, name in ((receiver, name) for receiver in row["receivers"] for name in row["methods"]):
+        assert not hasattr(lookup(receiver), name)
+
+
 @pytest.mark.parametrize(
     "name", [n for n in tables.rows("probes") if not n.startswith(("torch.npu", "torch.hpu", "torch_"))]
 )

@@ -99,7 +99,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV309", "DEV301")
+    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301")
 
     def __init__(self) -> None:
         super().__init__()

@@ -105,7 +105,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     code = "DEV312"
     name = "unasked-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV201", "DEV301", "DEV307", "DEV309")
+    gives_way_to = ("DEV102", "DEV201", "DEV204", "DEV301", "DEV307", "DEV309")
     gives_way_unless_surer = ("DEV302",)
 
     def __init__(self) -> None:
