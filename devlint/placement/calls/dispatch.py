@@ -103,7 +103,10 @@ def _tell(
 ) -> None:
     left_out = interp.take_left_out(node)
     note_handed_on(interp, name, site)
-    interp.emit(Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out))
+    guarded = interp.tries > 0 or interp.under_device_guard
+    interp.emit(
+        Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out, guarded)
+    )
 
 
 def arguments(interp: Interpreter, node: cst.Call) -> CallSite:

@@ -279,6 +279,8 @@ class Called(Event):
     """Reachable only where nothing is on an accelerator."""
     left_out: str = ""
     """A parameter that is not given and that the callee hands to ``torch.load`` as ``map_location``."""
+    guarded: bool = False
+    """A condition about devices decides whether it happens, or a ``try`` catches what it raises."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
