@@ -50,9 +50,8 @@ class WithoutTransfers:
         import libcst as cst
 
         node, function = event.call.node, event.call.node.func
-        if event.name.startswith("torch.") and transfer(event.name, "to") is not None:
-            if _lacks(event.name, "to"):
-                self._made[id(node)] = event.name
+        if "." in event.name.lstrip(".") and _lacks(event.name, "to"):
+            self._made[id(node)] = event.name
         elif event.name == "getattr":
             self._note_chosen(event)
         elif id(function) in self._classes:
