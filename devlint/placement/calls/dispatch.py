@@ -103,7 +103,7 @@ def _tell(
 ) -> None:
     left_out = interp.take_left_out(node)
     note_handed_on(interp, name, site)
-    guarded = interp.tries > 0 or interp.under_device_guard
+    guarded = interp.tries > 0 or interp.seconds > 0 or interp.under_device_guard
     interp.emit(
         Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out, guarded)
     )

@@ -280,7 +280,7 @@ class Called(Event):
     left_out: str = ""
     """A parameter that is not given and that the callee hands to ``torch.load`` as ``map_location``."""
     guarded: bool = False
-    """A condition about devices decides whether it happens, or a ``try`` catches what it raises."""
+    """A condition about devices or the operand before it decides whether it happens, or a ``try`` catches its error."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -205,6 +205,13 @@ def unary(interp: Interpreter, node: cst.UnaryOperation) -> Value:
 def boolean(interp: Interpreter, node: cst.BooleanOperation) -> Value:
     """``a or b`` as a value: one of its operands."""
     left = interp.evaluate(node.left)
+    interp.seconds += 1
+    value = _one_operand(interp, node, left)
+    interp.seconds -= 1
+    return value
+
+
+def _one_operand(interp: Interpreter, node: cst.BooleanOperation, left: Value) -> Value:
     interp.emit(Tested(node.left, interp.scope, left))
     is_or = isinstance(node.operator, cst.Or)
     if isinstance(left, Truth) and left.known is not None:

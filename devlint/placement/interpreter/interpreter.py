@@ -123,6 +123,8 @@ class Interpreter:
         """Whether an expression is evaluated that stands further down, for what it stores."""
         self.tries = 0
         """How many ``try`` statements with handlers the current point is in."""
+        self.seconds = 0
+        """Second operands of `and` and `or` around the current point: the first may have kept it from being reached."""
         self._global_names: set[str] = set()
         self._first_iteration_clashes: set[int] = set()
 

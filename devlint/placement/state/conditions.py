@@ -113,7 +113,9 @@ def _connective(interp: Interpreter, node: cst.BooleanOperation) -> Condition:
     if left.known is (not is_and):
         # The right operand is not evaluated in the analysed configuration.
         return left
+    interp.seconds += 1
     right = test(interp, node.right)
+    interp.seconds -= 1
     if left.known is is_and:
         return replace(right, cpu_when=right.cpu_when if right.cpu_when is not None else left.cpu_when)
     if right.known is is_and:
