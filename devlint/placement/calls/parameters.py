@@ -14,6 +14,7 @@ from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS
+from devlint.placement.declarations.evidence_literals import states_a_number
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.imports import ImportTable
@@ -266,7 +267,7 @@ def _value(
         case Holds.NUMPY:
             return Host(numpy=True)
         case Holds.HOST:
-            return Host()
+            return Host(number=states_a_number(parameter))
         case _:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             annotation = parameter.annotation
