@@ -48,7 +48,8 @@ def _note(interp: Interpreter, given: Argument) -> None:
         return
     name = given.node.value
     untouched = interp.state.versions.get(name, 0) == 0
-    if untouched and not _is_there(interp, name) and any(parameter.name.value == name for parameter in parameters_of(interp.info.header)):
+    own = {parameter.name.value for parameter in parameters_of(interp.info.header)}
+    if untouched and name in own and not _is_there(interp, name):
         interp.load_places.add(name)
 
 
