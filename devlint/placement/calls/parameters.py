@@ -75,7 +75,7 @@ def _setting(info: FunctionInfo) -> Setting:
     if "collate" in name or name in ("worker_init_fn", "__getitem__", "seed_worker"):
         return Setting.HOST
     if owner is None:
-        return Setting.HOST if _changes_both(info) else Setting.FUNCTION
+        return Setting.HOST if _changes_both(info) or _is_given_images(info) else Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
@@ -127,7 +127,7 @@ def _takes_data(info: FunctionInfo) -> bool:
 
 
 def _is_given_images(info: FunctionInfo) -> bool:
-    """A transform as a Module: by its annotation it is called with an image of a library that knows arrays alone."""
+    """A transform: by its annotation it is called with an image of a library that knows arrays alone."""
     imports = _imports_of(info)
     stated = (p.annotation for p in parameters_of(info.header) if p.annotation is not None)
     names = (node.annotation for node in stated if isinstance(node.annotation, (cst.Name, cst.Attribute)))

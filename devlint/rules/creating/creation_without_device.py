@@ -145,6 +145,7 @@ if TYPE_CHECKING:
         HostRead,
         MismatchOperand,
         Moved,
+        ReadInCallee,
         ParameterIgnored,
         Returned,
         Stored,
@@ -260,6 +261,12 @@ class CreationWithoutDevice(Rule):
             self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value, by_name=False))
         self._handed_out.host_read(event)
         self._replaced.host_read(event)
+        return ()
+
+    def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
+        """What a function of another file reads on the host fails there before."""
+        if not event.arms:
+            self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value, by_name=False))
         return ()
 
     def returned(self, event: Returned) -> Iterable[Draft]:
