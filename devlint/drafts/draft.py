@@ -64,5 +64,7 @@ class Draft:
     repair: Repair | None = None
     where_asked: bool = False
     """It holds only in a package that asks whether there is an accelerator."""
+    over_machines: bool = False
+    """It is about several machines, and less sure in a package that starts its processes on one."""
     excuse: Excuse | None = None
     """What may excuse it, of a bare tree: that shows no comment and no parentheses."""

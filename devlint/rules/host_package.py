@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence
-from devlint.source.package_signs import ASKS, MADE_FOR_ONE, NAMES_A_DEVICE, TRAINS, has_sign
+from devlint.source.package_signs import ASKS, MADE_FOR_ONE, NAMES_A_DEVICE, STARTS_HERE, TRAINS, has_sign
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -28,11 +28,19 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
 
 
+def over_machines(draft: Draft, project: WorkspaceView | None, file: Path | None) -> Draft:
+    """A draft about several machines: low in a package of which another file starts the processes on its own one."""
+    known = project is not None and file is not None and project.is_in_package(file)
+    if not known or project is None or file is None or not project.mentioned_elsewhere(file, STARTS_HERE):
+        return draft
+    return replace(draft, confidence=Confidence.LOW)
+
+
 def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
     """A draft that holds in a package which asks somewhere whether there is an accelerator; None in any other.
 
-    Where only other files ask, who calls this one may well have done so: low. A script runs by itself, and a file that
-    is made for machines with an accelerator need not ask.
+    Where only other files ask, who calls a function of this one may well have done so: low. A script runs by itself,
+    and a file that is made for machines with an accelerator need not ask.
     """
     data = text.encode(errors="replace")
     if has_sign(data, MADE_FOR_ONE):
@@ -42,5 +50,7 @@ def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None
     if project is None or file is None or not project.is_in_package(file):
         # A file in no package may be used with any other, and none of them is known to ask.
         return None
-    elsewhere = project.mentioned_elsewhere(file, ASKS)
-    return replace(draft, confidence=Confidence.LOW) if elsewhere and draft.scope.role is Role.LIBRARY else None
+    if not project.mentioned_elsewhere(file, ASKS) or draft.scope.role is not Role.LIBRARY:
+        return None
+    # What a file does while it is imported it does before anybody can ask.
+    return replace(draft, confidence=Confidence.LOW) if draft.scope.qualname else draft

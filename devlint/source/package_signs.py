@@ -19,6 +19,9 @@ ASKS = "a test for accelerators"
 MADE_FOR_ONE = "a library that needs an accelerator"
 """The file imports one or writes kernels, speaks to other accelerators by NCCL, or asserts that there is one."""
 
+STARTS_HERE = "processes that start on this machine"
+"""It starts one process for each accelerator itself, so that their ranks are indices."""
+
 _PATTERNS = {
     NAMES_A_DEVICE: re.compile(
         rb"cuda|gpu|GPU|accelerat|lightning|ignite|skorch|(?<![.\w])device(?!\s*=\s*[\w.]+\.device\b)|_device\b"
@@ -33,6 +36,7 @@ _PATTERNS = {
         rb"|triton|tilelang|cutlass|nccl|assert torch\.cuda\.is_available|CUDAGraph|cpp_extension",
         re.M,
     ),
+    STARTS_HERE: re.compile(rb"\b(?:mp|multiprocessing)\.(?:spawn|start_processes)\("),
     TRAINS: re.compile(rb"\.zero_grad\("),
 }
 

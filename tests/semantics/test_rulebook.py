@@ -252,6 +252,12 @@ def test_transfers_know_their_receiver() -> None:
     assert (missing.effect, missing.discard_is_bug) == ("missing", None)
 
 
+@pytest.mark.parametrize("row", [row for row in tables.rows("transfers").values() if row["effect"] == "missing"])
+def test_what_has_no_transfers_has_none(row: tables.Row) -> None:
+    for receiver, name in ((receiver, name) for receiver in row["receivers"] for name in row["methods"]):
+        assert not hasattr(lookup(receiver), name)
+
+
 @pytest.mark.parametrize(
     "name", [n for n in tables.rows("probes") if not n.startswith(("torch.npu", "torch.hpu", "torch_"))]
 )
@@ -264,13 +270,21 @@ def test_every_probe_of_torch_is_a_function(name: str) -> None:
 def test_what_needs_an_accelerator_raises_on_a_build_for_the_cpu(name: str) -> None:
     if torch.accelerator.is_available():
         pytest.skip("this machine has an accelerator")
-    needed = {"torch.cuda.device": (0,), "torch.cuda.set_per_process_memory_fraction": (0.5,)}
+    needed: dict[str, tuple[Any, ...]] = {
+        "torch.cuda.device": (0,),
+        "torch.cuda.set_per_process_memory_fraction": (0.5,),
+        "torch.cuda.caching_allocator_alloc": (8,),
+        "torch.cuda.can_device_access_peer": (0, 1),
+        "torch.cuda.nvtx.mark": ("here",),
+        "torch.cuda.nvtx.range_push": ("here",),
+        "torch.cuda.set_sync_debug_mode": ("warn",),
+    }
     arguments = needed.get(name, (0,) if name.endswith("get_device_properties") else ())
     with pytest.raises((AssertionError, AttributeError, RuntimeError), match=r"(?i)cuda|xpu|mps|dummy base class"):
         _called_and_entered(lookup(name), arguments)
 
 
-def _called_and_entered(function: Callable[..., Any], arguments: tuple[float, ...]) -> None:
+def _called_and_entered(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """A context raises where it is entered, any other one where it is called."""
     with function(*arguments):
         pass

@@ -41,6 +41,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, SameAs, leave
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.state import ranks
 from devlint.placement.state.devices import named_at_least
 from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.semantics import Dim, DType, library_models
@@ -63,7 +64,7 @@ def attribute(interp: Interpreter, node: cst.Attribute) -> Value:
         return Tensor(
             CPU, Dim.NONZERO, dtype=DType.INT, provenance=interp.step(StepKind.GIVEN, node, CPU, code_of(node))
         )
-    value = attribute_of(interp, owner, name, node)
+    value = ranks.of_attribute(interp, node, owner) or attribute_of(interp, owner, name, node)
     if isinstance(owner, Self):
         if isinstance(value, DeviceName):
             value = replace(value, device=named_at_least(interp, value, value.device, node))

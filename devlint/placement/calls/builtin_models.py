@@ -37,6 +37,7 @@ from devlint.placement.domain.value_join import join_values
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, element_nodes
 from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.ranks import as_number
 from devlint.placement.syntax.nodes import code_of, descend, dotted
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _host(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     name = code_of(node.func)
     for argument in site.arguments:
         host_read(interp, node, f"{name}()", argument.value, expression=argument.node)
-    return Host(number=True)
+    return (as_number(site.positional[0].value) if site.positional else None) or Host(number=True)
 
 
 def _bool(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
@@ -73,7 +74,8 @@ def _bool(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def _plain(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    return Host()
+    written = as_number(site.positional[0].value) if site.positional else None
+    return Host() if written is None else replace(written, number=False)
 
 
 def _number(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

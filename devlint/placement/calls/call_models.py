@@ -36,6 +36,7 @@ from devlint.placement.operations import factories, generators
 from devlint.placement.operations import packed_sequence as packed
 from devlint.placement.state import contexts, streams
 from devlint.placement.state.devices import resolve_device
+from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Factory
 from devlint.semantics.library_models import is_functional, is_unplaced_context
@@ -73,6 +74,8 @@ def _device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
                 interp.emit(DeviceNamed(node, interp.scope, text, Sink.DEVICE, name, site, guarded, interp.arms))
             return name
         _name_fallback(interp, index.node, type_name, site)
+        if type_name != "cpu":
+            note_index(interp, index.value, index.node, Sink.DEVICE)
         return DeviceName(Known(type_name, SOME_INDEX), node, code_of(node))
     device = resolve_device(interp, first.value, first.node, Sink.DEVICE, site)
     if isinstance(first.value, DeviceName):

@@ -66,6 +66,7 @@ from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.generators import note_sampling
 from devlint.placement.operations.operands import bind, element_nodes
 from devlint.placement.operations.unknown_losses import call_unknown_loss
+from devlint.placement.state import ranks
 from devlint.placement.state.handed_on_modules import note_handed_on
 from devlint.placement.state.host_reads import ARRAY_REDUCTIONS, ARRAY_VIEWS, host_read
 from devlint.placement.syntax.nodes import dotted, path_of
@@ -102,7 +103,10 @@ def _tell(
 ) -> None:
     left_out = interp.take_left_out(node)
     note_handed_on(interp, name, site)
-    interp.emit(Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out))
+    guarded = interp.tries > 0 or interp.under_device_guard
+    interp.emit(
+        Called(node, interp.scope, name, site, receiver, result, interp.arms, interp.in_cpu_world, left_out, guarded)
+    )
 
 
 def arguments(interp: Interpreter, node: cst.Call) -> CallSite:
@@ -164,6 +168,9 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
     special = library.FUNCTIONS.get(name)
     if special is not None:
         return special(interp, node, site)
+    rank = ranks.of_call(interp, node, name, site)
+    if rank is not None:
+        return rank
     if name.startswith("torch.utils.data."):
         note_sampling(interp, node, name, site)
     told = library_dispatch.call(interp, node, name, site)

@@ -43,7 +43,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
-from devlint.placement.domain.events import HostRead
+from devlint.placement.domain.events import HostRead, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Guard, SameAs, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
@@ -56,6 +56,7 @@ from devlint.placement.operations.transfers import RETURN_THE_MODULE
 from devlint.placement.state import streams
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import SCIPY_ONLY, host_read, read_indices
+from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import code_of, parameters_of, path_of
 from devlint.semantics import Factory
 from devlint.semantics.sampling import GENERATOR
@@ -385,7 +386,9 @@ def of_unknown(interp: Interpreter, node: cst.Call, receiver: Value, function: c
     if name in ("item", "tolist", "size", "dim", "numel"):
         return Host(number=True)
     if isinstance(receiver, Constant):
-        return built_strings.of_method(node, name, receiver, site)
+        built = built_strings.of_method(node, name, receiver, site)
+        note_index(interp, built, node, Sink.DEVICE)
+        return built
     return _of_matrix(interp, function) if name in SCIPY_ONLY else NOTHING
 
 

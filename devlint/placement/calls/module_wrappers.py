@@ -13,6 +13,7 @@ from devlint.placement.domain.events import DeviceMismatch, DeviceNamed, Mismatc
 from devlint.placement.domain.lattice import UNKNOWN, Device, Known, is_accelerator
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.state.devices import resolve_device
+from devlint.placement.state.ranks import note_index
 from devlint.semantics import Clash, Operation, Relation, Rule
 
 if TYPE_CHECKING:
@@ -39,13 +40,15 @@ WRAPPERS = {
 def wrap(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value:
     """The wrapped Module; emits a mismatch if it is not on the first of ``device_ids``."""
     inner = site.positional[0].value
+    device_ids, placed = site.argument("device_ids", 1), site.keyword("device_id")
+    for named in (device_ids, placed):
+        if named is not None and WRAPPERS[name] == "scatters":
+            note_index(interp, named.value, named.node, Sink.DEVICE_IDS)
     if not isinstance(inner, Module):
         return inner if name in ("torch.compile", "torch.jit.script") else NOTHING
     if WRAPPERS[name] != "scatters":
         return inner
-    device_ids = site.argument("device_ids", 1)
     first = _first_device(interp, device_ids.value, device_ids.node, site) if device_ids is not None else None
-    placed = site.keyword("device_id")
     if placed is not None and name.endswith("FullyShardedDataParallel"):
         inner = replace(inner, device=resolve_device(interp, placed.value, placed.node, Sink.ARGUMENT, site))
     if first is not None and interp.relate(first, inner.device) is Relation.DIFFERENT and is_accelerator(inner.device):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.lattice import UNKNOWN, Device
-from devlint.placement.domain.provenance import Provenance
+from devlint.placement.domain.provenance import Provenance, Step
 from devlint.records import dataclass
 from devlint.semantics import Dim, DType, Elements
 
@@ -119,6 +119,8 @@ class DeviceName:
     """Read from the ``.device`` of what is taken for a tensor by a convention."""
     provenance: Provenance | None = field(default=None, compare=False)
     """That of the tensor whose ``.device`` it is."""
+    rank: Step | None = field(default=None, compare=False)
+    """Of a string that ends in the rank among the processes of all machines: where that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ class Host:
     provenance: Provenance | None = field(default=None, compare=False)
     copied_at: int | None = None
     """Of an array that shares the memory of a tensor: as of the tensor."""
+    rank: Step | None = field(default=None, compare=False)
+    """Of the rank of this process among those of all machines: where it is read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from devlint.placement.domain.abstract_values import Argument, DeviceName, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import Decided, Device
+from devlint.placement.domain.provenance import Step
 from devlint.placement.domain.scope import Scope
 from devlint.records import dataclass
 from devlint.semantics import Clash, Factory, Operation
@@ -278,6 +279,8 @@ class Called(Event):
     """Reachable only where nothing is on an accelerator."""
     left_out: str = ""
     """A parameter that is not given and that the callee hands to ``torch.load`` as ``map_location``."""
+    guarded: bool = False
+    """A condition about devices decides whether it happens, or a ``try`` catches what it raises."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -392,6 +395,18 @@ class DeviceNamed(Event):
     """Under a condition about accelerators, or one arm of a conditional on it."""
     arms: tuple[Decided, ...] = ()
     """The conditions under which the name reaches torch."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankAsIndex(Event):
+    """The rank of this process among those of all machines is the index of an accelerator; ``rank``: its reading."""
+
+    rank: Step
+    sink: str
+    in_text: bool
+    """Inside of a string: the node is the whole of it."""
+    arms: tuple[Decided, ...] = ()
+    """The conditions under which the event happens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

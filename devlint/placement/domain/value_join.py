@@ -55,6 +55,8 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         if isinstance(a, Instance) and isinstance(b, Instance) and (a.details, a.given) != (b.details, b.given):
             details, given = _join_named(guard, a.details, b.details), _join_named(guard, a.given, b.given)
             return replace(a, details=details, given=given)
+        if isinstance(a, Host) and isinstance(b, Host) and b.rank is None:
+            return replace(a, rank=None)
         return a
     if isinstance(a, Truth) and isinstance(b, Truth):
         return Truth(a.known if a.known == b.known else None, about_device=a.about_device or b.about_device)
@@ -135,7 +137,11 @@ def _join_plain(a: Host | Constant, b: Host | Constant) -> Host:
     """Two plain values on the host: a number if both are, an array if both are."""
     arrays = [value for value in (a, b) if isinstance(value, Host) and value.numpy]
     dtypes = [value for value in (a, b) if isinstance(value, Host) and value.is_dtype]
-    return Host(numpy=len(arrays) == 2, number=_is_number(a) and _is_number(b), is_dtype=len(dtypes) == 2)
+    # `dist.get_rank() if distributed else 0` is the rank wherever there are several.
+    ranks = [value.rank if isinstance(value, Host) else None for value in (a, b)]
+    both = all(rank is not None or isinstance(value, Constant) for rank, value in zip(ranks, (a, b), strict=True))
+    rank = next(filter(None, ranks), None) if both else None
+    return Host(len(arrays) == 2, _is_number(a) and _is_number(b), len(dtypes) == 2, rank=rank)
 
 
 def _is_number(value: Host | Constant) -> bool:

@@ -28,7 +28,7 @@ from devlint.placement.domain.abstract_values import (
     array_of,
 )
 from devlint.placement.domain.device_names import name_of_constant
-from devlint.placement.domain.events import GlobalRead, Tested
+from devlint.placement.domain.events import GlobalRead, Sink, Tested
 from devlint.placement.domain.value_join import join_values
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.operations import built_strings
@@ -37,6 +37,7 @@ from devlint.placement.operations.operands import operator_operands
 from devlint.placement.state import conditions
 from devlint.placement.state.devices import note_dropped_request
 from devlint.placement.state.host_reads import host_read
+from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import literal
 from devlint.placement.syntax.operators import BINARY
 
@@ -73,10 +74,16 @@ def formatted(interp: Interpreter, node: cst.FormattedString) -> Value:
     parts: list[built_strings.Part] = []
     for part in node.parts:
         if isinstance(part, cst.FormattedStringExpression):
-            parts.append(built_strings.text_of(interp.evaluate(part.expression)))
+            parts.append(interp.evaluate(part.expression))
         elif isinstance(part, cst.FormattedStringText):
             parts.append(part.value)
-    return built_strings.put_together(node, parts)
+    return _named(interp, node, built_strings.put_together(node, parts))
+
+
+def _named(interp: Interpreter, node: cst.CSTNode, value: Value) -> Value:
+    """A string that is put together, which may name an accelerator by the rank of the process."""
+    note_index(interp, value, node, Sink.DEVICE)
+    return value
 
 
 def sequence(interp: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value:
@@ -136,7 +143,7 @@ def binary_operation(
     """``left symbol right`` for tensors and other values."""
     values = (left[0], right[0])
     if isinstance(left[0], Constant) and isinstance(left[0].value, str):
-        return built_strings.of_operation(node, symbol, left[0].value, right[0])
+        return _named(interp, node, built_strings.of_operation(node, symbol, left[0].value, right[0]))
     if any(isinstance(value, (Tensor, Opaque)) for value in values):
         operation = semantics.operator(symbol)
         return perform(interp, node, operation, operator_operands(operation, left, right))

@@ -20,6 +20,7 @@ from devlint.placement.domain.abstract_values import (
 )
 from devlint.placement.domain.lattice import batch_of
 from devlint.placement.operations.subscripts import read_item
+from devlint.placement.state import ranks
 from devlint.placement.state.field_types import ITEMS
 from devlint.placement.state.host_reads import read_indices
 from devlint.placement.syntax.nodes import code_of, literal, path_of
@@ -45,7 +46,7 @@ def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
         if any(isinstance(element.slice, cst.Slice) for element in node.slice):
             return Container((), None, item_of(interp, value, None)) if isinstance(value, Container) else value
         return item_of(interp, value, _constant_key(node))
-    return NOTHING
+    return ranks.of_item(interp, node, value, _constant_key(node)) or NOTHING
 
 
 def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> Value:

@@ -7,63 +7,64 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Value
+from devlint.placement.domain.abstract_values import NOTHING, Constant, Container, DeviceName, Host, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.device_names import NO_DEVICE
 from devlint.placement.domain.lattice import SOME_INDEX, UNKNOWN, Known
 from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import NamedDevice
 
-Part = str | None
-"""A piece of a string; None for one that is not known."""
+Part = str | Value
+"""A piece of a string: its text, or the value that is written there."""
 
 _CONVERSION = re.compile(r"%(?:\([^)]*\))?[-#0 +]*[0-9*]*(?:\.[0-9*]+)?[diouxXeEfFgGcrsa%]")
 """A conversion specifier. Source: printf-style string formatting in the library reference of Python."""
 
 
-def text_of(value: Value) -> Part:
-    """How a value is written into a string."""
-    return str(value.value) if isinstance(value, Constant) and isinstance(value.value, (str, int)) else None
+def _text_of(part: Part) -> str | None:
+    """How a value is written into a string; None where that is not known."""
+    if isinstance(part, str):
+        return part
+    return str(part.value) if isinstance(part, Constant) and isinstance(part.value, (str, int)) else None
 
 
 def put_together(node: cst.CSTNode, parts: Sequence[Part]) -> Value:
     """The string that pieces make: itself where all are known, else the device that its beginning names."""
-    known = [part for part in parts if part is not None]
-    if len(known) == len(parts):
+    texts = [_text_of(part) for part in parts]
+    known = [text for text in texts if text is not None]
+    if len(known) == len(texts):
         return Constant("".join(known), node)
-    beginning = "".join(known[: parts.index(None)])
+    first = texts.index(None)
+    beginning = "".join(known[:first])
     word, colon, _ = beginning.partition(":")
     if colon and word == NO_DEVICE:
         return DeviceName(UNKNOWN, node, word)
     kind = semantics.parse_device(word)
     if isinstance(kind, NamedDevice) and kind.type not in ("cpu", "meta"):
-        return DeviceName(Known(kind.type, SOME_INDEX), node, code_of(node))
+        index = parts[first] if beginning.endswith(":") and not any(texts[first + 1 :]) else None
+        rank = index.rank if isinstance(index, Host) else None
+        return DeviceName(Known(kind.type, SOME_INDEX), node, code_of(node), rank=rank)
     return Host()
 
 
 def of_operation(node: cst.CSTNode, symbol: str, left: str, right: Value) -> Value:
     """``"cuda:" + name``, ``"cuda:%d" % rank``."""
     if symbol in ("+", "+="):
-        return put_together(node, (left, text_of(right)))
+        return put_together(node, (left, right))
     if symbol not in ("%", "%="):
         return Host()
     given = iter(right.items if isinstance(right, Container) and right.keys is None else (right,))
     parts: list[Part] = []
     end = 0
     for found in _CONVERSION.finditer(left):
-        parts += (left[end : found.start()], "%" if found[0] == "%%" else _next_text(given))
+        parts += (left[end : found.start()], "%" if found[0] == "%%" else next(given, NOTHING))
         end = found.end()
     return put_together(node, (*parts, left[end:]))
-
-
-def _next_text(given: Iterator[Value]) -> Part:
-    value = next(given, None)
-    return None if value is None else text_of(value)
 
 
 def _formatted(node: cst.Call, template: str, site: CallSite) -> Value:
@@ -77,10 +78,10 @@ def _formatted(node: cst.Call, template: str, site: CallSite) -> Value:
     for literal, field, _, _ in fields:
         parts.append(literal)
         if field == "":
-            parts.append(_next_text(given))
+            parts.append(next(given, NOTHING))
         elif field is not None:
             argument = site.argument(field, int(field) if field.isdecimal() else None)
-            parts.append(None if argument is None else text_of(argument.value))
+            parts.append(NOTHING if argument is None else argument.value)
     return put_together(node, parts)
 
 
@@ -91,7 +92,7 @@ def _joined(node: cst.Call, separator: str, site: CallSite) -> Value:
         return Host()
     parts: list[Part] = []
     for item in listed.items:
-        parts += (separator, text_of(item))
+        parts += (separator, item)
     return put_together(node, parts[1:])
 
 

@@ -32,6 +32,7 @@ from devlint.placement.domain.lattice import (
     Unknown,
     choose,
 )
+from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import code_of, literal
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def resolve_device(
         return value.device
     if isinstance(value, (Module, Reference)):
         return UNKNOWN
+    if isinstance(value, Host) and value.rank is not None and sink is not None:
+        note_index(interp, value, node, sink)
     return expression_device(interp, node)
 
 

@@ -1,13 +1,15 @@
-"""A list, tuple or dict is moved as if it were a tensor.
+"""A list, a dict, an optimizer or a data loader is moved as if it were a tensor.
 
 ## What it does
 
-Finds `.to(...)`, `.cuda()`, `.cpu()` and `.pin_memory()` on a plain Python list, tuple, set or dict.
+Finds `.to(...)`, `.cuda()`, `.cpu()` and `.pin_memory()` on a plain Python list, tuple, set or dict, and on what is
+certainly an optimizer, a scheduler of the learning rate, a `DataLoader`, a `GradScaler`, a `torch.Generator`. And it
+finds `x.device = device`, of a tensor.
 
 ## Why is this bad
 
-Containers have no such methods: the line raises AttributeError. Where it stands under a test for an accelerator, a run
-on the CPU never gets there.
+They have no such methods, and a tensor's device is not to be written: the line raises AttributeError. Where it stands
+under a test for an accelerator, a run on the CPU never gets there.
 
 ## Example
 
@@ -35,11 +37,13 @@ def batch_of(images: list[torch.Tensor], labels: torch.Tensor, device: torch.dev
 
 - The object only looks like a dict: a `BatchEncoding`, a `TensorDict`, a PyG `Data`, a class with a `to` of its own.
 - The container became a tensor before: `xs = torch.stack(xs)`.
+- A class of another library, or of the project: it may have a `to` of its own.
 - What it is was handed in: an annotation such as `dict[str, Tensor]` is no promise, and nothing is reported.
 
 ## Fix safety
 
-A suggestion: each item is moved. Items that are no tensors need a test of their own.
+A suggestion: each item is moved. Items that are no tensors need a test of their own. For the other objects there is no
+edit: what they hold follows the parameters or comes with the batches.
 
 ## How a run confirms it
 
@@ -59,12 +63,13 @@ from devlint.drafts.changes import Replace
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Container
+from devlint.placement.domain.abstract_values import Container, Evidence, Tensor
 from devlint.placement.domain.events import Fate
+from devlint.rules.moving.without_transfers import WithoutTransfers
 from devlint.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from devlint.placement.domain.events import Moved, Stored
+    from devlint.placement.domain.events import Begun, Called, Moved, Stored
 
 CONTAINER_HAS_NONE = ("to", "cuda", "cpu", "pin_memory")
 
@@ -77,10 +82,25 @@ class ContainerTransfer(Rule):
     def __init__(self) -> None:
         self._stored: set[tuple[str, str]] = set()
         """Definitions and the places they store to."""
+        self._objects = WithoutTransfers()
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._objects.begun(event)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._objects.called(event)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        return self._objects.drafts()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._stored.add((event.scope.qualname, event.target))
-        return ()
+        self._objects.stored(event)
+        owner = event.owner
+        if event.attribute == "device" and isinstance(owner, Tensor) and owner.evidence is Evidence.CERTAIN:
+            yield _written(event)
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         value = event.receiver
@@ -104,6 +124,20 @@ class ContainerTransfer(Rule):
         if "." not in event.receiver_text:
             return True
         return (event.scope.qualname, event.receiver_text) in self._stored
+
+
+def _written(event: Stored) -> Draft:
+    """`x.device = device`: "attribute 'device' of 'torch._C.TensorBase' objects is not writable"."""
+    tensor = event.target.removesuffix(".device")
+    said = code_of(event.value_node) if event.value_node is not None else "device"
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        message=f"`{event.target}` of a tensor is not to be written; the assignment raises AttributeError, and moves "
+        "nothing",
+        confidence=Confidence.HIGH,
+        repair=Repair(Applicability.SUGGESTION, f"assign what a transfer gives: `{tensor} = {tensor}.to({said})`"),
+    )
 
 
 def _kind(value: Container) -> str:

@@ -1,16 +1,17 @@
-"""A library chooses a device while it is imported, and its functions use that choice.
+"""A library chooses a device while it is imported, or needs an accelerator to be imported at all.
 
 ## What it does
 
 Finds devices that a module picks at its top level, in a class body or in a default argument
-(`DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")`) and that its functions then use.
+(`DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")`) and that its functions then use. And calls of
+what raises without an accelerator, `STREAM = torch.cuda.Stream()`, that stand there under no test and in no `try`.
 
 ## Why is this bad
 
 The choice is made once, before the program that imports the module has said anything: before it parsed its arguments,
 set `CUDA_VISIBLE_DEVICES` or called `torch.cuda.set_device`, and before a worker process was forked. Callers that
 keep their tensors elsewhere, on the CPU or on `cuda:1`, clash with it, and asking CUDA at import may itself set it up
-in the wrong process.
+in the wrong process. What raises without an accelerator keeps everybody from importing the module who has none.
 
 ## Example
 
@@ -43,6 +44,8 @@ def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
 - The constant of a class that is named for the accelerator: `class DeviceHPU` has `torch.device("hpu")`.
 - The choice is made in a function, when it is called.
 - A device that no function of the file puts anything on: low. Other files may.
+- A file that is made for accelerators and need not be imported elsewhere: it imports Triton or its kin, is named for
+  CUDA, or is of a package in which nobody asks whether there is one.
 
 ## Fix safety
 
@@ -74,6 +77,7 @@ from devlint.placement.domain.lattice import Known, leaves
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.rule import Rule
+from devlint.semantics import raises_without
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -152,10 +156,19 @@ class DeviceChosenAtImport(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         """Handed on as a device; what else is done with it, a comparison for one, puts nothing anywhere."""
+        kind = raises_without(event.name) if _at_import(event.scope) and not (event.guarded or event.arms) else None
+        if kind is not None and not is_named_for_accelerator(event.scope.path):
+            yield Draft(
+                node=event.node,
+                scope=event.scope,
+                message=f"`{event.name}` is called while the module is imported, and raises where there is no {kind}",
+                confidence=Confidence.MEDIUM,
+                repair=Repair(Applicability.SUGGESTION, "call it where it is used, on the device that is used there"),
+                where_asked=True,
+            )
         for argument in event.call.arguments:
             if argument.keyword in DEVICE_ARGUMENTS or event.name == "torch.device":
                 self._placing.add(id(argument.node))
-        return ()
 
     def loaded(self, event: Loaded) -> Iterable[Draft]:
         """`self.device`, where that is the class's own and no instance's."""

@@ -5,13 +5,13 @@
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
 not move themselves, and in functions that move something else to the device of an object, as `self.device`. Of tensors
-it does so where another method of the class brings something to `self.device`. In a method of a Module it finds
-tensors made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on. So it
-does where inputs go to the machine's accelerator for a model that a caller handed in, and that the file never moves.
-And a class that asks an attribute of its own, `if self.use_cuda:`, before it moves something there, and in another
-public method asks nobody. And `.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one
-arm, or by default: it takes no CPU. And what the constructor of a Module puts on the current accelerator, whatever
-becomes of the module.
+it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
+made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that
+go to a `device` that the method itself chooses by what the machine has. So it does where inputs go to the machine's
+accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
+its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
+`.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default: it takes no
+CPU. And what the constructor of a Module puts on the current accelerator, whatever becomes of the module.
 
 ## Why is this bad
 
@@ -44,6 +44,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - A test for the device decides whether the line runs, in the function or around it.
 - It stands where the argument that could say the device is None.
 - The function or its class is named for CUDA or the GPU: that is its contract.
+- A method goes where the machine has an accelerator, where it was given nothing to ask, `if len(boxes) == 0:`: low.
+- The method brings there what it is given as well, or its class brings itself or keeps that device.
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
@@ -75,6 +77,7 @@ from devlint.drafts.draft import Draft
 from devlint.finding import Severity
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
+from devlint.rules.naming.chosen_in_methods import ChosenInMethods
 from devlint.rules.naming.noted_places import NotesPlaces
 from devlint.rules.naming.parts_of_modules import PartsOfModules
 from devlint.rules.naming.refused_by_cuda import RefusedByCuda
@@ -83,7 +86,9 @@ from devlint.rules.rule import Rule
 if TYPE_CHECKING:
     from devlint.placement.domain.events import (
         Begun,
+        Called,
         CallersModuleCalled,
+        Created,
         DeviceNamed,
         Moved,
         Stored,
@@ -94,7 +99,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
     code = "DEV302"
     name = "hardcoded-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV309", "DEV301")
+    gives_way_to = ("DEV102", "DEV204", "DEV309", "DEV301")
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,17 +107,28 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._asked_elsewhere = AskedElsewhere()
         self._refused = RefusedByCuda()
         self._parts = PartsOfModules()
+        self._in_methods = ChosenInMethods()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._refused.begun(event)
         self._parts.begun(event)
+        self._in_methods.begun(event)
         return super().begun(event)
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._for_models.stored(event)
         self._refused.stored(event)
         self._parts.stored(event)
+        self._in_methods.stored(event)
         return super().stored(event)
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        self._in_methods.created(event)
+        return super().created(event)
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._in_methods.called(event)
+        return super().called(event)
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:
         self._parts.named(event)
@@ -127,6 +143,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         self._asked_elsewhere.moved(event)
         self._refused.moved(event)
         self._parts.moved(event)
+        self._in_methods.moved(event)
         return super().moved(event)
 
     def finish(self) -> Iterable[Draft]:
@@ -138,4 +155,5 @@ class HardcodedAccelerator(NotesPlaces, Rule):
                 yield draft
         yield from self._for_models.finish(frozenset(told))
         yield from self._refused.drafts()
-        yield from (draft for draft in self._parts.drafts() if id(draft.node) not in told)
+        apart = (*self._parts.drafts(), *self._in_methods.drafts())
+        yield from (draft for draft in apart if id(draft.node) not in told)

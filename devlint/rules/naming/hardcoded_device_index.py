@@ -44,6 +44,7 @@ decide.
 - Tests and benchmarks that are about several devices: there the confidence is low.
 - `"cuda:0" if torch.cuda.is_available() else "cpu"`, and other uses of an index behind a test for it: low as well. The
   device exists; it may only not be the one the caller uses.
+- But medium where a device of any index gets the first, `if device.type == "cuda": device = torch.device("cuda", 0)`.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
 - A command-line default: low. The user can say another one.
 - The main block of a file that takes no arguments, a demonstration: low.
@@ -84,7 +85,7 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Called, Compared, Moved
+    from devlint.placement.domain.events import Called, Compared, Moved, Stored
 
 OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
 """Calls that declare a command-line option."""
@@ -142,6 +143,21 @@ class HardcodedDeviceIndex(Rule):
             self._devices.update((id(event.call.node), draft) for draft in self._drafts(event))
         else:
             yield from self._drafts(event)
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        """`if device.type == "cuda": device = torch.device("cuda", 0)`: the index that was given is lost."""
+        draft = self._devices.get(id(event.value_node))
+        tests = [decided.guard.text for decided in event.arms if decided.holds]
+        typed = any(test.startswith(f"{event.target}.type == ") and "cpu" not in test for test in tests)
+        # `and device.index is None`: there is none to lose.
+        loses = typed and not any(".index" in test for test in tests)
+        if draft is not None and loses and draft.scope.role not in (Role.TEST, Role.BENCHMARK):
+            self._devices[id(event.value_node)] = replace(
+                draft,
+                message=f"{quoted(draft.node, 'the literal')} replaces whatever index `{event.target}` was given",
+                confidence=Confidence.MEDIUM,
+            )
+        return ()
 
     def compared(self, event: Compared) -> Iterable[Draft]:
         for node in (event.left_node, event.right_node):

@@ -190,10 +190,10 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
 
 
 def _device_said(call: CallSite) -> str:
-    """What a call says of the device, in the source's words: `device=x`, or the `**kwargs` that may hold it."""
+    """The device that a call hands on, in the source's words: `device=x`, or the `**kwargs` that hold it; no literal."""
     written = [one.value for one in call.node.args if one.keyword is not None and one.keyword.value == "device"]
     if written:
-        return code_of(written[0])
+        return dotted(written[0]) or ""
     # Of a dict at hand the call has the items as keywords.
     unpacked = [f"**{code_of(one.value)}" for one in call.node.args if one.star == "**"]
     return unpacked[0] if unpacked and call.keyword("device") is not None else ""

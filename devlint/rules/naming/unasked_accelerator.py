@@ -78,6 +78,7 @@ from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.events import Sink
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import speaks_of_devices
 from devlint.rules.naming.noted_places import NotesPlaces, is_contract
 from devlint.rules.rule import Rule
@@ -105,7 +106,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
     code = "DEV312"
     name = "unasked-accelerator"
     severity = Severity.WARNING
-    gives_way_to = ("DEV102", "DEV201", "DEV301", "DEV307", "DEV309")
+    gives_way_to = ("DEV102", "DEV201", "DEV204", "DEV301", "DEV307", "DEV309")
     gives_way_unless_surer = ("DEV302",)
 
     def __init__(self) -> None:
@@ -138,7 +139,7 @@ class UnaskedAccelerator(NotesPlaces, Rule):
         policy = len(found) >= POLICY
         for scope, places in found.items():
             # Whoever calls a helper may have asked.
-            helper = scope.is_nested or scope.qualname.rpartition(".")[2].startswith("_")
+            helper = scope.is_nested or is_private(scope.qualname)
             yield _draft(scope, places, Confidence.LOW if policy or helper else Confidence.MEDIUM)
 
     def _named(self) -> Iterator[tuple[cst.CSTNode, Scope, str]]:

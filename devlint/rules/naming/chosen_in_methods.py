@@ -1,0 +1,135 @@
+"""Tensors that a method of a Module makes where the machine has an accelerator, by a device it names first: DEV302.
+
+``device = "cuda" if torch.cuda.is_available() else "cpu"`` says what the machine has, and not where the module is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.changes import Replace
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.wording import code_of, quoted
+from devlint.finding import Applicability, Confidence
+from devlint.placement.domain.abstract_values import DeviceName, Self, Tensor
+from devlint.placement.domain.lattice import CPU, is_accelerator
+from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_known_module
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.abstract_values import Argument, Value
+    from devlint.placement.domain.events import Begun, Called, Created, Moved, Stored
+    from devlint.placement.domain.scope import Scope
+
+MOST_STEPS = 3
+"""Further places of a method that are shown."""
+
+
+@dataclass(slots=True)
+class ChosenInMethods:
+    """The methods of Modules in one file, and what they put on the accelerator of the machine."""
+
+    _methods: dict[Scope, Begun] = field(default_factory=dict)
+    _chosen: dict[Scope, set[str]] = field(default_factory=dict)
+    """By method: the names that it binds to what the machine has."""
+    _places: dict[Scope, list[Argument]] = field(default_factory=dict)
+    """By method: where it hands such a device to a factory, or to the transfer of a tensor made there."""
+    _bringing: set[Scope] = field(default_factory=set)
+    """Methods that bring there what they are given."""
+    _placing: set[str | None] = field(default_factory=set)
+    """Classes that bring themselves or their parts there, or keep such a device."""
+
+    def begun(self, event: Begun) -> None:
+        scope, owner = event.scope, event.owner
+        in_use = scope.setting in (Setting.FORWARD, Setting.METHOD) and scope.role is Role.LIBRARY
+        if in_use and owner is not None and is_known_module(owner) and not is_named_for_accelerator(scope.qualname):
+            self._methods[scope] = event
+
+    def stored(self, event: Stored) -> None:
+        if not _is_of_machine(event.value):
+            return
+        if event.target.startswith("self."):
+            self._placing.add(event.scope.class_name)
+        elif event.target.isidentifier():
+            self._chosen.setdefault(event.scope, set()).add(event.target)
+
+    def created(self, event: Created) -> None:
+        if event.named is not None:
+            self._note(event.scope, event.named)
+
+    def moved(self, event: Moved) -> None:
+        if not event.moves or not is_accelerator(event.target):
+            return
+        made_here = isinstance(event.receiver, Tensor) and event.receiver.device == CPU
+        if made_here and event.named is not None:
+            self._note(event.scope, event.named)
+        elif not made_here:
+            self._bringing.add(event.scope)
+            if event.receiver_text.startswith("self."):
+                self._placing.add(event.scope.class_name)
+
+    def called(self, event: Called) -> None:
+        """`self.to(device)`."""
+        if isinstance(event.receiver, Self) and event.name in (".to", ".cuda"):
+            self._placing.add(event.scope.class_name)
+
+    def _note(self, scope: Scope, named: Argument) -> None:
+        """A device that is named at the top of the file, or kept by the object, is another matter."""
+        if scope not in self._methods or not _is_of_machine(named.value):
+            return
+        spelled = code_of(named.node)
+        if not spelled.replace(".", "").isidentifier() or spelled in self._chosen.get(scope, ()):
+            self._places.setdefault(scope, []).append(named)
+
+    def drafts(self) -> list[Draft]:
+        return [draft for scope in self._places if (draft := self._draft_of(scope)) is not None]
+
+    def _draft_of(self, scope: Scope) -> Draft | None:
+        candidates = candidates_of(self._methods[scope], ())
+        if not candidates or candidates[0].is_device:
+            return None
+        if scope in self._bringing or scope.class_name in self._placing:
+            # It chooses for all that it computes with, or the class is where the machine has an accelerator.
+            return None
+        best, places = _best(candidates), self._places[scope]
+        first, *others = places
+        return Draft(
+            node=first.node,
+            scope=scope,
+            message=f"{quoted(first.node, 'this')} is the accelerator of the machine, if it has one; "
+            f"`{best.name}` says where the caller works",
+            confidence=Confidence.LOW if _is_fallback(self._methods[scope], first) else Confidence.MEDIUM,
+            trace=tuple(DraftStep(one.node, scope, "used here as well") for one in others[:MOST_STEPS]),
+            repair=Repair(
+                Applicability.UNSAFE if best.is_tensor else Applicability.SUGGESTION,
+                f"use `{best.device}`",
+                tuple(Replace(one.node, best.device) for one in places),
+            ),
+        )
+
+
+_NOTHING_THERE = re.compile(r"\blen\(|\.numel\(|\bis None\b|\bnot\b|\bempty\b|== 0\b|< 1\b")
+"""Conditions under which there may be nothing that could be asked for its device."""
+
+
+def _is_fallback(method: Begun, named: Argument) -> bool:
+    """Whether it stands where the method was given nothing (fixture `chosen_in_methods`)."""
+    import libcst as cst
+
+    from devlint.repairs.bound_names import path_to
+
+    around = path_to(method.node, named.node) if isinstance(method.node, cst.FunctionDef) else []
+    return any(_NOTHING_THERE.search(code_of(node.test)) for node in around if isinstance(node, cst.If))
+
+
+def _best(candidates: list[Candidate]) -> Candidate:
+    """A tensor, or the module itself."""
+    return next((one for one in candidates if one.is_tensor), candidates[0])
+
+
+def _is_of_machine(value: Value) -> bool:
+    return isinstance(value, DeviceName) and value.chosen_by_probe and is_accelerator(value.device)
