@@ -15,12 +15,13 @@ from devlint.placement.domain.abstract_values import (
     Host,
     Module,
     Opaque,
+    Reference,
     Tensor,
     Value,
 )
 from devlint.placement.domain.lattice import batch_of
 from devlint.placement.operations.subscripts import read_item
-from devlint.placement.state.field_types import ITEMS
+from devlint.placement.state.field_types import ITEMS, is_generic
 from devlint.placement.state.host_reads import read_indices
 from devlint.placement.syntax.nodes import code_of, literal, path_of
 
@@ -37,6 +38,8 @@ def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
         return _item_of_opaque(interp, node, value)
     if isinstance(value, Tensor):
         return read_item(interp, node, value)
+    if isinstance(value, Reference) and is_generic(value.name):
+        return Reference(interp.index.imports.spelled_out(code_of(node)))
     for element in node.slice:
         _evaluate_slice(interp, element.slice)
     if isinstance(value, Host) and value.numpy:

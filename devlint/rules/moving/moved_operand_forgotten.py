@@ -208,7 +208,8 @@ def _is_item(event: Moved, batch: Symbol) -> bool:
         return False
     if batch.anchor is not Anchor.PARAMETER:
         return True
-    return event.target != CPU and event.receiver_text != batch.name and "(" not in event.receiver_text
+    one = event.is_field or "(" not in event.receiver_text
+    return event.target != CPU and event.receiver_text != batch.name and one
 
 
 def _draft(
