@@ -20,6 +20,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.lattice import batch_of
+from devlint.placement.operations import frames
 from devlint.placement.operations.subscripts import read_item
 from devlint.placement.state.field_types import ITEMS, is_generic
 from devlint.placement.state.host_reads import read_indices
@@ -54,6 +55,10 @@ def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
 def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> Value:
     """An item of a value of unknown type; other uses in the definition may show that it is a tensor."""
     key = _constant_key(node)
+    if frames.frame_of(node.value):
+        for element in node.slice:
+            _evaluate_slice(interp, element.slice)
+        return frames.read(value)
     item: Value = value if key is not None else read_item(interp, node, value)
     if isinstance(key, str) and ITEMS in value.fields:
         return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.operands import Bound, device_of_value, left_behind, same_or_apart
 from devlint.placement.operations.results import result_of, shares_memory
+from devlint.placement.operations.siblings import is_one_of_several_tensors
 
 
 def perform(
@@ -262,8 +263,8 @@ def _operand(interp: Interpreter, bound: Bound, device: Device) -> Operand[Devic
     value = bound.value
     if isinstance(value, Tensor):
         dim = value.dim
-        if dim is Dim.UNKNOWN and left_behind(interp, value) and not _is_reduced(bound.node):
-            # One of the tensors that a caller keeps together: data, as the one beside it that was moved.
+        if dim is Dim.UNKNOWN and left_behind(interp, value) and is_one_of_several_tensors(interp, value.device):
+            # Data, as the one beside it that was moved.
             dim = Dim.NONZERO
         return Operand(bound.role, device, dim, value.elements, value.dtype)
     # A value from a loader has a batch dimension, which a reduction takes away.

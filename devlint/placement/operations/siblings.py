@@ -73,6 +73,14 @@ def _whole(interp: Interpreter, name: str, node: cst.BaseExpression) -> Value | 
     return interp.state.values.get(name)
 
 
+def is_one_of_several_tensors(interp: Interpreter, device: Device) -> bool:
+    """Whether it came in a container that, by its annotation, holds tensors and nothing else."""
+    if not isinstance(device, SameAs):
+        return False
+    whole = interp.state.values.get(device.symbol.name)
+    return isinstance(whole, Container) and isinstance(whole.rest, Tensor) and _holds_several(whole, device)
+
+
 def _holds_several(whole: Value | None, device: Device) -> bool:
     if isinstance(whole, Container):
         return not whole.items and isinstance(whole.rest, (Tensor, Opaque)) and whole.rest.device == device
