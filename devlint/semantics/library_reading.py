@@ -77,7 +77,16 @@ def read_anywhere(path: Path) -> Anywhere:
         keywords[keyword] = Keyword(raw["value"], read_effect(path.name, keyword, raw["call"]), methods)
     overloading, contexts = frozenset(content["overloading"]), frozenset(content["contexts"])
     attributes = frozenset(content["tensor_attributes"]), frozenset(content["host_attributes"])
-    return Anywhere(kinds, endings, tuple(content["iterated_endings"]), overloading, contexts, *attributes, content["frames"], keywords)
+    return Anywhere(
+        kinds,
+        endings,
+        tuple(content["iterated_endings"]),
+        overloading,
+        contexts,
+        *attributes,
+        content["frames"],
+        keywords,
+    )
 
 
 _FLAGS = ("takes_encodings", "takes_tensors", "takes_images", "functional", "number")

@@ -67,8 +67,7 @@ def _is_got(node: cst.BaseExpression) -> bool:
 
 def _whole(interp: Interpreter, name: str, node: cst.BaseExpression) -> Value | None:
     """What an item was read from: the argument of this name, or the attribute that keeps one."""
-    kept = isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute)
-    if kept and name not in interp.state.values:
+    if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and name not in interp.state.values:
         return interp.evaluate_quietly(node.value)
     return interp.state.values.get(name)
 

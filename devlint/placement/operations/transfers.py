@@ -34,11 +34,8 @@ from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
-    Anchor,
     Device,
     Known,
-    SameAs,
-    Symbol,
     is_accelerator,
     may_be_cpu,
     relate,
