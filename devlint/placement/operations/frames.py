@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
-from devlint.placement.domain.abstract_values import Container, Evidence, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Evidence, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import Anchor, SameAs
 from devlint.placement.operations.device_check import perform
-from devlint.placement.operations.operands import Bound, element_nodes
+from devlint.placement.operations.operands import Bound
 from devlint.semantics import Dim, Operation, library_models
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ def write(
     if isinstance(owner, cst.Subscript) and isinstance(owner.value, cst.Attribute):
         owner = owner.value.value
     given: list[tuple[Value, cst.CSTNode]] = [(value, node if node is not None else target)]
-    if isinstance(value, Container):
-        given = list(zip(value.items, element_nodes(given[0][1], value), strict=True))
+    if isinstance(node, cst.Dict):
+        parts = [part.value for part in node.elements]
+        given = [(interp.evaluate_quietly(part), part) for part in parts]
     for one, at in given:
         if isinstance(one, (Tensor, Opaque)):
             bound = [Bound("graph", frame, owner, strict=True), Bound("value", one, at)]
