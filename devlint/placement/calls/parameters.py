@@ -43,7 +43,7 @@ from devlint.placement.domain.lattice import CPU, SOME_INDEX, Anchor, Device, Sa
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.field_types import annotated_class, is_data_set, module_of, tensor_fields
+from devlint.placement.state.field_types import annotated_class, is_data_set, module_of, role_of_alias, tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, library_models
 from devlint.source.dependency_parts import IMPORTS
@@ -215,6 +215,8 @@ def _value(
 ) -> Value:
     """The value of a parameter. ``first``: of what a Module is called with, the first is its input, by convention."""
     device: Device = SameAs(with_module or symbol)
+    if parameter.annotation is not None and held.role in (Holds.ANYTHING, Holds.NO_TENSOR):
+        held = Held(role_of_alias(interp, parameter) or held.role, held.convention)
     if held.role in _TENSORS and _is_named_for_cpu(symbol.name):
         # `lengths_cpu`: the callers are asked for a CPU tensor.
         device = CPU

@@ -46,7 +46,7 @@ from devlint.placement.domain.class_facts import AttributeFact
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import made_key, module_symbol
-from devlint.placement.operations.transfers import comes_in_a_batch
+from devlint.placement.operations.siblings import comes_in_a_batch
 from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Dim

@@ -190,7 +190,7 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
 
 
 def _device_said(call: CallSite) -> str:
-    """The device that a call hands on, in the source's words: `device=x`, or the `**kwargs` that hold it; no literal."""
+    """The device that a call hands on, in the words of the source: `device=x`, or `**kwargs` with one; no literal."""
     written = [one.value for one in call.node.args if one.keyword is not None and one.keyword.value == "device"]
     if written:
         return dotted(written[0]) or ""

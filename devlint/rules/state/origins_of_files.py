@@ -24,7 +24,7 @@ _NAMED = re.compile("^get_.*(model|weight|checkpoint|pretrained)")
 _AGAIN = re.compile("(^|_)reload(_|$)")
 
 _HOST_STATES = ("scheduler", "scaler", "rng", "random_state", "trt", "tensorrt")
-"""Words for what schedulers, gradient scalers and random generators save, and for TensorRT's engines, which are bytes."""
+"""Words for what schedulers, scalers and random generators save, and for engines of TensorRT, which are bytes."""
 
 
 _WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)")
