@@ -8,7 +8,7 @@ from pathlib import Path
 from devlint.configuration.config import Configuration, Settings
 from devlint.pipeline.task import FileTask, Gate
 from devlint.records import dataclass
-from devlint.source.project import identity_root, project_root, shown_path
+from devlint.source.project import identity_root, shown_path, standing_root
 from devlint.source.tree import WorkingTree
 
 
@@ -53,12 +53,11 @@ class Planner:
 
     def _directory(self, directory: str) -> _Directory:
         path = Path(directory)
-        project = project_root(path, self._tree)
         return _Directory(
             settings=self._configuration.for_directory(directory),
             shown=_prefix(shown_path(directory, self._cwd), "/"),
             identity=_prefix(path.relative_to(identity_root(path, self._tree)).as_posix(), "/"),
-            in_project=_prefix(str(path.relative_to(project if project is not None else path.parent)), os.sep),
+            in_project=_prefix(str(path.relative_to(standing_root(path, self._tree))), os.sep),
         )
 
     def _gate(self, settings: Settings, path: str) -> Gate:

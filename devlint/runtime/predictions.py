@@ -68,6 +68,7 @@ PREDICTIONS: dict[str, Prediction] = {
     "DEV311": Prediction(MEETINGS | _at("elsewhere"), (SECOND,), "what the caller passed was not compared"),
     "DEV312": Prediction(_at("no-accelerator", "error"), (CPU,)),
     "DEV313": Prediction(_at("invalid-device"), (SECOND,), "the run had no process of a rank beyond its accelerators"),
+    "DEV314": Prediction(MEETINGS | _at("elsewhere"), (SECOND,), "what the caller passed was not compared"),
     "DEV401": Prediction(MEETINGS),
     "DEV402": Prediction(_at("index", "clash")),
     "DEV403": Prediction(_at("host-only")),

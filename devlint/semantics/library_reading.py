@@ -58,11 +58,15 @@ def read_library(path: Path) -> Library:
     )
 
 
+_OF_ANYWHERE = (
+    "about kinds kind_endings iterated_endings overloading contexts tensor_attributes host_attributes frames keywords"
+).split()
+
+
 def read_anywhere(path: Path) -> Anywhere:
     """The table of names that belong to no one library."""
     content = _content(path)
-    known = "about kinds kind_endings iterated_endings overloading contexts tensor_attributes host_attributes keywords"
-    _refuse_others(path.name, content, known.split())
+    _refuse_others(path.name, content, _OF_ANYWHERE)
     kinds = {name: k for k, names in content["kinds"].items() for name in names}
     endings = tuple((ending, k) for k, names in content["kind_endings"].items() for ending in names)
     for k in (*kinds.values(), *(k for _, k in endings)):
@@ -73,7 +77,16 @@ def read_anywhere(path: Path) -> Anywhere:
         keywords[keyword] = Keyword(raw["value"], read_effect(path.name, keyword, raw["call"]), methods)
     overloading, contexts = frozenset(content["overloading"]), frozenset(content["contexts"])
     attributes = frozenset(content["tensor_attributes"]), frozenset(content["host_attributes"])
-    return Anywhere(kinds, endings, tuple(content["iterated_endings"]), overloading, contexts, *attributes, keywords)
+    return Anywhere(
+        kinds,
+        endings,
+        tuple(content["iterated_endings"]),
+        overloading,
+        contexts,
+        *attributes,
+        content["frames"],
+        keywords,
+    )
 
 
 _FLAGS = ("takes_encodings", "takes_tensors", "takes_images", "functional", "number")

@@ -173,5 +173,8 @@ class Anywhere:
     """Attributes of a model's output that are tensors."""
     host_attributes: frozenset[str]
     """Attributes that are tensors on the CPU wherever the tensors beside them are: a ``PackedSequence`` has one."""
+    frames: Mapping[str, str]
+    """Attributes under whose keys tensors lie that are where their object is (``ndata``; ``nodes[].data`` of an item),
+    with the row of the operation that stores one."""
     keywords: Mapping[str, Keyword]
     """By keyword: what any call with it does."""

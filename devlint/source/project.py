@@ -60,9 +60,17 @@ def shown_path(path: str, cwd: str) -> str:
 
 
 def path_in_project(file: Path, tree: Tree = WORKING_TREE) -> PurePath:
-    """The path of an absolute ``file`` as its project sees it; outside of any project, its own directory and name."""
-    root = project_root(file.parent, tree)
-    return file.relative_to(root if root is not None else file.parent.parent)
+    """The path of an absolute ``file`` as its project sees it: what tells the part that the file plays there."""
+    return file.relative_to(standing_root(file.parent, tree))
+
+
+def standing_root(directory: Path, tree: Tree = WORKING_TREE) -> Path:
+    """The root of the project that ``directory`` (absolute) belongs to.
+
+    Outside of any project, as in an unpacked wheel, the parent of its topmost package; outside of packages too its own
+    parent: what is further above says nothing of it.
+    """
+    return project_root(directory, tree) or min(_package_parent(directory, tree), directory.parent)
 
 
 def import_roots(file: Path, configured: tuple[Path, ...], tree: Tree = WORKING_TREE) -> tuple[Path, ...]:

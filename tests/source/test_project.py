@@ -55,3 +55,10 @@ def test_outside_of_any_project_the_own_directory_is_all_that_counts(tmp_path: P
     if project_root(tmp_path) is None:
         assert path_in_project(tmp_path / "tests/work/net.py").as_posix() == "work/net.py"
         assert identity_path(tmp_path / "tests/work/net.py") == "net.py"
+
+
+def test_outside_of_any_project_the_topmost_package_says_what_part_a_file_plays(tmp_path: Path) -> None:
+    make(tmp_path, "site/tests/__init__.py", "site/tests/unit/__init__.py", "site/tests/unit/base.py")
+    if project_root(tmp_path) is None:
+        assert path_in_project(tmp_path / "site/tests/unit/base.py").as_posix() == "tests/unit/base.py"
+        assert path_in_project(tmp_path / "site/tests/__init__.py").as_posix() == "tests/__init__.py"

@@ -13,7 +13,7 @@ from devlint.placement.calls.own_attributes import as_decided, of_self
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.evidence_names import names_a_module
+from devlint.placement.declarations.evidence_names import names_a_module, names_an_action
 from devlint.placement.declarations.evidence_rows import TENSOR_ONLY
 from devlint.placement.declarations.imports import canonical
 from devlint.placement.domain.abstract_values import (
@@ -228,7 +228,7 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
 def names_a_part(owner: Module, name: str) -> bool:
     """Whether a module that came in, and of which nothing more is known, has a part of that name."""
     came_in = owner.provenance is not None and owner.provenance.first.kind is StepKind.GIVEN
-    return came_in and not owner.type_name and names_a_module(name)
+    return came_in and not owner.type_name and names_a_module(name) and not names_an_action(name)
 
 
 def _of_unseen_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribute) -> Value:

@@ -46,6 +46,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import any_item, join_values
+from devlint.placement.operations import frames
 from devlint.placement.operations.subscripts import is_edge_index, write_item
 from devlint.placement.syntax.nodes import code_of, descend, dotted, literal, path_of
 from devlint.semantics import Dim, Elements
@@ -158,7 +159,9 @@ def _assign_item(
             interp.arms,
         )
     )
-    if isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
+    if isinstance(owner, Opaque) and frames.frame_of(target.value):
+        frames.write(interp, target, owner, value, value_node)
+    elif isinstance(owner, (Tensor, Opaque)) and not isinstance(key, str):
         write_item(interp, target, owner, value, value_node)
         _mix(interp, target, owner, value, key)
         return

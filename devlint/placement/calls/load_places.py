@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.domain.lattice import GuardKind
 from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
@@ -47,5 +48,12 @@ def _note(interp: Interpreter, given: Argument) -> None:
         return
     name = given.node.value
     untouched = interp.state.versions.get(name, 0) == 0
-    if untouched and any(parameter.name.value == name for parameter in parameters_of(interp.info.header)):
+    own = {parameter.name.value for parameter in parameters_of(interp.info.header)}
+    if untouched and name in own and not _is_there(interp, name):
         interp.load_places.add(name)
+
+
+def _is_there(interp: Interpreter, name: str) -> bool:
+    """Whether the body has asked: whoever leaves the parameter out gets another arm."""
+    absent = (one for one in interp.decided if one.guard.kind is GuardKind.IS_NONE and not one.holds)
+    return any(one.guard.text == f"{name} is None" for one in absent)

@@ -14,6 +14,7 @@ from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS
+from devlint.placement.declarations.evidence_literals import states_a_number
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
 from devlint.placement.declarations.imports import ImportTable
@@ -42,7 +43,7 @@ from devlint.placement.domain.lattice import CPU, SOME_INDEX, Anchor, Device, Sa
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.field_types import annotated_class, is_data_set, module_of, tensor_fields
+from devlint.placement.state.field_types import annotated_class, is_data_set, module_of, role_of_alias, tensor_fields
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, library_models
 from devlint.source.dependency_parts import IMPORTS
@@ -74,7 +75,7 @@ def _setting(info: FunctionInfo) -> Setting:
     if "collate" in name or name in ("worker_init_fn", "__getitem__", "seed_worker"):
         return Setting.HOST
     if owner is None:
-        return Setting.HOST if _changes_both(info) else Setting.FUNCTION
+        return Setting.HOST if _changes_both(info) or _is_given_images(info) else Setting.FUNCTION
     if owner.kind is ClassKind.HOST or "collat" in owner.name.lower() or _is_of_cpu(owner.name):
         return Setting.HOST
     named_so = name.startswith(CONSTRUCTION_PREFIXES) and not (serves_forward(owner, name) or _takes_data(info))
@@ -126,7 +127,7 @@ def _takes_data(info: FunctionInfo) -> bool:
 
 
 def _is_given_images(info: FunctionInfo) -> bool:
-    """A transform as a Module: by its annotation it is called with an image of a library that knows arrays alone."""
+    """A transform: by its annotation it is called with an image of a library that knows arrays alone."""
     imports = _imports_of(info)
     stated = (p.annotation for p in parameters_of(info.header) if p.annotation is not None)
     names = (node.annotation for node in stated if isinstance(node.annotation, (cst.Name, cst.Attribute)))
@@ -214,6 +215,8 @@ def _value(
 ) -> Value:
     """The value of a parameter. ``first``: of what a Module is called with, the first is its input, by convention."""
     device: Device = SameAs(with_module or symbol)
+    if parameter.annotation is not None and held.role in (Holds.ANYTHING, Holds.NO_TENSOR):
+        held = Held(role_of_alias(interp, parameter) or held.role, held.convention)
     if held.role in _TENSORS and _is_named_for_cpu(symbol.name):
         # `lengths_cpu`: the callers are asked for a CPU tensor.
         device = CPU
@@ -266,7 +269,7 @@ def _value(
         case Holds.NUMPY:
             return Host(numpy=True)
         case Holds.HOST:
-            return Host()
+            return Host(number=states_a_number(parameter))
         case _:
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
             annotation = parameter.annotation

@@ -42,12 +42,14 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.class_facts import AttributeFact
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import made_key, module_symbol
-from devlint.placement.operations.transfers import comes_in_a_batch
+from devlint.placement.operations.siblings import comes_in_a_batch
 from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of
+from devlint.semantics import Dim
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -172,16 +174,24 @@ def _state_in(value: Value) -> Iterator[Tensor | Module | Opaque]:
 
 
 def _holds_state(interp: Interpreter, callee: ClassValue) -> bool | None:
-    """Whether the class stores a parameter, buffer or submodule with state; None if the class is not fully known."""
+    """Whether the class stores a parameter, buffer or submodule with state; None if the class is not fully known.
+
+    State without dimensions does not count: out of place it mixes with tensors on any device.
+    """
     info = callee.info
     facts = list(interp.program.facts(info).attributes.values())
     kept = [fact.value.holds_state if isinstance(fact.value, Module) else None for fact in facts]
-    if True in kept or any(fact.kind in ("parameter", "buffer") for fact in facts) or _derives_state(info):
+    if True in kept or any(map(_is_state, facts)) or _derives_state(info):
         return True
     filled_elsewhere = any(base in CONTAINERS for one in info.order for base in one.resolved_bases)
     unseen = (fact.value for fact in facts if fact.kind == "other")
     unknown = not info.complete or filled_elsewhere or not all(isinstance(value, (Constant, Host)) for value in unseen)
     return None if unknown or None in [k for f, k in zip(facts, kept, strict=True) if f.kind == "module"] else False
+
+
+def _is_state(fact: AttributeFact) -> bool:
+    without_dimensions = isinstance(fact.value, Tensor) and fact.value.dim is Dim.ZERO
+    return fact.kind in ("parameter", "buffer") and not without_dimensions
 
 
 def _derives_state(info: ClassInfo) -> bool:

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
+
+from devlint.placement.syntax.nodes import code_of
+
+_NUMBERS = r"(?:typing\.)?(?:int|float|bool|complex|(?:numbers\.)?Number)"
+_STATES_A_NUMBER = re.compile(rf"(?:(?:typing\.)?(?:Optional|Union)\[)?{_NUMBERS}(?:\s*[|,]\s*(?:{_NUMBERS}|None))*\]?")
 
 
 def is_integer(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.UnaryOperation):
         node = node.expression
     return isinstance(node, cst.Integer)
+
+
+def states_a_number(parameter: cst.Param) -> bool:
+    """Whether the annotation of a parameter, or its default where there is none, says that it is one number."""
+    if parameter.annotation is not None:
+        return _STATES_A_NUMBER.fullmatch(code_of(parameter.annotation.annotation)) is not None
+    default = parameter.default
+    if isinstance(default, cst.UnaryOperation):
+        default = default.expression
+    return isinstance(default, (cst.Integer, cst.Float))
 
 
 def is_text(node: cst.BaseExpression) -> bool:

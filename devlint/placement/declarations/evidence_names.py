@@ -184,6 +184,15 @@ def names_a_module(name: str) -> bool:
     return name in _MODULES or _last(name) in _MODULE_ENDS
 
 
+_ACTIONS = frozenset("get build create make load init setup prepare save set update".split())
+
+
+def names_an_action(name: str) -> bool:
+    """``get_model``, ``load_net``: a method that gives or takes what the rest of its name says, and is none."""
+    verb, _, rest = name.lstrip("_").partition("_")
+    return bool(rest) and verb in _ACTIONS
+
+
 def names_a_part(name: str) -> bool:
     """``conv1``, ``out_proj``: a part of a model, if it is called."""
     name = _unnumbered(name)

@@ -57,6 +57,8 @@ class AbstractState:
     streams: StreamOrder = NO_SIDE_STREAM
     moved_groups: dict[str, Device] = field(default_factory=dict)
     """Keys of symbols some of whose items were moved, and the target device."""
+    brought_to_host: frozenset[str] = frozenset()
+    """Keys of the symbols of arguments of which something was moved to the CPU: they are not expected there."""
     dead: bool = False
     """Unreachable in the analysed configuration."""
     versions: dict[str, int] = field(default_factory=dict)
@@ -132,6 +134,7 @@ def join(guard: Guard | None, then: AbstractState | None, otherwise: AbstractSta
     joined.on_cpu = then.on_cpu and otherwise.on_cpu
     joined.on_accelerator = then.on_accelerator and otherwise.on_accelerator
     joined.left = tuple(decided for decided in then.left if decided in otherwise.left)
+    joined.brought_to_host = then.brought_to_host | otherwise.brought_to_host
     joined.moved_groups = {**otherwise.moved_groups, **then.moved_groups}
     for name, version in otherwise.versions.items():
         if joined.versions.get(name) != version:

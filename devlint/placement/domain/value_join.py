@@ -67,21 +67,9 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         return DeviceName(UNKNOWN)
     if isinstance(a, Module) and isinstance(b, Module):
         return _join_modules(guard, a, b)
-    if isinstance(a, Module) and b == NONE:
-        # Where it is called, it is not None.
-        return a
-    if isinstance(b, Module) and a == NONE:
-        return b
-    if isinstance(a, Container) and b == NONE:
-        # Where it is unpacked or handed on as several values, it is not None.
-        return a
-    if isinstance(b, Container) and a == NONE:
-        return b
-    if isinstance(a, Instance) and a.type_name == GENERATOR and b == NONE:
-        # A default generator causes no mismatch.
-        return a
-    if isinstance(b, Instance) and b.type_name == GENERATOR and a == NONE:
-        return b
+    for held, absent in ((a, b), (b, a)):
+        if absent == NONE and _is_there_where_read(held):
+            return held
     if isinstance(a, Container) and isinstance(b, Container) and a.keys == b.keys and len(a.items) == len(b.items):
         # Items appended in one arm may be present after the branch; an arm without appends removes nothing.
         rest = b.rest if a.rest is None else a.rest if b.rest is None else join_values(guard, a.rest, b.rest)
@@ -102,6 +90,17 @@ def join_values(guard: Guard | None, a: Value, b: Value) -> Value:
         callees = tuple(dict.fromkeys((*_callees(a), *_callees(b))))
         return OneOf(callees) if len(callees) <= _MOST_CALLEES else NOTHING
     return NOTHING
+
+
+def _is_there_where_read(value: Value) -> bool:
+    """Whether a value that may be None as well counts as there: it is not None where it is read.
+
+    A module is called, a container unpacked or handed on as several values, an array computed with: `to_numpy(x)` ends
+    without a word for what it does not know. A default generator causes no mismatch.
+    """
+    if isinstance(value, Host):
+        return value.numpy
+    return isinstance(value, (Module, Container)) or (isinstance(value, Instance) and value.type_name == GENERATOR)
 
 
 def is_dtype(value: Value) -> bool:

@@ -16,6 +16,7 @@ from devlint.placement.domain.lattice import Guard, GuardKind
 from devlint.placement.evaluation.branching import branch
 from devlint.placement.evaluation.expressions import binary_operation
 from devlint.placement.interpreter.interpreter import Interpreter
+from devlint.placement.operations.siblings import forget_what_is_told_a_device
 from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts
 from devlint.placement.state.devices import name_default
@@ -27,6 +28,8 @@ from devlint.placement.syntax.operators import AUGMENTED
 def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
     interp.expect(node.value, Fate.DISCARDED)
     interp.evaluate(node.value)
+    if isinstance(node.value, cst.Call):
+        forget_what_is_told_a_device(interp, node.value)
 
 
 def assignment(interp: Interpreter, node: cst.Assign) -> None:

@@ -15,13 +15,15 @@ from devlint.placement.domain.abstract_values import (
     Host,
     Module,
     Opaque,
+    Reference,
     Tensor,
     Value,
 )
 from devlint.placement.domain.lattice import batch_of
+from devlint.placement.operations import frames
 from devlint.placement.operations.subscripts import read_item
 from devlint.placement.state import ranks
-from devlint.placement.state.field_types import ITEMS
+from devlint.placement.state.field_types import ITEMS, is_generic
 from devlint.placement.state.host_reads import read_indices
 from devlint.placement.syntax.nodes import code_of, literal, path_of
 
@@ -38,6 +40,8 @@ def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
         return _item_of_opaque(interp, node, value)
     if isinstance(value, Tensor):
         return read_item(interp, node, value)
+    if isinstance(value, Reference) and is_generic(value.name):
+        return Reference(interp.index.imports.spelled_out(code_of(node)))
     for element in node.slice:
         _evaluate_slice(interp, element.slice)
     if isinstance(value, Host) and value.numpy:
@@ -52,6 +56,10 @@ def subscript(interp: Interpreter, node: cst.Subscript) -> Value:
 def _item_of_opaque(interp: Interpreter, node: cst.Subscript, value: Opaque) -> Value:
     """An item of a value of unknown type; other uses in the definition may show that it is a tensor."""
     key = _constant_key(node)
+    if frames.frame_of(node.value):
+        for element in node.slice:
+            _evaluate_slice(interp, element.slice)
+        return frames.read(value)
     item: Value = value if key is not None else read_item(interp, node, value)
     if isinstance(key, str) and ITEMS in value.fields:
         return Tensor(value.device, evidence=Evidence.LIKELY, provenance=value.provenance)

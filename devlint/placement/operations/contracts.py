@@ -21,19 +21,27 @@ def on_the_host_by_contract(
     """Whether a value was placed on the CPU on purpose beside an argument: then the function expects CPU arguments.
 
     It is a mismatch all the same if the value was moved from that very argument, or by a helper from any: what a
-    helper expects of its arguments is no contract of its callers.
+    helper expects of its arguments is no contract of its callers. So it is if the function moves something else of
+    that argument to the CPU: it does not expect it there.
     """
     sides = [clash.operand, clash.other if clash.other is not None else clash.operand]
     for one, two in (sides, sides[::-1]):
         device = devices[two]
         if devices[one] != CPU or not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
             continue
+        if came_with_what_was_brought(interp, device):
+            return False
         provenance = provenance_of(operands[one].value)
         if provenance is not None and _placed_on_purpose(provenance):
             if _moved_by_helper(interp, provenance):
                 return False
             return not any(step.device == device for step in provenance)
     return False
+
+
+def came_with_what_was_brought(interp: Interpreter, device: Device) -> bool:
+    """Whether it is where an argument is of which the function moves something to the CPU."""
+    return isinstance(device, SameAs) and device.symbol.key in interp.state.brought_to_host
 
 
 def _moved_by_helper(interp: Interpreter, provenance: Provenance) -> bool:

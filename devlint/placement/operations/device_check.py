@@ -43,7 +43,7 @@ from devlint.placement.domain.lattice import (
 )
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.operations import generators
-from devlint.placement.operations.contracts import on_the_host_by_contract
+from devlint.placement.operations.contracts import came_with_what_was_brought, on_the_host_by_contract
 from devlint.placement.operations.excluded_cases import is_no_case
 from devlint.placement.operations.model_parallel import may_be_split, note_split
 from devlint.placement.state.host_reads import host_read
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 from devlint.placement.operations.operands import Bound, device_of_value, left_behind, same_or_apart
 from devlint.placement.operations.results import result_of, shares_memory
+from devlint.placement.operations.siblings import is_one_of_several_tensors
 
 
 def perform(
@@ -84,7 +85,7 @@ def perform(
     for b in operands:
         if b.role in operation.free_arguments and isinstance(b.value, (Tensor, Opaque)):
             interp.emit(ReadAnywhere(node, interp.scope, b.value))
-    if clash is None and _follow_module_or_name(interp, operands) and _needs_one_device(operation, operands):
+    if clash is None and _follow_module_or_name(interp, operands) and _needs_one_device(interp, operation, operands):
         met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
         interp.emit(UndecidedMismatch(node, interp.scope, operation, met))
     if clash is None:
@@ -136,9 +137,9 @@ def _writes_only(operation: Operation) -> bool:
     return shares_memory(operation) or operation.name in ("Tensor.copy_", "Tensor.zero_", "Tensor.fill_")
 
 
-def _needs_one_device(operation: Operation, operands: Sequence[Bound]) -> bool:
+def _needs_one_device(interp: Interpreter, operation: Operation, operands: Sequence[Bound]) -> bool:
     """Whether the operands mismatch if devices that are not equal are different."""
-    given = [_operand(b, device_of_value(b.value)) for b in operands]
+    given = [_operand(interp, b, device_of_value(b.value)) for b in operands]
     return isinstance(semantics.meet(operation, given, same_or_apart, CPU), Clash)
 
 
@@ -251,17 +252,21 @@ def _has_device_choice(device: Device) -> bool:
 def _meet(
     interp: Interpreter, operation: Operation, operands: Sequence[Bound], devices: Sequence[Device]
 ) -> Clash[Device] | None:
-    given = [_operand(b, device) for b, device in zip(operands, devices, strict=True)]
+    given = [_operand(interp, b, device) for b, device in zip(operands, devices, strict=True)]
     verdict = semantics.meet(operation, given, interp.relate, CPU)
     if not isinstance(verdict, Clash) or on_the_host_by_contract(interp, verdict, operands, devices):
         return None
     return verdict
 
 
-def _operand(bound: Bound, device: Device) -> Operand[Device]:
+def _operand(interp: Interpreter, bound: Bound, device: Device) -> Operand[Device]:
     value = bound.value
     if isinstance(value, Tensor):
-        return Operand(bound.role, device, value.dim, value.elements, value.dtype)
+        dim = value.dim
+        if dim is Dim.UNKNOWN and left_behind(interp, value) and is_one_of_several_tensors(interp, value.device):
+            # Data, as the one beside it that was moved.
+            dim = Dim.NONZERO
+        return Operand(bound.role, device, dim, value.elements, value.dtype)
     # A value from a loader has a batch dimension, which a reduction takes away.
     has_dimensions = batch_of(device) is not None and not _is_reduced(bound.node)
     return Operand(bound.role, device, Dim.NONZERO if has_dimensions else Dim.UNKNOWN)
@@ -305,7 +310,8 @@ def _report(
     met = tuple(MismatchOperand(b.role, b.value, b.node) for b in operands)
     offending, other = _sides(interp, met, clash)
     sides = (met, clash, offending, other, callee, callee_node)
-    interp.emit(DeviceMismatch(node, interp.scope, operation, *sides, arms=interp.arms))
+    brings = any(came_with_what_was_brought(interp, device_of_value(b.value)) for b in operands)
+    interp.emit(DeviceMismatch(node, interp.scope, operation, *sides, arms=interp.arms, brings_to_host=brings))
     return offending
 
 

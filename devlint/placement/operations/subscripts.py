@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,8 +11,10 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
+    Constant,
     Container,
     Evidence,
+    Host,
     Opaque,
     Tensor,
     Value,
@@ -19,7 +22,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import IndexedFromHost, MismatchOperand, WrittenByIndex
 from devlint.placement.domain.lattice import CPU, UNKNOWN, leaves
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, Elements
 
 if TYPE_CHECKING:
@@ -118,6 +121,26 @@ def _indices(interp: Interpreter, node: cst.Subscript) -> tuple[list[Bound], boo
     return _as_long_as_each_other(found), bool(found)
 
 
+def _lists(interp: Interpreter, node: cst.Subscript, owner: Tensor | Opaque) -> list[Bound]:
+    """The lists of numbers among the indices: torch makes an index tensor of each, where the tensor is."""
+    parts = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+    index = Tensor(device_of_value(owner), Dim.NONZERO)
+    return [Bound("indices", index, part, strict=True) for part in parts if _is_list_of_numbers(interp, part)]
+
+
+def _is_list_of_numbers(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    value = interp.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.List, cst.ListComp)) else None
+    if isinstance(value, Container):
+        return value.type == "list" and value.keys is None and all(isinstance(one, _NUMBERS) for one in value.values)
+    if not isinstance(value, Host) or not isinstance(node, cst.Name) or interp.info is None:
+        return False
+    stated = (p.annotation for p in parameters_of(interp.info.node) if p.name.value == node.value)
+    return any(stating is not None and _LIST.fullmatch(code_of(stating.annotation)) for stating in stated)
+
+
+_NUMBERS = (Host, Constant)
+_LIST = re.compile(r"(?:\w+\.)?(?:[Ll]ist|Sequence)\[(?:int|bool)\]")
+
 _CASTS = frozenset({"long", "int", "to", "type", "bool", "cuda", "cpu"})
 
 
@@ -167,9 +190,10 @@ def write_item(
     value: Value,
     value_node: cst.BaseExpression | None,
 ) -> None:
-    """``x[...] = v``: with slices and integers v may be on any device, with an index tensor it may not."""
-    indices, advanced = _indices(interp, target)
-    if not advanced:
+    """``x[...] = v``: with slices and integers v may be on any device, with an index tensor or a list it may not."""
+    indices, _ = _indices(interp, target)
+    indices += _lists(interp, target, owner)
+    if not indices:
         return
     for index in indices:
         if isinstance(index.value, (Tensor, Opaque)):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.declarations.evidence_conventions import names_a_batch, names_a_configuration
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     UNSET,
@@ -35,19 +34,17 @@ from devlint.placement.domain.events import Fate, Moved, Sink
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
-    Anchor,
     Device,
     Known,
-    SameAs,
-    Symbol,
     is_accelerator,
     may_be_cpu,
     relate,
 )
 from devlint.placement.domain.provenance import Provenance, StepKind
+from devlint.placement.operations import siblings
 from devlint.placement.state.call_sites import MOVED
 from devlint.placement.state.devices import ACCELERATOR_METHODS, is_dtype, resolve_current, resolve_device
-from devlint.placement.syntax.nodes import code_of, is_part_of_rows, path_of
+from devlint.placement.syntax.nodes import code_of, path_of
 from devlint.records import dataclass
 from devlint.semantics import Dim, DType, Relation
 
@@ -79,7 +76,7 @@ def transfer(
         Moved(
             node, interp.scope, method, receiver, receiver_node, result, target.device, call,
             target.moves is not False, target.named, fate, code_of(receiver_node),
-            interp.arms, interp.under_device_guard, _is_field(interp, receiver, receiver_node),
+            interp.arms, interp.under_device_guard, siblings.is_field(interp, receiver, receiver_node),
         )
     )  # fmt: skip
     _note(interp, node, receiver, receiver_node, target, fate, method)
@@ -331,43 +328,8 @@ def _note(
     if fate != Fate.USED:
         _mark_discarded(interp, node, receiver, receiver_node, target)
         return
-    if isinstance(receiver, (Tensor, Opaque)) and isinstance(receiver.device, SameAs):
-        symbol = receiver.device.symbol
-        together = comes_in_a_batch(symbol, receiver_node) or _is_field(interp, receiver, receiver_node)
-        together = together and not _is_selected(interp, receiver_node)
-        if together and method != "type_as" and target.device not in (CPU, UNKNOWN, receiver.device):
-            interp.state.moved_groups[symbol.key] = target.device
-
-
-def comes_in_a_batch(symbol: Symbol, node: cst.BaseExpression) -> bool:
-    """Whether the symbol is an item of a loader's batch, or of an argument named like a batch."""
-    if is_part_of_rows(node):
-        return False
-    if symbol.anchor is Anchor.PARAMETER:
-        is_item = isinstance(node, (cst.Name, cst.Subscript)) and code_of(node) != symbol.name
-        return names_a_batch(symbol.name) and is_item
-    return symbol.anchor is Anchor.BATCH
-
-
-def _is_selected(interp: Interpreter, node: cst.BaseExpression) -> bool:
-    """``rays[mask]``: some rows of an item, by a tensor. The item itself stays, and says nothing of its siblings."""
-    if not isinstance(node, cst.Subscript):
-        return False
-    indices = (part.slice.value for part in node.slice if isinstance(part.slice, cst.Index))
-    return any(isinstance(interp.evaluate_quietly(index), Tensor) for index in indices)
-
-
-def _is_field(interp: Interpreter, receiver: Value, node: cst.BaseExpression) -> bool:
-    """Whether it was read from an argument that is an object of its own: a graph, an encoding, no configuration."""
-    device = receiver.device if isinstance(receiver, (Tensor, Opaque)) else None
-    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
-        return False
-    name = device.symbol.name
-    if names_a_configuration(name) or code_of(node) == name:
-        return False
-    whole = interp.state.values.get(name)
-    kept = isinstance(whole, Opaque) and not whole.tensorlike and whole.device == device
-    return kept and isinstance(node, (cst.Name, cst.Attribute, cst.Subscript)) and not is_part_of_rows(node)
+    if method != "type_as":
+        siblings.note_move(interp, receiver, receiver_node, target.device)
 
 
 def _mark_discarded(

@@ -19,6 +19,7 @@ from devlint.placement.domain.abstract_values import (
     DeviceName,
     Module,
     Opaque,
+    Self,
     Tensor,
     Truth,
     UnknownValue,
@@ -92,7 +93,7 @@ def test(interp: Interpreter, node: cst.BaseExpression) -> Condition:
         if value.known is not None:
             return Condition(value.known, cpu_when=False if value.known and value.about_device else None)
         return _guarded(interp, node, about_device=value.about_device)
-    if isinstance(value, Constant):
+    if isinstance(value, Constant) and not _is_set_by_a_method(interp, node):
         return Condition(bool(value.value), settled=_is_bound_here(interp, node))
     return _of_argument(_guarded(interp, node), node, value)
 
@@ -174,6 +175,15 @@ def _none_test(interp: Interpreter, node: cst.BaseExpression, value: Value) -> C
 def _is_bound_here(interp: Interpreter, node: cst.BaseExpression) -> bool:
     """A local name of a function. A constant of a script or a module is there to be changed."""
     return isinstance(node, cst.Name) and bool(interp.scope.qualname) and node.value in interp.state.values
+
+
+def _is_set_by_a_method(interp: Interpreter, node: cst.BaseExpression) -> bool:
+    """``self.is_built``, which the constructor sets to False and a method to True: each call decides."""
+    if not isinstance(node, cst.Attribute) or path_of(node) in interp.state.values:
+        return False
+    owner = interp.evaluate_quietly(node.value)
+    name = node.attr.value
+    return isinstance(owner, Self) and any(one.assigned_outside_init.get(name) for one in owner.info.order)
 
 
 def _set_by_somebody_later(node: cst.BaseExpression, value: Constant) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.declarations.class_body import annotated_fields
+from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import ClassValue, Reference, Value
@@ -19,6 +20,25 @@ if TYPE_CHECKING:
 
 ITEMS = "[]"
 """Stands for all items under string keys."""
+
+
+_GENERICS = frozenset({"typing", "typing_extensions", "collections.abc"})
+
+
+def is_generic(name: str) -> bool:
+    """Whether a library's name is that of a generic type: what it is subscripted with is a type as well."""
+    return name in ("dict", "list", "tuple") or name.rpartition(".")[0] in _GENERICS
+
+
+def role_of_alias(interp: Interpreter, parameter: cst.Param) -> Role | None:
+    """What a parameter holds whose annotation is the name of a type that is spelled out elsewhere.
+
+    ``Weights = dict[str, Tensor]`` and ``def load(weights: Weights)``.
+    """
+    named = annotated_class(interp, parameter)
+    if not isinstance(named, Reference) or "[" not in named.name:
+        return None
+    return annotated(named.name, ImportTable())
 
 
 def tensor_fields(interp: Interpreter, value: Value | None) -> tuple[frozenset[str], ClassInfo | None]:

@@ -96,7 +96,8 @@ inputs are on the accelerator.
 A function that is only ever called with CPU tensors looks like one that is not. Where the other operand is an
 argument of a function that is not `forward`, the finding is a warning of medium confidence. The confidence is low
 where the function stands inside another one that does not return it, where the creation is at module level, and where
-the file hands a helper of its own CPU tensors only. It is low as well where a notebook hands what it made to a module
+the file hands a helper of its own CPU tensors only. It is low as well in tests, which run what they define where they
+leave it, unless the test names the accelerator itself, and where a notebook hands what it made to a module
 that it does not move. Which methods are called in place of `forward` is known by their names only.
 """
 
@@ -145,6 +146,7 @@ if TYPE_CHECKING:
         MismatchOperand,
         Moved,
         ParameterIgnored,
+        ReadInCallee,
         Returned,
         Stored,
         WrittenByIndex,
@@ -261,6 +263,12 @@ class CreationWithoutDevice(Rule):
         self._replaced.host_read(event)
         return ()
 
+    def read_in_callee(self, event: ReadInCallee) -> Iterable[Draft]:
+        """What a function of another file reads on the host fails there before."""
+        if not event.arms:
+            self._on_host.setdefault(event.scope.qualname, set()).update(_given(event.value, by_name=False))
+        return ()
+
     def returned(self, event: Returned) -> Iterable[Draft]:
         if isinstance(event.value, Function):
             self._handed_back.add(event.value.info.qualname)
@@ -305,14 +313,14 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
         return Confidence.LOW
-    if step.scope.role is Role.TEST and "." in (step.scope.class_name or ""):
-        # A Module that a test makes for itself, inside of a function: it is where the test leaves it.
+    if step.scope.role is Role.TEST:
+        # What a test defines it runs itself, where it leaves it: on the CPU, as a rule.
         return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
         return Confidence.MEDIUM if event.assumed else Confidence.HIGH
-    if step.scope.role in (Role.TEST, Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK):
-        # A test's arguments are its fixtures, the functions of a script or notebook are called by itself: on the CPU,
-        # more often than not (fixture `a_script`).
+    if step.scope.role in (Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK):
+        # The functions of a script or notebook are called by itself: on the CPU, more often than not (fixture
+        # `a_script`).
         return Confidence.LOW
     # What a nested definition gives to the function around it meets that function's values.
     nested = step.scope.is_nested and event.scope.is_nested and not event.placed_by_callers

@@ -15,25 +15,30 @@ if TYPE_CHECKING:
 
 
 def fails_by_shape(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> bool:
-    """Whether the operation raises on the CPU as well: it broadcasts, and 0 goes with 1 and 0 alone.
+    """Whether the operation raises on the CPU as well: it broadcasts, and 0 goes with 1 and 0 alone, or it contracts.
 
-    ``if x.shape[-1] < width: return torch.empty((0, 0, 0))``, which is then multiplied by a window (fixture
-    `without_items`).
+    ``if x.shape[-1] < width: return torch.empty((0, 0, 0))``, which is then multiplied by a window; ``if not rows:
+    return torch.empty(0, 0)``, which is then multiplied as a matrix (fixture `without_items`).
     """
-    other = theirs.value
+    sizes, other = _sizes(step.node), theirs.value
+    if set(event.operation.basis.split(", ")) <= _CONTRACTIONS:
+        return bool(sizes) and set(sizes) == {"0"}
     broadcasts = event.operation.shape is Shape.BROADCAST and isinstance(other, Tensor) and other.dim is Dim.NONZERO
-    return broadcasts and _last_size(step.node) == "0"
+    return broadcasts and sizes[-1:] == ["0"]
 
 
-def _last_size(node: cst.CSTNode) -> str:
-    """The last size of ``torch.empty(n, 0)`` and of ``torch.empty((n, 0))``, if it is written out as a number."""
+_CONTRACTIONS = frozenset({"mm", "mv", "bmm", "dot"})
+"""Products of matrices and vectors, by their kernels."""
+
+
+def _sizes(node: cst.CSTNode) -> list[str]:
+    """The sizes in ``torch.empty(n, 0)`` and in ``torch.empty((n, 0))``: the numbers among them, "" for others."""
     import libcst as cst
 
-    if not isinstance(node, cst.Call):
-        return ""
+    name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
+    if not isinstance(node, cst.Call) or name not in ("empty", "zeros", "ones", "rand", "randn"):
+        return []
     sizes = [argument.value for argument in node.args if argument.keyword is None]
-    last = sizes[-1] if sizes else None
-    if isinstance(last, (cst.Tuple, cst.List)) and last.elements:
-        last = last.elements[-1].value
-    name = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
-    return last.value if isinstance(last, cst.Integer) and name in ("empty", "zeros", "ones", "rand", "randn") else ""
+    if sizes and isinstance(sizes[0], (cst.Tuple, cst.List)):
+        sizes = [element.value for element in sizes[0].elements]
+    return [size.value if isinstance(size, cst.Integer) else "" for size in sizes]

@@ -5,6 +5,7 @@ A method that hands tensors to numpy as they are can only run where the module i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ from devlint.semantics import Dim
 if TYPE_CHECKING:
     from devlint.placement.domain.events import HostRead, Stored
     from devlint.placement.domain.provenance import Step
+
+
+_SAYS_WHETHER_BUILT = re.compile(r"initiali[sz]ed|is_init|inited|is_built|_built\b")
 
 
 @dataclass(slots=True)
@@ -79,6 +83,9 @@ def _confidence(event: Stored) -> Confidence | None:
     if method == "forward" or (forward is not None and method in forward.own.mentioned):
         return Confidence.HIGH
     builds = init is not None and any(method in one.own.mentioned for one in (init, *info.construction))
+    if any(not arm.holds and _SAYS_WHETHER_BUILT.search(arm.guard.text) for arm in event.arms):
+        # `if not self.initialized:`, in what is called once, before the module is moved.
+        return None
     # `from_config`, which builds the module and then calls the method of it.
     makers = (one for cls in info.order for one in cls.methods.values() if one.is_classmethod)
     builds = builds or any(method in one.names for one in makers)

@@ -5,7 +5,9 @@
 Finds arithmetic, comparisons, matrix products, `torch.cat`, `torch.stack`, `torch.where`, in-place operations, `out=`
 and functional calls whose operands are on different devices, where nothing in the operands' history explains it
 better: no tensor made without a device, no discarded move, no plain attribute. Then somebody put one operand there on
-purpose, and the operation is where the two plans meet.
+purpose, and the operation is where the two plans meet. What is brought to the CPU may meet an argument as it came, for
+a function may ask for CPU arguments; it may not where the same function brings something else of that argument to the
+CPU.
 
 A class of transformers or diffusers that names `_no_split_modules` says that it can be spread over several devices.
 Then a parameter that the module holds itself, and not in a submodule, is moved nowhere: beside what a submodule gives

@@ -11,9 +11,10 @@ is a warning of a tensor that the function moved to a device by name, or that a 
 `.numpy()` alone is one of a tensor that is taken from a graph (`.detach()`, `.data`), of what was computed in a place
 that is not known, where several other methods of the class (or functions of the file) write `.cpu().numpy()`, and of an
 argument of a public function of a library, where another function of its file brings its argument of this name to the
-CPU. A call is told of that hands what is on an accelerator, or what the code at hand put or computed in its place, to a
-function of another file which always gives it to numpy. In a file that never moves anything, and never says where
-something is made, all that rests on a caller has low confidence, but for parameters and buffers.
+CPU; and of an argument, or an item of one, to whose device the same function brings what it makes. A call is told of
+that hands what is on an accelerator, or what the code at hand put or computed in its place, to a function of another
+file which always gives it to numpy. In a file that never moves anything, and never says where something is made, all
+that rests on a caller has low confidence, but for parameters and buffers.
 
 ## Why is this bad
 
@@ -95,6 +96,7 @@ from devlint.placement.domain.provenance import Provenance
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
 from devlint.rules.meeting.brought_for_numpy import BroughtForNumpy
+from devlint.rules.meeting.device_asked import DeviceAsked
 from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test
 from devlint.rules.meeting.reads_by_numpy import (
     METHOD,
@@ -151,6 +153,7 @@ class NumpyOnAccelerator(Rule):
         """Reads of functions of other files that are told of already."""
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
+        self._device_asked = DeviceAsked()
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._expected_elsewhere.begun(event)
@@ -170,6 +173,7 @@ class NumpyOnAccelerator(Rule):
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._speaks_of_devices = self._speaks_of_devices or event.named is not None
+        self._device_asked.created(event)
         data = event.call.positional[0].value if event.call.positional else None
         if isinstance(data, Host) and data.provenance is not None and event.scope.qualname in self._of_module:
             self._comes_back.append((data.provenance, event))
@@ -177,6 +181,7 @@ class NumpyOnAccelerator(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         target = event.target
+        self._device_asked.moved(event)
         if event.moves and target is not None:
             self._speaks_of_devices = True
             self._habit.placed(event.scope, target)
@@ -224,6 +229,9 @@ class NumpyOnAccelerator(Rule):
     def _from_callers(self) -> Iterator[tuple[HostRead, Draft]]:
         """What is where a caller, or the caller's model, has it."""
         for event in self._unknown:
+            if (asked := self._device_asked.beside(event)) is not None:
+                yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (asked,))
+                continue
             brought = self._habit.elsewhere(event)
             if brought is not None and is_computed(event):
                 yield event, _computed_there(event, brought)
@@ -235,6 +243,9 @@ class NumpyOnAccelerator(Rule):
             scope = event.scope
             if event.callers_on_cpu:
                 yield event, _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
+                continue
+            if (asked := self._device_asked.beside(event)) is not None:
+                yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (asked,))
                 continue
             reentries = (back for provenance, back in self._comes_back if provenance is event.value.provenance)
             back = next((back for back in reentries if back.scope == scope), None)

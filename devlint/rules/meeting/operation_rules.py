@@ -85,7 +85,9 @@ def confidence(event: DeviceMismatch) -> Confidence:
         return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         return Confidence.LOW if _brought_beside_an_input(event) else Confidence.HIGH
-    if event.scope.role is Role.TEST or not (_of_one_source(event) or _made_here(event) or _of_one_object(event)):
+    if event.scope.role is Role.TEST or not (
+        _of_one_source(event) or _made_here(event) or _of_one_object(event) or event.brings_to_host
+    ):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
         return Confidence.LOW
     return Confidence.MEDIUM

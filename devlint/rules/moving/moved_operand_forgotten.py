@@ -6,7 +6,8 @@ Finds loops over batches that move some of a batch's tensors to the model's devi
 computation as it came: the labels, a mask, the lengths. Also a model that was moved and that is called with what a
 loader hands out, as it came; and in a library a model that its caller placed, called in that way by a function or
 class that puts other things where they belong. The fields of an object are such parts as well: `graph.edge_index`
-beside `graph.x.to(device)`, where a model that was moved is called with both.
+beside `graph.x.to(device)`, where a model that was moved is called with both. So are the tensors of a dict or a list
+that a caller keeps: `weights["bias"]` beside `weights["matrix"].to(device)`.
 
 ## Why is this bad
 
@@ -55,6 +56,7 @@ def evaluate(model: nn.Module, loader: DataLoader, device: torch.device) -> floa
 
 - The other part is moved too: on another line, at its use, in a helper that moves the whole batch.
 - The results come back before they meet it: `criterion(model(images).cpu(), labels)`.
+- A helper is handed the whole container and the device: `move_all(weights, device)`.
 - It is only used on the host: `labels.tolist()`, `len(labels)`, a CPU index.
 - Nothing of the batch is moved by hand: a trainer, an accelerator, `DataParallel` or the model's own `forward` does it,
   or the data set's tensors lie on the device.
@@ -208,7 +210,8 @@ def _is_item(event: Moved, batch: Symbol) -> bool:
         return False
     if batch.anchor is not Anchor.PARAMETER:
         return True
-    return event.target != CPU and event.receiver_text != batch.name and "(" not in event.receiver_text
+    one = event.is_field or "(" not in event.receiver_text
+    return event.target != CPU and event.receiver_text != batch.name and one
 
 
 def _draft(

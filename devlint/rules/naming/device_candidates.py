@@ -11,7 +11,7 @@ from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque,
 from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import UNKNOWN, SameAs
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.nodes import code_of, dotted
+from devlint.placement.syntax.nodes import code_of, descend, dotted
 from devlint.records import dataclass
 
 if TYPE_CHECKING:
@@ -45,8 +45,9 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
         return []
     nodes = {p.name.value: p for p in (*begun.node.params.params, *begun.node.params.kwonly_params)}
     found: list[tuple[int, Candidate]] = []
+    on_host = _brought_to_host(begun.node)
     for name, value in begun.arguments:
-        if _is_moved(name, moved):
+        if _is_moved(name, moved) or name in on_host:
             continue
         node = nodes.get(name)
         if isinstance(value, DeviceName):
@@ -109,6 +110,19 @@ def _is_spread(value: cst.BaseExpression | None) -> bool:
     import libcst as cst
 
     return isinstance(value, cst.Call) and (dotted(value.func) or "").rpartition(".")[2] == "DataParallel"
+
+
+def _brought_to_host(body: cst.FunctionDef) -> set[str]:
+    """Names that some arm binds anew on the CPU, `boxes = boxes.cpu()`: behind it they no longer say the device."""
+    import libcst as cst
+
+    found = set()
+    for node in descend(body):
+        if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
+            name = node.targets[0].target.value
+            if any(dotted(call.func) == f"{name}.cpu" for call in descend(node) if isinstance(call, cst.Call)):
+                found.add(name)
+    return found
 
 
 def _is_moved(name: str, moved: Moves) -> bool:

@@ -60,7 +60,7 @@ class ToldElsewhere:
                 continue
             told = self._told.get((event.callee, event.parameter), ())
             witness = next((one for one in told if self._holds_for(one, event)), None)
-            if (witness is None and _forgotten(definition) is None) or _is_placed_later(definition, event.node):
+            if (witness is None and _forgotten(definition) is None) or is_placed_later(definition, event.node):
                 continue
             if witness is not None and witness.given is not None:
                 said = code_of(witness.given)
@@ -91,7 +91,7 @@ def _says(definition: cst.FunctionDef, code: str) -> bool:
     return any(isinstance(child, cst.Attribute) and code_of(child) == code for child in descend(definition.body))
 
 
-def _is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode) -> bool:
+def is_placed_later(definition: cst.FunctionDef, call: cst.CSTNode) -> bool:
     """Whether the function moves what the call gives, hands it on beside a device, or gives it back to its caller."""
     import libcst as cst
 

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds `torch.load` and `torch.jit.load` without `map_location`, and calls of a function of the project that hands them
-a parameter of its own as `map_location`, where the call leaves that parameter at its default of `None`.
+a parameter of its own as `map_location`, where the call leaves that parameter at its default of `None`. Also
+`torch.hub.load_state_dict_from_url` without it, in a function that loads a file with `map_location="cpu"`.
 
 ## Why is this bad
 
@@ -85,6 +86,7 @@ from devlint.placement.domain.abstract_values import Constant, Container, Device
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.rule import Rule
+from devlint.rules.state.downloads_beside import DownloadsBeside
 from devlint.rules.state.origins_of_files import (
     holds_host_state,
     is_brought_to_the_cpu,
@@ -135,7 +137,7 @@ class LoadWithoutMapLocation(Rule):
         self._trained: set[str] = set()
         """Definitions that have called what trains: a file that they read afterwards is of their own run."""
         self._found: list[tuple[Called, Draft]] = []
-
+        self._downloads = DownloadsBeside()
         self._parametrised: set[str] = set()
         """Definitions with a parameter for the device."""
         self._definitions = Definitions()
@@ -196,6 +198,9 @@ class LoadWithoutMapLocation(Rule):
         self._written.setdefault(event.scope.qualname, set()).update(may_be_written(event))
         if _sounds_like_state(event.name.rsplit(".", 1)[-1]):
             self._checkpointed.setdefault(event.scope.qualname, set()).update(may_be_written(event))
+        self._downloads.called(event)
+        if _loads(event.name):
+            self._downloads.loaded(event)
         loads = _loads(event.name) and not event.call.unpacks and event.call.argument("map_location", 1) is None
         if not loads and not event.left_out:
             return ()
@@ -275,6 +280,7 @@ class LoadWithoutMapLocation(Rule):
             )
             doubtful = plain or told or not (id(event.node) in self._states or named)
             yield replace(draft, confidence=Confidence.LOW) if doubtful else draft
+        yield from self._downloads.drafts()
 
     def _is_own_file(self, event: Called, source: cst.CSTNode) -> bool:
         """Whether the path begins at the file of the code itself: what lies there was published with it."""

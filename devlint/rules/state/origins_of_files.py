@@ -23,8 +23,8 @@ _NAMED = re.compile("^get_.*(model|weight|checkpoint|pretrained)")
 
 _AGAIN = re.compile("(^|_)reload(_|$)")
 
-_HOST_STATES = ("scheduler", "scaler", "rng", "random_state")
-"""Words for what schedulers, gradient scalers and random generators save."""
+_HOST_STATES = ("scheduler", "scaler", "rng", "random_state", "trt", "tensorrt")
+"""Words for what schedulers, scalers and random generators save, and for engines of TensorRT, which are bytes."""
 
 
 _WRITES = re.compile("(^|_)(save|write|export|dump|store|create|serialize)(_|$)")

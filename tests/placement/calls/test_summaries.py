@@ -133,7 +133,7 @@ def test_an_argument_that_comes_back_is_what_was_given() -> None:
         e = same([n])
     """
     assert stored(program, "a") == Constant(3)
-    assert stored(program, "b") == Host()
+    assert stored(program, "b") == Host(number=True)
     assert [device(program, name) for name in "cd"] == ["the device of `x`"] * 2
     assert stored(program, "e") == UnknownValue()
 

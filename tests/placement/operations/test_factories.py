@@ -130,7 +130,7 @@ def test_the_legacy_constructors_of_cuda_make_cuda_tensors() -> None:
     ("call", "dim"),
     [
         ("torch.tensor(0.5)", Dim.ZERO),
-        ("torch.tensor(n)", Dim.UNKNOWN),
+        ("torch.tensor(n)", Dim.ZERO),
         ("torch.tensor(len(size))", Dim.ZERO),
         ("torch.tensor([0.5])", Dim.NONZERO),
         ("torch.tensor(x)", Dim.UNKNOWN),

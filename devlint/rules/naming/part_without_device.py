@@ -1,0 +1,217 @@
+"""A part is made without the device that the parts beside it are given.
+
+## What it does
+
+Finds layers and modules that are built, and tensors that are kept on `self`, without a device, in a definition that
+gives its device to the others: `device=device` of its own parameter once at least, or `device=self.device` twice. So it
+finds a layer without the `**factory_kwargs` that its siblings get, where those hold a device.
+
+## Why is this bad
+
+Whoever asks for a device gets an object that is there but for one part. The first call fails, or the part is left
+behind where nothing moves the rest: what was built on `meta` is materialised without it.
+
+## Example
+
+```python
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width: int, device: torch.device | None = None) -> None:
+        super().__init__()
+        self.inner = nn.Linear(width, 4 * width, device=device)
+        self.outer = nn.Linear(4 * width, width)
+```
+
+## Use instead
+
+```python
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width: int, device: torch.device | None = None) -> None:
+        super().__init__()
+        self.inner = nn.Linear(width, 4 * width, device=device)
+        self.outer = nn.Linear(4 * width, width, device=device)
+```
+
+## When it is right
+
+- The part holds neither parameters nor buffers.
+- The definition moves the part, or all of the object, afterwards: `self.to(device)`.
+- A device context is in force: `with torch.device(device):`.
+- More parts are made without the device than with it: low. In tests: low.
+
+## Fix safety
+
+A suggestion: the part may be meant to stay on the CPU.
+
+## How a run confirms it
+
+Built for an accelerator, the part meets the others.
+
+## Known problems
+
+A part that a helper makes is seen where it is made; what the helper is given says nothing of the parts beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint import semantics
+from devlint.drafts.changes import with_argument
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import provenance_of
+from devlint.drafts.wording import code_of, device_of, quoted
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.abstract_values import Module, Self, Tensor
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.scope import Scope, Setting
+from devlint.placement.syntax.nodes import descend, dotted, parameters_of
+from devlint.rules.naming.told_elsewhere import is_placed_later
+from devlint.rules.rule import Rule
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from devlint.placement.domain.call_site import CallSite
+    from devlint.placement.domain.events import Begun, Called, Created, Stored
+
+MOST_STEPS = 3
+"""Further parts of a definition that are shown."""
+
+_EITHER_WAY = 2
+"""As many parts have to be given a device that is no parameter of the definition, so that it is no exception."""
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What one definition makes."""
+
+    begun: Begun | None = None
+    told: list[tuple[cst.CSTNode, str]] = field(default_factory=list)
+    """Calls that are given a device, in the source's words."""
+    bare: list[cst.CSTNode] = field(default_factory=list)
+    """Calls that take one and are given none."""
+    made: dict[int, cst.CSTNode] = field(default_factory=dict)
+    """Tensors made without a device, by the identity of the node: parts where they are stored."""
+
+
+class PartWithoutDevice(Rule):
+    code = "DEV314"
+    name = "part-without-device"
+    severity = Severity.WARNING
+    gives_way_to = ("DEV101", "DEV308")
+
+    def __init__(self) -> None:
+        self._parts: dict[Scope, _Parts] = {}
+
+    def _of(self, scope: Scope) -> _Parts:
+        return self._parts.setdefault(scope, _Parts())
+
+    def begun(self, event: Begun) -> Iterable[Draft]:
+        self._of(event.scope).begun = event
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        made = event.result
+        if not isinstance(made, Module) or made.provenance is None or made.provenance.step.node is not event.node:
+            return ()
+        said = _device_said(event.call)
+        if said:
+            self._of(event.scope).told.append((event.node, said))
+        elif made.device == CPU and not event.on_cpu and not event.call.unpacks and _takes_a_device(made):
+            self._of(event.scope).bare.append(event.node)
+        return ()
+
+    def created(self, event: Created) -> Iterable[Draft]:
+        parts = self._of(event.scope)
+        said = _device_said(event.call)
+        if said:
+            parts.told.append((event.node, said))
+        elif event.named is None and not event.in_context and not event.call.unpacks and device_of(event.value) == CPU:
+            parts.made[id(event.node)] = event.node
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        provenance = provenance_of(event.value)
+        if isinstance(event.owner, Self) and isinstance(event.value, Tensor) and provenance is not None:
+            node = self._of(event.scope).made.pop(id(provenance.first.node), None)
+            if node is not None:
+                self._of(event.scope).bare.append(node)
+        return ()
+
+    def finish(self) -> Iterable[Draft]:
+        for scope, parts in self._parts.items():
+            if parts.told and parts.bare and parts.begun is not None and scope.setting is not Setting.HOST:
+                yield from _drafts(scope, parts, parts.begun)
+
+
+def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
+    import libcst as cst
+
+    definition = begun.node
+    if not isinstance(definition, cst.FunctionDef) or _moves_all(definition):
+        return
+    said = max({text for _, text in parts.told}, key=lambda text: sum(one == text for _, one in parts.told))
+    told = [node for node, text in parts.told if text == said]
+    own = {parameter.name.value for parameter in parameters_of(definition)}
+    if said not in own and not said.startswith("**") and len(told) < _EITHER_WAY:
+        return
+    bare = [node for node in parts.bare if not is_placed_later(definition, node)]
+    if not bare:
+        return
+    node, *others = bare
+    low = scope.role in (Role.TEST, Role.BENCHMARK) or len(bare) > len(told)
+    yield Draft(
+        node=node,
+        scope=scope,
+        message=f"{quoted(node, 'this part')} is made without a device, and {quoted(told[0], 'the one beside it')} "
+        f"is given `{said}`: it stays on the CPU",
+        confidence=Confidence.LOW if low else Confidence.MEDIUM,
+        trace=(
+            DraftStep(told[0], scope, f"`{said}` is said here"),
+            *(DraftStep(other, scope, "and left out here as well") for other in others[:MOST_STEPS]),
+        ),
+        repair=Repair(
+            Applicability.SUGGESTION,
+            f"give it as well: `{said if said.startswith('**') else f'device={said}'}`",
+            () if said.startswith("**") else with_argument(node, "device", said),
+        ),
+    )
+
+
+def _device_said(call: CallSite) -> str:
+    """The device that a call hands on, in the words of the source: `device=x`, or `**kwargs` with one; no literal."""
+    written = [one.value for one in call.node.args if one.keyword is not None and one.keyword.value == "device"]
+    if written:
+        return dotted(written[0]) or ""
+    # Of a dict at hand the call has the items as keywords.
+    unpacked = [f"**{code_of(one.value)}" for one in call.node.args if one.star == "**"]
+    return unpacked[0] if unpacked and call.keyword("device") is not None else ""
+
+
+def _takes_a_device(made: Module) -> bool:
+    """A layer of `torch.nn` with state of its own, or a module of the project whose constructor has a `device`."""
+    if made.info is not None:
+        init = made.info.method("__init__")
+        optional = (p for p in parameters_of(init.header) if p.default is not None) if init is not None else ()
+        return made.holds_state is not False and any(parameter.name.value == "device" for parameter in optional)
+    known = semantics.module(made.type_name)
+    return known is not None and made.holds_state is True and not known.container and not known.loss
+
+
+def _moves_all(definition: cst.FunctionDef) -> bool:
+    """`self.to(device)`, `self.cuda()`: whatever the parts were given, they end there."""
+    import libcst as cst
+
+    calls = (child for child in descend(definition.body) if isinstance(child, cst.Call))
+    return any(dotted(call.func) in ("self.to", "self.cuda", "super.to", "self.to_empty") for call in calls)
