@@ -32,8 +32,8 @@ REVEALED = {
     ("built_with_arguments.py", "DEV401", "scaled"),
     ("types_of_tensors.py", "DEV401", "dtypes"),
 }
-"""What could not be reached before: the line that failed on an accelerator stood in front of it, an object now makes its
-tensors where it is told, which is the CPU, or what is made there is brought to the CPU by a type."""
+"""What could not be reached before: the line that failed on an accelerator stood in front of it, an object now makes
+its tensors where it is told, which is the CPU, or what is made there is brought to the CPU by a type."""
 
 
 def fixed(path: Path) -> FixedText:
