@@ -212,6 +212,7 @@ CONVERSIONS = MappingProxyType(
         "torch.from_numpy": ARRAY,
         "torch.tensor": Sign(Shows.CONVERTED),
         "torch.as_tensor": Sign(Shows.CONVERTED, Grade.CONVENTIONAL),
+        "torch.asarray": Sign(Shows.CONVERTED, Grade.CONVENTIONAL),
     }
 )
 """What it shows of a name that it is handed to this function. ``as_tensor`` is called on tensors as well."""

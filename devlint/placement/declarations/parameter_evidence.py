@@ -173,6 +173,10 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.HOST)
     if param.annotation is None and _is_module(param.default, imports):
         return Held(Role.MODULE)
+    converted = grade_of(signs, Shows.CONVERTED) is not None
+    if certain and converted and param.annotation is None and annotated(documented, imports) is Role.HOST:
+        # `lookdir = torch.asarray(lookdir)`, documented as numbers: what is computed with is the tensor made of them.
+        return Held(Role.HOST, conventions.DOCUMENTED)
     if certain:
         return Held(Role.TENSOR)
     if grade_of(signs, Shows.TEXT) is not None and param.annotation is None:
@@ -208,7 +212,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         return Held(Role.MODULE, conventions.NAMED_PART)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
         return Held(Role.HOST)
-    doubted = doubted or documented != "" or array is not None or grade_of(signs, Shows.CONVERTED) is not None
+    doubted = doubted or documented != "" or array is not None or converted
     unpacked = grade_of(signs, Shows.UNPACKED) is not None
     several = (unpacked or grade_of(signs, Shows.SEVERAL) is not None or names.names_tensors(name)) and not no_tensor
     # A tensor may be gone through as well: what is called as one is one.

@@ -31,6 +31,14 @@ _CONTRACTIONS = frozenset({"mm", "mv", "bmm", "dot"})
 """Products of matrices and vectors, by their kernels."""
 
 
+def holds_nothing(node: cst.CSTNode) -> bool:
+    """``torch.tensor([])``, ``torch.empty(0)``: a mark for what is not there yet."""
+    import libcst as cst
+
+    data = node.args[0].value if isinstance(node, cst.Call) and node.args else None
+    return "0" in _sizes(node) or (isinstance(data, (cst.List, cst.Tuple)) and not data.elements)
+
+
 def _sizes(node: cst.CSTNode) -> list[str]:
     """The sizes in ``torch.empty(n, 0)`` and in ``torch.empty((n, 0))``: the numbers among them, "" for others."""
     import libcst as cst

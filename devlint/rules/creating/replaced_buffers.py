@@ -17,6 +17,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Kind, Self, Tensor
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
+from devlint.rules.creating.empty_results import holds_nothing
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def _over_a_buffer(event: Stored) -> Step | None:
     info = owner.info
     if not info.is_module or info.defines("_apply", "to", "cuda"):
         return None
-    return bare_creation(value)
+    step = bare_creation(value)
+    return None if step is None or holds_nothing(step.node) else step
 
 
 def _confidence(event: Stored) -> Confidence | None:

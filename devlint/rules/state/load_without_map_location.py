@@ -267,14 +267,13 @@ class LoadWithoutMapLocation(Rule):
             if plain:
                 yield replace(draft, confidence=Confidence.LOW)
                 continue
-            plain = self._plain.get(event.scope.class_name or "", False)
-            if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
-                yield replace(draft, confidence=Confidence.HIGH)
-                continue
-            own = source is not None and self._is_own_file(event, source.node)
-            plain = plain or own or id(event.node) in self._arrays
             whole = self._definitions.node_of(event.scope)
             told = whole is not None and source is not None and self._is_explained(whole, source)
+            if event.scope.qualname in self._parametrised and draft.confidence is Confidence.MEDIUM:
+                yield replace(draft, confidence=Confidence.LOW if told else Confidence.HIGH)
+                continue
+            plain = self._plain.get(event.scope.class_name or "", False) or id(event.node) in self._arrays
+            plain = plain or (source is not None and self._is_own_file(event, source.node))
             named = _names_state(event) or (
                 whole is not None and source is not None and _default_names_state(whole, source)
             )
