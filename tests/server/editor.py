@@ -58,7 +58,7 @@ class Editor:
         self._client.feature(types.CLIENT_REGISTER_CAPABILITY)(
             lambda params: self.registered.extend(params.registrations)
         )
-        command = [sys.executable, "-m", "devlint", "server"]
+        command = [sys.executable, "-P", "-m", "devlint", "server"]
         self._do(self._client.start_io(*command, cwd=folder, env=environment()))
         folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
         asked = types.InitializeParams(
