@@ -61,6 +61,7 @@ A part that a helper makes is seen where it is made; what the helper is given sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -161,7 +162,7 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
     definition = begun.node
     if not isinstance(definition, cst.FunctionDef) or _moves_all(definition):
         return
-    said = max({text for _, text in parts.told}, key=lambda text: sum(one == text for _, one in parts.told))
+    (said, _), *_ = Counter(text for _, text in parts.told).most_common(1)
     told = [node for node, text in parts.told if text == said]
     own = {parameter.name.value for parameter in parameters_of(definition)}
     if said not in own and not said.startswith("**") and len(told) < _EITHER_WAY:
@@ -214,4 +215,4 @@ def _moves_all(definition: cst.FunctionDef) -> bool:
     import libcst as cst
 
     calls = (child for child in descend(definition.body) if isinstance(child, cst.Call))
-    return any(dotted(call.func) in ("self.to", "self.cuda", "super.to", "self.to_empty") for call in calls)
+    return any(dotted(call.func) in ("self.to", "self.cuda", "self.to_empty") for call in calls)
