@@ -151,8 +151,13 @@ def _drafts(
         drafts = [(rule, draft) for rule, draft in asked if draft is not None]
     if any(draft.over_machines for _, draft in drafts):
         drafts = [(rule, over_machines(d, project, file) if d.over_machines else d) for rule, d in drafts]
-    if drafts and (works_on_the_host(text, project, file) or imports_what_is_missing(tree, project, file)):
+    if drafts and imports_what_is_missing(tree, project, file):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
+    if not all(rule.of_callers_models for rule, _ in drafts) and works_on_the_host(text, project, file):
+        return [
+            (rule, draft if rule.of_callers_models else replace(draft, confidence=Confidence.LOW))
+            for rule, draft in drafts
+        ]
     return drafts
 
 

@@ -42,6 +42,9 @@ class Rule:
     supersedes: ClassVar[tuple[str, ...]] = ()
     """The findings of these rules are dropped where this rule has a finding at the same node."""
 
+    of_callers_models: ClassVar[bool] = False
+    """It speaks of models that whoever uses the package brings along: where its own ones work says nothing of them."""
+
     handlers: ClassVar[Mapping[type[Event], str]] = {}
     """The handlers' names by event type; found when the class is created, not written by hand."""
 

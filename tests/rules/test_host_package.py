@@ -85,3 +85,34 @@ def test_of_a_script_alone_nothing_is_known(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(LAYERS + TRAINING.replace("from pkg.layers import Noisy\n", ""), "utf-8")
     assert [finding.code for finding in devlint.lint_paths([script], isolated=True, cwd=tmp_path)] == ["DEV101"]
+
+
+SM3 = """\
+import torch
+
+
+class SM3(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                if len(state) == 0:
+                    state["sum"] = torch.zeros(p.shape[0])
+                state["sum"].add_(p.grad.sum(-1))
+                p.add_(state["sum"][:, None], alpha=-group["lr"])
+"""
+
+
+def test_an_optimizer_steps_the_models_of_those_who_use_the_package(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("", "utf-8")
+    (tmp_path / "pkg").mkdir()
+    for name, text in {"__init__": "", "layers": LAYERS, "training": TRAINING, "sm3": SM3}.items():
+        (tmp_path / "pkg" / f"{name}.py").write_text(text, "utf-8")
+    found = devlint.lint_paths([tmp_path], isolated=True, cwd=tmp_path, settings={"min-confidence": "low"})
+    confidences = {finding.code: finding.confidence for finding in found if finding.place.path != "pkg/training.py"}
+    assert confidences["DEV505"] > Confidence.LOW
+    assert confidences["DEV101"] is Confidence.LOW

@@ -92,13 +92,15 @@ from devlint.semantics import Dim
 if TYPE_CHECKING:
     from devlint.placement.domain.events import Begun, DeviceMismatch, Stored
 
-_SIZES = (".shape", ".size(", ".numel(", ".ndim", ".dim(")
+_SIZED = re.compile(r"\.(?:size|numel|dim)\(|\.ndim\b|shape\b")
+"""The size of something: ``p.size()``, and ``grad_shape``, by which names are called that hold one."""
 
 
 class OptimizerStateDevice(Rule):
     code = "DEV505"
     name = "optimizer-state-device"
     severity = Severity.WARNING
+    of_callers_models = True
 
     def __init__(self) -> None:
         self._optimizers: set[str] = set()
@@ -130,7 +132,7 @@ class OptimizerStateDevice(Rule):
             # Read as a number, as the step counts of PyTorch's own are (fixture `beside_the_parameter`).
             return
         made = quoted(step.node, f"`{step.name}`")
-        sized = any(mark in code_of(step.node) for mark in _SIZES)
+        sized = _SIZED.search(code_of(step.node)) is not None
         self._kept.append(
             Draft(
                 node=step.node,
