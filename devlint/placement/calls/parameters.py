@@ -128,10 +128,11 @@ def _takes_data(info: FunctionInfo) -> bool:
 
 def _is_given_images(info: FunctionInfo) -> bool:
     """A transform: by its annotation it is called with an image of a library that knows arrays alone."""
-    imports = _imports_of(info)
     stated = (p.annotation for p in parameters_of(info.header) if p.annotation is not None)
-    names = (node.annotation for node in stated if isinstance(node.annotation, (cst.Name, cst.Attribute)))
-    return any(library_models.images_on_host(imports.qualified(code_of(name))) for name in names)
+    names = [code_of(node.annotation) for node in stated if isinstance(node.annotation, (cst.Name, cst.Attribute))]
+    # What the file imports is asked for where it may matter: the answer rests on it from then on.
+    images = [name for name in names if "image" in name.rpartition(".")[2].lower()]
+    return any(library_models.images_on_host(_imports_of(info).qualified(name)) for name in images)
 
 
 def _is_of_cpu(name: str) -> bool:
