@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.source.package_signs import ASKS, MADE_FOR_ONE, NAMES_A_DEVICE, STARTS_HERE, TRAINS, has_sign
 from devlint.source.role import Role
 
@@ -40,10 +41,11 @@ def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None
     """A draft that holds in a package which asks somewhere whether there is an accelerator; None in any other.
 
     Where only other files ask, who calls a function of this one may well have done so: low. A script runs by itself,
-    and a file that is made for machines with an accelerator need not ask.
+    and a file that is made for machines with an accelerator need not ask: by what it imports, or, of what it does
+    while it is imported itself, by its name.
     """
     data = text.encode(errors="replace")
-    if has_sign(data, MADE_FOR_ONE):
+    if has_sign(data, MADE_FOR_ONE) or (not draft.scope.qualname and is_named_for_accelerator(draft.scope.path)):
         return None
     if has_sign(data, ASKS):
         return draft

@@ -13,19 +13,19 @@ _STATES_A_NUMBER = re.compile(rf"(?:(?:typing\.)?(?:Optional|Union)\[)?{_NUMBERS
 
 
 def is_integer(node: cst.BaseExpression) -> bool:
-    if isinstance(node, cst.UnaryOperation):
-        node = node.expression
-    return isinstance(node, cst.Integer)
+    return isinstance(unsigned(node), cst.Integer)
+
+
+def unsigned(node: cst.BaseExpression) -> cst.BaseExpression:
+    """``1`` of ``-1``."""
+    return node.expression if isinstance(node, cst.UnaryOperation) else node
 
 
 def states_a_number(parameter: cst.Param) -> bool:
     """Whether the annotation of a parameter, or its default where there is none, says that it is one number."""
     if parameter.annotation is not None:
         return _STATES_A_NUMBER.fullmatch(code_of(parameter.annotation.annotation)) is not None
-    default = parameter.default
-    if isinstance(default, cst.UnaryOperation):
-        default = default.expression
-    return isinstance(default, (cst.Integer, cst.Float))
+    return parameter.default is not None and isinstance(unsigned(parameter.default), (cst.Integer, cst.Float))
 
 
 def is_text(node: cst.BaseExpression) -> bool:

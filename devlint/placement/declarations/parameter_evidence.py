@@ -25,6 +25,7 @@ from devlint.placement.declarations.evidence_grades import (
     tensor_grade,
 )
 from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
+from devlint.placement.declarations.evidence_literals import unsigned
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
@@ -277,8 +278,7 @@ def _is_number(default: cst.BaseExpression | None) -> bool:
     """What defaults to a number is one, whatever it is handed to: ``torch.pow(theta, t)`` takes both."""
     if default is None:
         return False
-    if isinstance(default, cst.UnaryOperation):
-        default = default.expression
+    default = unsigned(default)
     return isinstance(default, (cst.Integer, cst.Float, cst.SimpleString)) or (
         isinstance(default, cst.Name) and default.value in ("True", "False")
     )

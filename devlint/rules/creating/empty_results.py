@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Tensor
+from devlint.placement.domain.value_join import is_placeholder
 from devlint.semantics import Dim, Shape
 
 if TYPE_CHECKING:
@@ -31,12 +32,9 @@ _CONTRACTIONS = frozenset({"mm", "mv", "bmm", "dot"})
 """Products of matrices and vectors, by their kernels."""
 
 
-def holds_nothing(node: cst.CSTNode) -> bool:
-    """``torch.tensor([])``, ``torch.empty(0)``: a mark for what is not there yet."""
-    import libcst as cst
-
-    data = node.args[0].value if isinstance(node, cst.Call) and node.args else None
-    return "0" in _sizes(node) or (isinstance(data, (cst.List, cst.Tuple)) and not data.elements)
+def holds_nothing(value: Tensor, step: Step) -> bool:
+    """``torch.tensor([])``, ``torch.empty(0, width)``: a mark for what is not there yet."""
+    return is_placeholder(value) or "0" in _sizes(step.node)
 
 
 def _sizes(node: cst.CSTNode) -> list[str]:

@@ -74,7 +74,7 @@ def _over_a_buffer(event: Stored) -> Step | None:
     if not info.is_module or info.defines("_apply", "to", "cuda"):
         return None
     step = bare_creation(value)
-    return None if step is None or holds_nothing(step.node) else step
+    return None if step is None or holds_nothing(value, step) else step
 
 
 def _confidence(event: Stored) -> Confidence | None:

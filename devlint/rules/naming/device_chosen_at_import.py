@@ -157,7 +157,7 @@ class DeviceChosenAtImport(Rule):
     def called(self, event: Called) -> Iterable[Draft]:
         """Handed on as a device; what else is done with it, a comparison for one, puts nothing anywhere."""
         kind = raises_without(event.name) if _at_import(event.scope) and not (event.guarded or event.arms) else None
-        if kind is not None and not is_named_for_accelerator(event.scope.path):
+        if kind is not None:
             yield Draft(
                 node=event.node,
                 scope=event.scope,

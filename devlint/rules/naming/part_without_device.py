@@ -75,7 +75,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Module, Self, Tensor
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Scope, Setting
-from devlint.placement.syntax.nodes import descend, dotted, parameters_of
+from devlint.placement.syntax.nodes import dotted, parameters_of
 from devlint.rules.naming.told_elsewhere import is_placed_later
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
@@ -104,6 +104,8 @@ class _Parts:
     """Calls that take one and are given none."""
     made: dict[int, cst.CSTNode] = field(default_factory=dict)
     """Tensors made without a device, by the identity of the node: parts where they are stored."""
+    moved: bool = False
+    """`self.to(device)`: whatever the parts were given, they end there."""
 
 
 class PartWithoutDevice(Rule):
@@ -124,6 +126,8 @@ class PartWithoutDevice(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         made = event.result
+        if isinstance(event.receiver, Self) and event.name in (".to", ".cuda", ".to_empty"):
+            self._of(event.scope).moved = True
         if not isinstance(made, Module) or made.provenance is None or made.provenance.step.node is not event.node:
             return ()
         said = _device_said(event.call)
@@ -152,7 +156,8 @@ class PartWithoutDevice(Rule):
 
     def finish(self) -> Iterable[Draft]:
         for scope, parts in self._parts.items():
-            if parts.told and parts.bare and parts.begun is not None and scope.setting is not Setting.HOST:
+            ends_elsewhere = parts.moved or scope.setting is Setting.HOST
+            if parts.told and parts.bare and parts.begun is not None and not ends_elsewhere:
                 yield from _drafts(scope, parts, parts.begun)
 
 
@@ -160,7 +165,7 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
     import libcst as cst
 
     definition = begun.node
-    if not isinstance(definition, cst.FunctionDef) or _moves_all(definition):
+    if not isinstance(definition, cst.FunctionDef):
         return
     (said, _), *_ = Counter(text for _, text in parts.told).most_common(1)
     told = [node for node, text in parts.told if text == said]
@@ -208,11 +213,3 @@ def _takes_a_device(made: Module) -> bool:
         return made.holds_state is not False and any(parameter.name.value == "device" for parameter in optional)
     known = semantics.module(made.type_name)
     return known is not None and made.holds_state is True and not known.container and not known.loss
-
-
-def _moves_all(definition: cst.FunctionDef) -> bool:
-    """`self.to(device)`, `self.cuda()`: whatever the parts were given, they end there."""
-    import libcst as cst
-
-    calls = (child for child in descend(definition.body) if isinstance(child, cst.Call))
-    return any(dotted(call.func) in ("self.to", "self.cuda", "self.to_empty") for call in calls)
