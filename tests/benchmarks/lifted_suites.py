@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commits import Commits
+from own_tests.code import code_of_runs
 from own_tests.environments import python_of
 from own_tests.projects import Project
 from own_tests.trees import whole_tree
@@ -163,7 +164,7 @@ def main() -> None:
         if kept.exists():
             rows.append(json.loads(kept.read_text("utf-8")))
     print(markdown_table([HEAD, *rows]))
-    print(f"\nFindings are in {where}")
+    print(f"\nRun with {code_of_runs()}. Findings are in {where}")
 
 
 def row_of(suite: Suite, directory: Path, jobs: int, commits: Commits) -> list[str]:

@@ -7,6 +7,8 @@
                           stays, and the table tells of all
     ... --verbose         the same in words, and why others did not run
 
+Each row has the code that it was run with (own_tests/code.py); under the table stands how many were run with this.
+
 A bug's project is taken out at the fix's parent and at the fix. The tests that name the function or its class run under
 the torch of this interpreter, in an environment of the project's own, with every outermost call of a module and of what
 its package defines on a simulated cuda:1; where that shows nothing at a bug that the tests come to, once more with its
@@ -36,8 +38,9 @@ from typing import Any
 
 from commits import Commits, Unavailable
 from own_tests.choosing import Spot, files_of_tests, spot_of
+from own_tests.code import code_of_runs
 from own_tests.environments import NotMade, python_of
-from own_tests.outcomes import Outcome, Side, read_explained, read_missed, record_of, table, told
+from own_tests.outcomes import Outcome, Side, count_of, read_explained, read_missed, record_of, table, told
 from own_tests.projects import Project, project_of
 from own_tests.running import DEVLINT, ENOUGH, FEW, PLACEMENTS, Forks, SuiteRun, run_tests
 from own_tests.trees import date_of, tree_before, whole_tree, with_tests_of
@@ -104,8 +107,8 @@ def side_of(
             old = with_tests_of(tree, whole_tree(commits, bug.repo, bug.parent), project.tests)
             again = run_of(bug, project, python, old, path, spot, beside, options, enough)
             run = again if again.ran else run
-        record = {"run": run.record(), "auto": None}
-    side = Side(spot, path, SuiteRun.of(record["run"]))
+        record = {"run": run.record(), "auto": None, "code": code_of_runs()}
+    side = Side(spot, path, SuiteRun.of(record["run"]), code=record.get("code", ""))
     known = record.setdefault("again", {})
     for placement in placements[placements[0] == PLACEMENTS[0] :] if placements else ():
         if not side.by_tests or side.run.trouble or (is_before and side.at_bug):
@@ -242,6 +245,7 @@ def main() -> None:
         records = [by_id[name] | {"missed": why[name]} for name in sorted(by_id)]
         options.json.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
     print((markdown_table if options.markdown else text_table)(table(records)))
+    print(f"\nRun with the code of this tree ({code_of_runs()}): {count_of(records, code_of_runs())}")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,8 +13,9 @@ from typing import Any
 
 import pytest
 from own_tests.choosing import Spot, files_of_tests, module_of, spot_of
+from own_tests.code import code_of_runs
 from own_tests.environments import _complaint_of
-from own_tests.outcomes import Outcome, Side, read_explained, read_missed, record_of, table
+from own_tests.outcomes import Outcome, Side, count_of, read_explained, read_missed, record_of, table
 from own_tests.projects import project_of, projects
 from own_tests.running import PLUGIN, SuiteRun
 from places import Bug
@@ -333,3 +335,30 @@ def test_of_a_choice_the_arm_that_makes_the_value_is_reached(line: int, ran: lis
 
 def test_a_spot_needs_a_function_to_be_within() -> None:
     assert Spot(frozenset({3}), range(3, 4), "").is_constructor is False
+
+
+def test_the_code_of_runs_is_what_lifted_tests_load(tmp_path: Path) -> None:
+    copy = tmp_path / "devlint"
+    shutil.copytree(ROOT / "devlint", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before = code_of_runs(tmp_path)
+    assert before == code_of_runs()
+    code_of_runs.cache_clear()
+    rule = next((copy / "rules").rglob("creation*.py"))
+    rule.write_text(rule.read_text("utf-8") + "# Another line.\n", "utf-8")
+    assert code_of_runs(tmp_path) == before
+    code_of_runs.cache_clear()
+    simulated = copy / "runtime" / "simulated" / "transfers.py"
+    simulated.write_text(simulated.read_text("utf-8") + "# Another line.\n", "utf-8")
+    assert code_of_runs(tmp_path) != before
+
+
+def test_rows_are_counted_by_the_code_that_they_were_run_with() -> None:
+    rows = [
+        {"verdict": "gone", "code": "new"},
+        {"verdict": "missed", "code": "old"},
+        {"verdict": "not reached", "code": "new"},
+        {"verdict": "cannot run", "code": ""},
+        {"verdict": "still there"},
+    ]
+    assert count_of(rows, "new") == "2 of 4 that ran, 1 of 3 reached"
+    assert count_of([], "new") == "0 of 0 that ran, 0 of 0 reached"

@@ -33,6 +33,8 @@ class Side:
     """What it said with a script of a few lines (``scripts``), where neither the tests nor such an entry came there."""
     again: tuple[tuple[str, SuiteRun], ...] = ()
     """The same tests with users' tensors elsewhere, by placement, until the bug was found."""
+    code: str = ""
+    """What the tests ran with (code.py)."""
 
     @property
     def by_tests(self) -> bool:
@@ -195,6 +197,16 @@ def table(records: Iterable[dict[str, Any]]) -> list[list[str]]:
     return [HEAD, *(_row(name, own) for name, own in groups), _row("total", records)]
 
 
+def count_of(records: Iterable[dict[str, Any]], code: str) -> str:
+    """How many of those that ran, and of those reached, were run with some code."""
+    ran = [record for record in records if record["verdict"] != "cannot run"]
+    reached = [record for record in ran if record["verdict"] in _REACHED]
+    counts = [(sum(record.get("code") == code for record in group), len(group)) for group in (ran, reached)]
+    return ", ".join(
+        f"{some} of {all_} {name}" for (some, all_), name in zip(counts, ("that ran", "reached"), strict=True)
+    )
+
+
 _REACHED = ("gone", "still there", "missed", "elsewhere")
 
 
@@ -239,6 +251,7 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         "cause": bug.cause,
         "verdict": outcome.verdict,
         "placement": outcome.before.placement if outcome.before is not None else "",
+        "code": outcome.before.code if outcome.before is not None else "",
         "by_script": by_script_of(outcome),
         "by_entry": outcome.reached and outcome.before is not None and not outcome.before.by_tests,
         "false": len(outcome.unexplained),
