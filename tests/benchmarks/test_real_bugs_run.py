@@ -283,7 +283,10 @@ def reached_by(tmp_path: Path, net: str, tests: str, lines: list[int]) -> tuple[
     return reached, json.loads(report.read_text("utf-8"))["findings"], done.stdout
 
 
-def test_the_plugin_tells_which_tests_came_to_a_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("installed", [False, True], ids=["not installed", "for another torch"])
+def test_the_plugin_tells_which_tests_came_to_a_line(installed: bool, tmp_path: Path) -> None:
+    if installed:
+        (tmp_path / "absent_package.py").write_text("raise OSError('Could not load this library')\n", "utf-8")
     reached, findings, said = reached_by(tmp_path, NET, TESTS, [8])
     assert reached["ran"] == ["test_forward_directly", "test_net", "test_fails"], said
     assert (reached["lifted"], reached["broken"]) == (["test_net", "test_fails"], ["test_fails"])
@@ -328,6 +331,7 @@ def test_who_is_ready_for_an_absent_package_is_told_that_it_is():
 
 @pytest.mark.parametrize(("line", "ran"), [(12, ["test_made"]), (13, ["test_made", "test_given"])])
 def test_of_a_choice_the_arm_that_makes_the_value_is_reached(line: int, ran: list[str], tmp_path: Path) -> None:
+    (tmp_path / "absent_package.py").write_text("raise OSError('Could not load this library')\n", "utf-8")
     reached, _, said = reached_by(tmp_path, CHOOSES, CHOICES, [line])
     assert (reached["lifted"], reached["passed"]) == (ran, 3), said
     assert reached["at"] == {f"{tmp_path / 'net.py'}:{line}": [len(ran), len(ran)]}

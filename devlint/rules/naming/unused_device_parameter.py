@@ -52,7 +52,8 @@ def causal_mask(size: int, device: torch.device) -> torch.Tensor:
 - There is nothing to do yet: abstract methods, protocols, stubs, bodies that only raise.
 - The documentation or a comment says that the parameter is ignored or deprecated.
 - A tensor made without the device already clashes there: that is DEV101, which is repaired with the parameter.
-- A function that makes and moves nothing itself: there the confidence is low, as it is in tests.
+- A function that makes and moves nothing itself, or only brings things to the CPU: there the confidence is low,
+  as it is in tests.
 - The recursion begins only once the device was heeded: its argument was moved before, its result is moved after, or a
   test of the parameter decides whether it runs.
 - Parentheses around `(device or "cuda")` say that without CUDA all is to be on the CPU.
@@ -82,6 +83,7 @@ from devlint.drafts.draft import Draft, DraftStep, Excuse, Repair
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Self
+from devlint.placement.domain.lattice import CPU
 from devlint.rules.naming.told_elsewhere import ToldElsewhere
 from devlint.rules.rule import Rule
 from devlint.source.bare.nodes import is_bare
@@ -180,7 +182,8 @@ class UnusedDeviceParameter(Rule):
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
-        if event.moves:
+        # What is brought to the host is to be read there, by numpy or a library, wherever the caller's data are.
+        if event.moves and event.target != CPU:
             self._places.update(_with_those_around(event.scope))
         return ()
 

@@ -71,22 +71,31 @@ class Absent(types.ModuleType):
 
 
 class AbsentFinder(MetaPathFinder, Loader):
-    """The packages that are not had, and the module with the version that a build of the project would have made."""
+    """The packages that are not had, also where another one brought them along in a build for another torch."""
 
     def __init__(self, names: list[str]) -> None:
         self._names = names
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        is_absent = name.partition(".")[0] in self._names and not _is_ready_for_none(sys._getframe(1))
-        if is_absent or name.rpartition(".")[2] in ("version", "_version"):
-            return ModuleSpec(name, self, is_package=True)
-        return None
+        if name.partition(".")[0] not in self._names:
+            return None
+        if _is_ready_for_none(sys._getframe(1)):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         return Absent(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
         module.__version__ = module.version = _VERSION  # type: ignore[attr-defined]
+
+
+class VersionFinder(AbsentFinder):
+    """The module with the version that a build of the project would have made."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        is_version = name.rpartition(".")[2] in ("version", "_version")
+        return ModuleSpec(name, self, is_package=True) if is_version else None
 
 
 def _is_ready_for_none(frame: types.FrameType | None) -> bool:
@@ -344,7 +353,8 @@ def _versions_of(names: list[str]) -> None:
 _TOLD: dict[str, Any] = json.loads(Path(os.environ["DEVLINT_REACHING"]).read_text("utf-8"))
 
 # Here and not in a hook, for the project's conftest.py is imported before the first hook runs.
-sys.meta_path.append(AbsentFinder(_TOLD["absent"]))
+sys.meta_path.insert(0, AbsentFinder(_TOLD["absent"]))
+sys.meta_path.append(VersionFinder([]))
 _versions_of(_TOLD["names"])
 _old_names()
 
