@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from devlint.source.project import import_roots, project_root
+from devlint.source.project import import_roots, outermost_parent, project_root
 from devlint.source.tree import WORKING_TREE, Tree
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -94,13 +94,17 @@ def package_of(file: Path, tree: Tree = WORKING_TREE) -> Path | None:
 
 
 def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, ...]:
-    """Where absolute imports are looked up: the usual root, then its parents up to the project's (no ``__init__``)."""
+    """Where absolute imports are looked up: the usual root, then its parents up to the project's (no ``__init__``).
+
+    Outside of any project, as in an unpacked wheel, up to the parent of the topmost package.
+    """
     roots = list(import_roots(file, configured, tree))
-    top = project_root(file.parent, tree)
-    if top is not None and file.is_relative_to(top):
-        directory = roots[-1]
-        while directory != top and directory.is_relative_to(top):
-            directory = directory.parent
-            roots.append(directory)
-        roots.append(top / "src")
+    project = project_root(file.parent, tree)
+    top = project or outermost_parent(file.parent, tree)
+    directory = roots[-1]
+    while directory != top and directory.is_relative_to(top):
+        directory = directory.parent
+        roots.append(directory)
+    if project is not None:
+        roots.append(project / "src")
     return tuple(dict.fromkeys(roots))

@@ -60,6 +60,18 @@ def test_among_installed_packages_a_file_sees_its_own_only(tmp_path: Path) -> No
     assert finder.locate("theirs") is None
 
 
+def test_a_directory_without_init_between_packages_belongs_to_the_outer_one(tmp_path: Path) -> None:
+    site = tmp_path / "lib/site-packages"
+    make(site, "mine/__init__.py", "mine/model.py", "mine/voice/models/__init__.py", "mine/voice/models/base.py")
+    make(site, "theirs/__init__.py", "mine/voice/tools.py")
+    finder = ModuleFinder(site / "mine/voice/models/base.py")
+    assert finder.locate("mine.model") == site / "mine/model.py"
+    assert finder.locate("mine.voice.tools") == site / "mine/voice/tools.py"
+    assert finder.locate("models.base") == site / "mine/voice/models/base.py"
+    assert finder.locate("theirs") is None
+    assert ModuleFinder(site / "mine/voice/tools.py").locate("mine.model") == site / "mine/model.py"
+
+
 def test_a_script_sees_the_files_beside_it(tmp_path: Path) -> None:
     make(tmp_path, "train.py", "model.py")
     assert ModuleFinder(tmp_path / "train.py").locate("model") == tmp_path / "model.py"
