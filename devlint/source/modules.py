@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from devlint.source.project import import_roots, outermost_parent, project_root
+from devlint.source.project import import_roots, project_root
 from devlint.source.tree import WORKING_TREE, Tree
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -100,7 +100,7 @@ def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, 
     """
     roots = list(import_roots(file, configured, tree))
     project = project_root(file.parent, tree)
-    top = project or outermost_parent(file.parent, tree)
+    top = project or _above_packages(file, tree)
     directory = roots[-1]
     while directory != top and directory.is_relative_to(top):
         directory = directory.parent
@@ -108,3 +108,12 @@ def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, 
     if project is not None:
         roots.append(project / "src")
     return tuple(dict.fromkeys(roots))
+
+
+def _above_packages(file: Path, tree: Tree) -> Path:
+    """The parent of the topmost package around a file; the file's own directory if there is none.
+
+    Directories without an ``__init__.py`` between two packages belong to the outer one (PEP 420).
+    """
+    packages = [above for above in file.parents if tree.is_file(os.path.join(above, "__init__.py"))]
+    return packages[-1].parent if packages else file.parent

@@ -70,18 +70,7 @@ def standing_root(directory: Path, tree: Tree = WORKING_TREE) -> Path:
     Outside of any project, as in an unpacked wheel, the parent of its topmost package; outside of packages too its own
     parent: what is further above says nothing of it.
     """
-    return project_root(directory, tree) or min(outermost_parent(directory, tree), directory.parent)
-
-
-@lru_cache(_REMEMBERED)
-def outermost_parent(directory: Path, tree: Tree = WORKING_TREE) -> Path:
-    """The parent of the topmost package above ``directory`` (absolute); ``directory`` if there is none.
-
-    Directories without an ``__init__.py`` between two packages belong to the outer one (PEP 420).
-    """
-    parent = _package_parent(directory, tree)
-    outer = next((above for above in parent.parents if tree.is_file(os.path.join(above, "__init__.py"))), None)
-    return parent if outer is None else outermost_parent(outer, tree)
+    return project_root(directory, tree) or min(_package_parent(directory, tree), directory.parent)
 
 
 def import_roots(file: Path, configured: tuple[Path, ...], tree: Tree = WORKING_TREE) -> tuple[Path, ...]:

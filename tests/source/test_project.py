@@ -57,14 +57,6 @@ def test_outside_of_any_project_the_own_directory_is_all_that_counts(tmp_path: P
         assert identity_path(tmp_path / "tests/work/net.py") == "net.py"
 
 
-def test_outside_of_any_project_a_gap_between_packages_is_a_part_of_the_outer_one(tmp_path: Path) -> None:
-    make(tmp_path, "pkg/__init__.py", "pkg/tests/nets/__init__.py", "pkg/tests/nets/test_net.py")
-    if project_root(tmp_path) is None:
-        file = tmp_path / "pkg/tests/nets/test_net.py"
-        assert path_in_project(file).as_posix() == "pkg/tests/nets/test_net.py"
-        assert path_in_project(tmp_path / "pkg/tests/run.py").as_posix() == "pkg/tests/run.py"
-
-
 def test_outside_of_any_project_the_topmost_package_says_what_part_a_file_plays(tmp_path: Path) -> None:
     make(tmp_path, "site/tests/__init__.py", "site/tests/unit/__init__.py", "site/tests/unit/base.py")
     if project_root(tmp_path) is None:
