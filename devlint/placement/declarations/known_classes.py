@@ -31,6 +31,15 @@ _PLAIN = frozenset(
 """Base classes of Python's standard library."""
 
 
+OTHER_FRAMEWORKS = frozenset({"jax", "tensorflow", "flax", "mxnet", "paddle", "mindspore", "tinygrad", "keras", "cupy"})
+"""Libraries whose arrays are called what tensors are called."""
+
+
+def is_of_another_framework(name: str) -> bool:
+    """``tensorflow.Tensor``, by its qualified name: no tensor of PyTorch's, whatever it is called."""
+    return name.partition(".")[0] in OTHER_FRAMEWORKS
+
+
 def kind_of_base(name: str) -> str | None:
     """The kind of a base class by its qualified name; None if it is not known."""
     return listed_kind(name) or library_models.kind_by_name(name)

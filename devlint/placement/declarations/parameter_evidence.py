@@ -28,6 +28,7 @@ from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
 from devlint.placement.declarations.evidence_literals import unsigned
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
+from devlint.placement.declarations.known_classes import OTHER_FRAMEWORKS, is_of_another_framework
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
 from devlint.records import dataclass
 
@@ -239,7 +240,7 @@ def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, besid
         return Held(Role.MODULE, conventions.NAMED_MODULE)
     if no_tensor or names.names_a_collection(name):
         return Held(Role.NO_TENSOR)
-    if beside is None or not _OTHER_FRAMEWORKS.isdisjoint(imports.packages):
+    if beside is None or not OTHER_FRAMEWORKS.isdisjoint(imports.packages):
         return Held(Role.ANYTHING)
     written = names.is_written(name, beside)
     array = names.names_an_array(name) and _imports_arrays(imports)
@@ -249,10 +250,6 @@ def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, besid
 
 
 _ARRAYS = frozenset({"numpy", "sklearn", "PIL", "jax", "pandas", "scipy", "cv2", "skimage", "tensorflow", "cupy"})
-
-
-_OTHER_FRAMEWORKS = frozenset({"jax", "tensorflow", "flax", "mxnet"})
-"""Libraries whose arrays are called what tensors are called."""
 
 
 def _imports_arrays(imports: ImportTable) -> bool:
@@ -301,7 +298,16 @@ _BY_NAME = re.compile(
 def annotated(text: str, imports: ImportTable) -> Role | None:
     """The role an annotation states; None when it names nothing this analysis knows."""
     text = text.strip("'\"")
-    return Role.MODULE if module_class(text, imports) else _role_of_type(imports.spelled_out(text))
+    if module_class(text, imports):
+        return Role.MODULE
+    if "Tensor" in text:
+        text = _DOTTED.sub(
+            lambda name: "ndarray" if is_of_another_framework(imports.qualified(name[0])) else name[0], text
+        )
+    return _role_of_type(imports.spelled_out(text))
+
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 
 
 def states_parameter(text: str) -> bool:

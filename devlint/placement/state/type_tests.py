@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.declarations.known_classes import is_of_another_framework
 from devlint.placement.domain.abstract_state import Narrowing
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -78,12 +79,13 @@ def narrowings(interp: Interpreter, node: cst.Call) -> tuple[Narrowing, ...]:
         classes = _classes(interp, node.args[1].value)
     else:
         return ()
-    if classes <= _PLAIN and (one is not None or value == NOTHING):
+    plain = all(name in _PLAIN or is_of_another_framework(name) for name in classes)
+    if plain and (one is not None or value == NOTHING):
         host = Host(numpy=classes == {"numpy.ndarray"}, number=classes <= _NUMBERS)
         return (Narrowing(path, host, True),)
     if one is None:
         return ()
-    tensors = {c for c in classes if c.endswith(_OF_TENSORS)}
+    tensors = {c for c in classes if c.endswith(_OF_TENSORS) and not is_of_another_framework(c)}
     if tensors:
         sure = one if tensors == classes else value
         return (Narrowing(path, sure, True), Narrowing(path, _another(interp, path, value), False))
