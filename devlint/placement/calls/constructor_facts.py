@@ -43,6 +43,8 @@ def add_own_facts(facts: ClassFacts, constructor: Interpreter, builders: Sequenc
                 and not is_buffer(constructor, info, name)
             ):
                 final = value
+            if _is_given_or_registered(interp, info, name, final):
+                final = interp.object_stores.registered[info, name]
             if info.is_module:
                 if isinstance(final, Tensor) and not is_registered(final) and may_be_cpu(final.device):
                     node, scope = interp.object_stores.plain.get((info, name), (node, scope))
@@ -101,6 +103,17 @@ def _is_registered_in_one_arm(last: Tensor, final: Value) -> bool:
     return is_registered(last) and isinstance(final, Tensor) and not is_registered(final)
 
 
+def _is_given_or_registered(interp: Interpreter, info: ClassInfo, name: str, final: Value) -> bool:
+    """``self.w = nn.Parameter(torch.ones(3)) if weights is None else weights``: on the CPU is the parameter alone.
+
+    Where the other arm's tensor is, the caller knows, who may hand in a parameter as well.
+    """
+    if not isinstance(final, Tensor) or is_registered(final) or not may_be_cpu(final.device):
+        return False
+    stores = interp.object_stores
+    return (info, name) in stores.registered and (info, name) not in stores.left_on_cpu
+
+
 def _self_name(interp: Interpreter) -> str:
     assert interp.info is not None
     parameters = parameters_of(interp.info.header)
@@ -115,6 +128,10 @@ def note_attribute(interp: Interpreter, owner: Self, name: str, value: Value, no
         if before is not None and isinstance(before[0], Tensor) and _is_left_behind(before[0], value):
             interp.object_stores.plain[owner.info, name] = before[1:]
         stored[name] = (value, node, interp.scope)
+        if is_registered(value):
+            interp.object_stores.registered[owner.info, name] = value
+        elif isinstance(value, Tensor) and may_be_cpu(value.device):
+            interp.object_stores.left_on_cpu.add((owner.info, name))
     elif interp.info is not None:
         interp.object_stores.later.setdefault((interp.info.qualname, name), {})[id(node)] = value
 

@@ -72,6 +72,10 @@ class ObjectStores:
     """Attributes that every object of the class begins with: value, node and scope of the last store."""
     plain: dict[tuple[ClassInfo, str], tuple[cst.CSTNode, Scope]] = field(default_factory=dict)
     """Where an attribute keeps a plain tensor, if another arm further down registers one or is handed one."""
+    registered: dict[tuple[ClassInfo, str], Value] = field(default_factory=dict)
+    """What an arm registers under the name of an attribute."""
+    left_on_cpu: set[tuple[ClassInfo, str]] = field(default_factory=set)
+    """Attributes in which an arm keeps a plain tensor of the CPU."""
     later: dict[tuple[str, str], dict[int, Value]] = field(default_factory=dict)
     """By method and attribute: what is stored after the construction, by the identity of the target."""
     buffers: set[tuple[ClassInfo, str]] = field(default_factory=set)
@@ -86,6 +90,8 @@ class ObjectStores:
         for key, values in other.later.items():
             self.later.setdefault(key, {}).update(values)
         self.plain.update(other.plain)
+        self.registered.update(other.registered)
+        self.left_on_cpu |= other.left_on_cpu
         self.buffers |= other.buffers
         self.dynamic |= other.dynamic
         self.handed_up.update(other.handed_up)

@@ -93,6 +93,7 @@ from devlint.placement.declarations.evidence_conventions import (
     MOVES_WITH_A_SHAPE,
     SIZE_IS_CALLED,
 )
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, batch_of, describe, relate
@@ -247,9 +248,9 @@ def _is_moved_by_value(value: Value, method: str, name: str) -> Confidence | Non
         case Tensor(evidence=Evidence.CERTAIN):
             return Confidence.HIGH
         case Tensor():
-            return None if _may_be_a_model(value, name) else Confidence.MEDIUM
+            return None if _may_be_a_model(value, name) or _is_called_a_module(name) else Confidence.MEDIUM
         case Opaque(tensorlike=True):
-            return Confidence.MEDIUM
+            return None if _is_called_a_module(name) else Confidence.MEDIUM
         case Instance(type_name=type_name):
             transfer = semantics.transfer(type_name, method)
             return Confidence.HIGH if transfer is not None and transfer.discard_is_bug else None
@@ -265,6 +266,11 @@ def _may_be_a_model(value: Tensor, name: str) -> bool:
     if step is None or not isinstance(step.node, cst.Param) or step.node.name.value != name:
         return False  # an item of the argument, or what was computed from it
     return step.node.annotation is None and step.note not in _OF_NO_MODEL
+
+
+def _is_called_a_module(name: str) -> bool:
+    """``self.module = self.make(*arguments)``: what an unknown function gives is no tensor where its name says so."""
+    return names_a_module(name.rpartition(".")[2])
 
 
 _OF_NO_MODEL = frozenset(CONVENTIONS[name] for name in (MOVES_WITH_A_SHAPE, HAS_A_SHAPE, SIZE_IS_CALLED, COMPUTED_OF))

@@ -44,6 +44,7 @@ def one_hot(labels: torch.Tensor, classes: int) -> torch.Tensor:
 - The constant of a class that is named for the accelerator: `class DeviceHPU` has `torch.device("hpu")`.
 - The choice is made in a function, when it is called.
 - A device that no function of the file puts anything on: low. Other files may.
+- A constant that is only the default of parameters: low. The caller may say another device.
 - A file that is made for accelerators and need not be imported elsewhere: it imports Triton or its kin, is named for
   CUDA, or is of a package in which nobody asks whether there is one.
 
@@ -124,8 +125,7 @@ class DeviceChosenAtImport(Rule):
         if not _at_import(event.scope) or not _is_choice(event.value):
             return
         if isinstance(event.node, cst.Name):
-            self._placing.add(id(event.node))
-            self._read((False, event.node.value), event.node, event.scope)
+            # A constant of the module, which is told of where it is chosen, and as the default only at confidence low.
             return
         yield Draft(
             node=event.node,
