@@ -169,13 +169,11 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     name = function.attr.value
     if name in RETURN_THE_MODULE:
         return receiver
-    if name in ("parameters", "buffers"):
+    if name in _STATE:
         provenance = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.provenance)
         tensor = Tensor(receiver.device, kind=_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
-        return Container((), None, tensor)
-    if name in ("named_parameters", "named_buffers"):
-        tensor = Tensor(receiver.device, kind=_STATE[name])
-        return Container((), None, Container((Host(), tensor), None, None, "tuple"))
+        named = name.startswith("named_")
+        return Container((), None, Container((Host(), tensor), None, None, "tuple") if named else tensor)
     if name == "state_dict":
         return Opaque(receiver.device, receiver.provenance)
     if name in ("children", "modules"):
