@@ -1,4 +1,8 @@
-"""What a class does with what its constructor was handed: `self.model = model`, and elsewhere `self.model.eval()`."""
+"""What a class does with what its constructor was handed: `self.model = model`, and elsewhere `self.model.eval()`.
+
+As long as no method stores something else under the name, what the methods do with the attribute they do with the
+argument, so that it shows what a use in the constructor itself would show.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ class Kept:
     """How the methods of a class use the attribute that keeps a parameter of its constructor."""
 
     signs: Signs = frozenset()
-    """What shows that it is a module."""
+    """All that they show, where the attribute keeps the argument for good; else what shows that it is a module."""
     called: bool = False
     """The class is a Module, and calls it with arguments."""
 
@@ -39,9 +43,9 @@ def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kep
         if not names.isdisjoint(method.own.mentioned)
     ]
     for name, attribute in attributes:
-        signs = frozenset(
-            sign for me, uses in used for sign in uses.signs.get(f"{me}.{attribute}", ()) if sign.shows is Shows.MODULE
-        )
+        shown = [sign for me, uses in used for sign in uses.signs.get(f"{me}.{attribute}", ())]
+        for_good = attribute not in owner.assigned_outside_init
+        signs = frozenset(sign for sign in shown if for_good or sign.shows is Shows.MODULE)
         called = owner.is_module and any(attribute in uses.called for _, uses in used)
         before = found.get(name, NOT_KEPT)
         found[name] = Kept(before.signs | signs, before.called or called)

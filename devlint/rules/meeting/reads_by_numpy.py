@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.placement.domain.events import HostRead, Moved
+    from devlint.placement.domain.provenance import Provenance
 
 
 METHOD = ".numpy()"
@@ -38,9 +39,23 @@ def is_state_of_a_model(event: HostRead) -> bool:
     """A parameter or buffer is where the model is: `p.detach()` of `model.parameters()`, `self.mean[1:]`."""
     value = event.value
     # What comes in with a model was made nowhere in sight.
-    came_with_it = isinstance(value, Tensor) and (value.kind is Kind.PARAMETER or value.provenance is None)
+    came_with_it = isinstance(value, Tensor) and (
+        value.kind is Kind.PARAMETER or value.provenance is None or _is_named_by_module(value.provenance)
+    )
     of_module = isinstance(value.device, SameAs) and value.device.symbol.anchor is Anchor.MODULE
     return came_with_it or (of_module and event.expression is not None and _is_read_of_self(event.expression))
+
+
+def _is_named_by_module(provenance: Provenance) -> bool:
+    """`model.parameters()`, `self.net.named_buffers()`: one of these, or computed from one."""
+    import libcst as cst
+
+    given = provenance.find(StepKind.GIVEN)
+    node = given.node if given is not None else None
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _STATE
+
+
+_STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 
 
 def _is_read_of_self(node: cst.CSTNode) -> bool:
