@@ -46,8 +46,9 @@ _NAMING = frozenset({"elsewhere", "invalid-device"})
 _OF_THE_SCOPE = frozenset({"no-accelerator", "default-device"})
 
 
-_STRAYED = {"DEV701": "factory"}
+_STRAYED = {"DEV701": frozenset({"factory"})}
 """The one rule to which it matters that a tensor is made on the CPU, whatever comes of it."""
+_HANDED_BACK = frozenset({"output", "beside"})
 
 _DEVICE = re.compile(rf"\b(?:{'|'.join(ACCELERATORS)}):\d+\b")
 
@@ -111,7 +112,7 @@ def foretold(finding: Finding, run: Run, observation: Observation) -> bool:
     if observation.kind not in prediction.kinds:
         return False
     # Work on the CPU that meets nothing on the accelerator and that nobody gets back is no defect but a cost.
-    if observation.kind == "strayed" and observation.detail != _STRAYED.get(finding.code, "output"):
+    if observation.kind == "strayed" and observation.detail not in _STRAYED.get(finding.code, _HANDED_BACK):
         return False
     # What only another placement can show is no sign on the first, where such code is right.
     if Placement.FIRST in prediction.placements or run.job.placement in prediction.placements:

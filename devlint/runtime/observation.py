@@ -61,7 +61,7 @@ left-behind         a plain tensor or a module in a plain container stayed where
 lost-parameter      ``nn.Parameter(x).cuda()``: the moved result is no parameter
 stale-device        a stored device names another place than the module's parameters after a move
 strayed             work inside an accelerator module's forward was done, or its result lies, on the CPU
-                    (``detail``: "factory", "compute" or "output")
+                    (``detail``: "factory", "compute", "output", or "beside": indices handed back beside others)
 copy-per-step       a transfer repeated at one place inside forward (``detail``: how often)
 host-sync           the host waited for the accelerator to read a value (``detail``: how often)
 stream              work of one stream used on another that has not waited for it; also the CUDA sanitizer's report

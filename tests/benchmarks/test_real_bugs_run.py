@@ -136,6 +136,16 @@ def test_a_bug_is_found_in_its_function_or_by_what_comes_from_its_line() -> None
     assert Outcome(BUG, "net", side(finding("net.py", 8)), None, "no torch").verdict == "cannot run"
 
 
+def test_what_a_placement_shows_is_gone_where_that_placement_ran_after_the_fix() -> None:
+    def placed(*findings: dict[str, Any]) -> tuple[tuple[str, SuiteRun], ...]:
+        return (("default", SuiteRun((), 1, 1, 0, 1, 0, findings, "", "")),)
+
+    before = replace(side(), again=placed(finding("other.py", 2)))
+    assert Outcome(BUG, "net", before, side()).verdict == "missed"
+    assert Outcome(BUG, "net", before, replace(side(), again=placed())).verdict == "elsewhere"
+    assert Outcome(BUG, "net", before, replace(side(), again=placed(finding("other.py", 2)))).verdict == "missed"
+
+
 def test_of_operands_that_meet_the_one_that_is_elsewhere_is_the_bugs() -> None:
     born = {"path": "net.py", "line": 8}
     stray = {"name": "zero", "device": "cpu", "born": None, "moved": None, "computed": None}

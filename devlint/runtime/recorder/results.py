@@ -21,11 +21,20 @@ _NAMES = (str, torch.device, Tensor)
 
 
 def look_at_result(recorder: Recorder, name: str, result: Any, message: str) -> None:
-    """Tell of tensors of values on the CPU that the call made, and that nobody wants there."""
-    for leaf in tree_leaves(result):
-        values = isinstance(leaf, Tensor) and leaf.dim() > 0 and leaf.is_floating_point()
-        if values and recorder.machine.device_of(leaf) == CPU and not is_wanted_there(recorder, leaf):
+    """Tell of tensors of values on the CPU that the call made, and that nobody wants there.
+
+    Indices on the CPU are as right as others, so that alone they say nothing; made in passing and handed back beside
+    tensors on the accelerator they show what a finding at their line foretells.
+    """
+    leaves = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
+    are_there = any(recorder.machine.device_of(leaf) == recorder.device for leaf in leaves)
+    for leaf in leaves:
+        if leaf.dim() == 0 or recorder.machine.device_of(leaf) != CPU or is_wanted_there(recorder, leaf):
+            continue
+        if leaf.is_floating_point():
             recorder.emit("strayed", [("output", leaf)], name, message, detail="output")
+        elif are_there and _is_made_in_passing(leaf):
+            recorder.emit("strayed", [("output", leaf)], name, message, detail="beside")
 
 
 def is_wanted_there(recorder: Recorder, tensor: Tensor) -> bool:

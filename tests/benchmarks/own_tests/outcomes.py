@@ -60,6 +60,11 @@ class Side:
         again = [finding for _, run in self.again for finding in run.findings]
         return (*self.run.findings, *(finding for finding in again if finding not in self.run.findings), *confirmed)
 
+    def said_in(self, placements: Iterable[str]) -> tuple[Finding, ...]:
+        """What the runs with users' tensors in one of these placements saw."""
+        runs = ((PLACEMENTS[0], self.run), *self.again)
+        return tuple(finding for name, run in runs if name in placements for finding in run.findings)
+
     @property
     def placement(self) -> str:
         """The one that shows the bug; empty if none does."""
@@ -134,7 +139,9 @@ class Outcome:
         if self.before is None or self.after is None or not self.reached or self.found:
             return False
         after = {(finding["path"], finding["scope"], finding["code"]) for finding in self.after.said}
-        return any((finding["path"], finding["scope"], finding["code"]) not in after for finding in self.before.said)
+        # What a placement shows before the fix is gone only where that placement ran after it as well.
+        before = self.before.said_in((PLACEMENTS[0], *(name for name, _ in self.after.again)))
+        return any((finding["path"], finding["scope"], finding["code"]) not in after for finding in before)
 
     @property
     def unexplained(self) -> tuple[Finding, ...]:
