@@ -154,6 +154,8 @@ class NumpyOnAccelerator(Rule):
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
         self._device_asked = DeviceAsked()
+        self._brought_there: dict[str, Moved] = {}
+        """By definition: the first transfer to a place that is not the CPU."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._expected_elsewhere.begun(event)
@@ -185,6 +187,8 @@ class NumpyOnAccelerator(Rule):
         if event.moves and target is not None:
             self._speaks_of_devices = True
             self._habit.placed(event.scope, target)
+            if target not in (CPU, UNKNOWN):
+                self._brought_there.setdefault(event.scope.qualname, event)
         if isinstance(target, Known) and target.on_cpu:
             device = getattr(event.receiver, "device", None)
             if device is not None and any(isinstance(leaf, SameAs) for leaf in leaves(device)):
@@ -236,9 +240,12 @@ class NumpyOnAccelerator(Rule):
             if brought is not None and is_computed(event):
                 yield event, _computed_there(event, brought)
             elif event.value.device == UNKNOWN and is_taken_from_a_graph(event):
-                # Nothing in sight says that the model leaves the CPU.
+                # Unless the function brings something there, nothing in sight says that the model leaves the CPU.
+                there = self._brought_there.get(event.scope.qualname)
+                steps = () if there is None else (_step_of(there),)
                 words = "was taken from a graph, so it is where the model is"
-                yield event, _draft(event, Severity.WARNING, Confidence.LOW, words)
+                sure = Confidence.MEDIUM if steps and event.scope.role is not Role.TEST else Confidence.LOW
+                yield event, _draft(event, Severity.WARNING, sure, words, steps)
         for event in self._undecided:
             scope = event.scope
             if event.callers_on_cpu:
@@ -298,6 +305,10 @@ class NumpyOnAccelerator(Rule):
                     event, Severity.WARNING, Confidence.MEDIUM, f"may be on an accelerator, as {other} may", (step,)
                 ),
             )
+
+
+def _step_of(there: Moved) -> DraftStep:
+    return DraftStep(there.node, there.scope, "brought to where the model works here", passes_on=False)
 
 
 def _computed_there(event: HostRead, brought: HostRead) -> Draft:
