@@ -9,6 +9,9 @@ import pytest
 
 from tests.benchmarks.slow_shapes import SHAPES, seconds, star_imports
 
+pytestmark = pytest.mark.no_cover
+"""What measures coverage takes several times the processor time that the limit of a file is about."""
+
 SIZE = 128
 """More than files that people write have; beyond, a file is given up after its time (DEV902)."""
 
