@@ -43,6 +43,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
+from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.events import HostRead, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Guard, SameAs, is_accelerator
 from devlint.placement.domain.provenance import StepKind
@@ -144,7 +145,7 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         )
         return of_tensor(interp, node, tensor, function, site)
     if name in ("parameters", "buffers"):
-        kind = _STATE[name]
+        kind = NAMES_OF_STATE[name]
         tensor = Tensor(receiver.device, kind=kind, evidence=Evidence.LIKELY, provenance=receiver.provenance)
         return Container((), None, tensor)
     if name in ("eval", "train", "requires_grad_", "half", "float", "detach", "clone", "contiguous"):
@@ -156,22 +157,13 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
     return given if given != NOTHING else Opaque(receiver.device, receiver.provenance)
 
 
-_STATE = {
-    "parameters": Kind.PARAMETER,
-    "named_parameters": Kind.PARAMETER,
-    "buffers": Kind.BUFFER,
-    "named_buffers": Kind.BUFFER,
-}
-"""Methods of a Module that name its state."""
-
-
 def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: cst.Attribute, site: CallSite) -> Value:
     name = function.attr.value
     if name in RETURN_THE_MODULE:
         return receiver
-    if name in _STATE:
+    if name in NAMES_OF_STATE:
         provenance = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.provenance)
-        tensor = Tensor(receiver.device, kind=_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
+        tensor = Tensor(receiver.device, kind=NAMES_OF_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
         named = name.startswith("named_")
         return Container((), None, Container((Host(), tensor), None, None, "tuple") if named else tensor)
     if name == "state_dict":
@@ -220,7 +212,7 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
     if name in ("parameters", "buffers") and receiver.info.is_module:
         device = SameAs(module_symbol(receiver.info))
         provenance = interp.step(StepKind.GIVEN, node, device, code_of(node))
-        return Container((), None, Tensor(device, kind=_STATE[name], provenance=provenance))
+        return Container((), None, Tensor(device, kind=NAMES_OF_STATE[name], provenance=provenance))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
         interp.take_fate(node)
         placed = name in ("to", "cpu") and receiver.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION

@@ -97,6 +97,15 @@ class ObjectStores:
         self.handed_up.update(other.handed_up)
 
 
+NAMES_OF_STATE = {
+    "parameters": Kind.PARAMETER,
+    "named_parameters": Kind.PARAMETER,
+    "buffers": Kind.BUFFER,
+    "named_buffers": Kind.BUFFER,
+}
+"""Methods of a Module that name its state, and the kind of what they give."""
+
+
 def kind_of(value: Value) -> str:
     match value:
         case Tensor(kind=Kind.PARAMETER):

@@ -9,6 +9,7 @@ from devlint.drafts.wording import code_of
 from devlint.finding import Confidence
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, TOLD_A_DEVICE, names_a_loader
 from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
+from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.lattice import (
     CPU,
     Anchor,
@@ -52,10 +53,9 @@ def _is_named_by_module(provenance: Provenance) -> bool:
 
     given = provenance.find(StepKind.GIVEN)
     node = given.node if given is not None else None
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _STATE
-
-
-_STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
+    return (
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in NAMES_OF_STATE
+    )
 
 
 def _is_read_of_self(node: cst.CSTNode) -> bool:
