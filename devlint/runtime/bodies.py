@@ -22,6 +22,7 @@ def body_of(func: FunctionType) -> FunctionType | None:
         return _choice(branches)
     code = func.__code__
     if code not in _bodies:
+        _bodies[code] = None  # Until it is known: functions may call each other.
         _bodies[code] = _without_question(func)
     body = _bodies[code]
     if body is None or func.__closure__ == body.__closure__:
@@ -51,7 +52,16 @@ def _without_question(func: FunctionType) -> FunctionType | None:
     asks = [name for name in func.__code__.co_names if name.startswith("has_torch_function")]
     if not asks or not all(name in func.__globals__ and name in _QUESTIONS for name in asks):
         return None
-    return _rebuilt(func, {**func.__globals__, **{name: _QUESTIONS[name] for name in asks}})
+    names = {**func.__globals__, **{name: _QUESTIONS[name] for name in asks}}
+    return _rebuilt(func, names | _helpers(func))
+
+
+def _helpers(func: FunctionType) -> dict[str, FunctionType]:
+    """The private functions that it calls, those that ask the same again: with a mode on they would call the public
+    function, from which they were called, once more (`torch.functional._unique_impl` before torch 2.13)."""
+    private = {name: func.__globals__.get(name) for name in func.__code__.co_names if name.startswith("_")}
+    found = {name: body_of(helper) for name, helper in private.items() if type(helper) is FunctionType}
+    return {name: body for name, body in found.items() if body is not None}
 
 
 def overrides(arguments: Iterable[Any]) -> bool:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import sysconfig
+import threading
 import tokenize
 from collections.abc import Iterator
 from functools import cache
@@ -37,18 +38,55 @@ def is_user_code(path: str) -> bool:
     return True
 
 
-def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """The user's frames from this one outward."""
+RUN_BACKWARD = "_engine_run_backward"
+"""The function of torch/autograd/graph.py that calls autograd's engine, and waits for it."""
+
+
+def caller(depth: int) -> FrameType | None:
+    """`sys._getframe` of whoever calls this; where the stack is not so deep, the frame that waits for its thread."""
+    try:
+        return sys._getframe(depth + 1)
+    except ValueError:
+        return _waiting(None)
+
+
+def outward(frame: FrameType | None) -> Iterator[FrameType]:
+    """This frame and those around it; after the last of a thread of autograd's engine, the frames that wait for it."""
+    outermost = None
     while frame is not None:
-        if is_user_code(frame.f_code.co_filename):
-            yield frame
+        yield frame
+        outermost, frame = frame, frame.f_back
+    frame = None if outermost is None else _waiting(outermost)
+    while frame is not None:
+        yield frame
         frame = frame.f_back
 
 
-def past_modes(frame: FrameType) -> FrameType:
+def _waiting(outermost: FrameType | None) -> FrameType | None:
+    """Where the backward pass was asked for that this thread works for; None in a thread that Python has started.
+
+    Autograd's engine has a thread for each accelerator, begun in C++: a hook, or a mode that it asks there, has no
+    frame of the program beneath it. `outermost`: the last frame of the stack, if it has any.
+    """
+    own = threading.get_ident()
+    if own == threading.main_thread().ident or (outermost is not None and outermost.f_code in _STARTS):
+        return None
+    others = (frame for ident, frame in sys._current_frames().items() if ident != own)
+    return next((frame for frame in others if frame.f_code.co_name == RUN_BACKWARD), None)
+
+
+_STARTS = (threading.Thread._bootstrap.__code__,)  # type: ignore[attr-defined]
+
+
+def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The user's frames from this one outward."""
+    return (each for each in outward(frame) if is_user_code(each.f_code.co_filename))
+
+
+def past_modes(frame: FrameType | None) -> FrameType | None:
     """The frame whose call came here: torch's modes that stand in between, as `with torch.device(...)`, left out."""
-    while frame.f_code.co_name == "__torch_function__" and not is_user_code(frame.f_code.co_filename):
-        if frame.f_back is None:
+    while frame is not None and frame.f_code.co_name == "__torch_function__":
+        if is_user_code(frame.f_code.co_filename) or frame.f_back is None:
             break
         frame = frame.f_back
     return frame
@@ -56,12 +94,17 @@ def past_modes(frame: FrameType) -> FrameType:
 
 def here(depth: int = 1) -> RawSpot | None:
     """The innermost user frame, as cheaply as can be."""
-    frame: FrameType | None = sys._getframe(depth)
+    try:
+        frame: FrameType | None = sys._getframe(depth)
+    except ValueError:
+        frame = _waiting(None)
+    outermost = frame
     while frame is not None:
         if is_user_code(frame.f_code.co_filename):
             return frame.f_code, frame.f_lasti
-        frame = frame.f_back
-    return None
+        outermost, frame = frame, frame.f_back
+    beyond = None if outermost is None else next(user_frames(_waiting(outermost)), None)
+    return None if beyond is None else (beyond.f_code, beyond.f_lasti)
 
 
 def spot(raw: RawSpot | None) -> Spot | None:

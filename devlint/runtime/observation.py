@@ -39,6 +39,7 @@ KINDS = (
     "comparison",
     "worker",
     "brought-over",
+    "disagreement",
     "not-simulated",
     "error",
 )
@@ -72,6 +73,7 @@ pageable-copy       a copy to the accelerator was asked not to wait, and its sou
 comparison          a device was compared with what it never equals, though both name one kind of device
 worker              a loader's worker process used the accelerator
 brought-over        work on what derives from a value that had been brought over after a clash
+disagreement        the judge sees a clash, and the device took the operation: the device is right, and a table is wrong
 not-simulated       something the simulated machine does not do (``detail``: its name)
 error               any other exception (``detail``: its type)
 """

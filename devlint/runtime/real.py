@@ -7,14 +7,17 @@ observation says so.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import torch
 
+from devlint.runtime import compiled, generators
 from devlint.runtime.judging import Meeting
 from devlint.runtime.labels import CPU, true_device
 from devlint.runtime.observation import Judged
+from devlint.runtime.patching import Patches
 
 
 class Accelerator(Protocol):
@@ -61,8 +64,15 @@ class RealMachine:
     def _last(self) -> str:
         return f"{self.type}:{self.count - 1}"
 
-    def running(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        patches = Patches()
+        try:
+            compiled.install(patches)
+            generators.follow(patches)
+            yield
+        finally:
+            patches.restore()
 
     def resolve(self, device: Any) -> torch.device:
         """The device with its index; an integer is an index of the accelerator."""

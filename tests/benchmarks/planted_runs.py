@@ -1,8 +1,9 @@
 """Planted bugs, run: programs composed of healthy pieces with one bug each, and as many without.
 
     python -m tests.benchmarks.planted_runs [--planted 300] [--healthy 300] [--seed 0] [--keep DIRECTORY] [--only KIND]
+    ... --device cuda           on a real device; kinds that need a second one are left out where there is none
 
-Each program goes the way of ``devlint confirm``, simulated, every run forked off one process. A planted bug counts as
+Each program goes the way of ``devlint confirm``, every run forked off one process. A planted bug counts as
 confirmed where a confirmed finding is at its line, or at the line where it meets something and with an operand that
 comes from its line; what is shown of two operands has to say where both come from. Anything confirmed of a program
 without a bug is false. The last column is what the static half alone shows of the bug at its usual thresholds.
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -27,7 +30,7 @@ from devlint.finding import Confidence, Finding, Operand, Severity, VerdictState
 from devlint.pipeline.result import Result
 from devlint.runtime import entries
 from devlint.runtime.nursery import Nursery
-from devlint.runtime.placements import Placement, Wish
+from devlint.runtime.placements import Placement, Wish, parse_device
 from tests.benchmarks.composing.program import Composed, composed
 
 OUTCOMES = ("right", "one place", "wrong place", "not confirmed", "did not run")
@@ -42,15 +45,13 @@ class Tally:
     static: int = 0
 
 
-def run(program: Composed, name: str, directory: Path, nursery: Nursery) -> Result:
-    """What ``devlint confirm`` says of the program."""
+def run(program: Composed, name: str, directory: Path, nursery: Nursery, wish: Wish) -> Result:
+    """What ``devlint confirm`` says of the program on the device wished for."""
     path = directory / f"{name}.py"
     path.write_text(program.text, "utf-8")
     check = Request((path.name,), directory, Overrides({}, None, isolated=True), jobs=1)
     placements = (Placement.FIRST, Placement.SECOND) if program.kind in _ON_ANOTHER else (Placement.FIRST,)
-    request = ConfirmRequest(
-        check, (entries.built(f"{name}:program"),), Wish("sim"), placements=placements, timeout=120
-    )
+    request = ConfirmRequest(check, (entries.built(f"{name}:program"),), wish, placements=placements, timeout=120)
     return confirm(request, nursery=nursery)[0]
 
 
@@ -112,9 +113,11 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="The number to begin with, to go on where a run stopped.")
     parser.add_argument("--minutes", type=float, default=0, help="Stop then, and tell of what has run.")
     parser.add_argument("--only", default="", help="Kinds with this in their name.")
+    parser.add_argument("--device", type=parse_device, default=Wish("sim"), help="As of `devlint confirm`; [sim].")
     parser.add_argument("--keep", type=Path, help="Keep the programs there that come out otherwise than they should.")
     options = parser.parse_args()
     started = time.perf_counter()
+    lacking = options.device.machine == "cuda" and cards() < 2
     tallies: dict[str, Tally] = defaultdict(Tally)
     healthy = false = 0
     with tempfile.TemporaryDirectory(prefix="planted-") as scratch, Nursery() as nursery:
@@ -123,10 +126,10 @@ def main() -> None:
                 print(f"stopped after {options.minutes:g} min")
                 break
             program = composed(random.Random(f"{options.seed} {number} {planted}"), number, planted)
-            if options.only not in program.kind:
+            if options.only not in program.kind or (lacking and program.kind in _ON_ANOTHER):
                 continue
             name = f"{'planted' if planted else 'healthy'}_{number}"
-            result = run(program, name, Path(scratch), nursery)
+            result = run(program, name, Path(scratch), nursery, options.device)
             said = planted_said(result, program, tallies) if planted else healthy_said(result)
             healthy += not planted
             false += bool(said and not planted)
@@ -137,6 +140,12 @@ def main() -> None:
     print(table(tallies))
     print(f"\nhealthy: {healthy} programs, {false} with something confirmed or not run")
     print(f"{time.perf_counter() - started:.0f} s, seed {options.seed}")
+
+
+def cards() -> int:
+    """How many CUDA devices there are. Another process asks: a forked one cannot use CUDA that its parent has begun."""
+    ask = "import torch; print(torch.cuda.device_count())"
+    return int(subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout)
 
 
 def in_turn(first: int, planted: int, healthy: int) -> Iterator[tuple[int, bool]]:

@@ -7,10 +7,11 @@ of that call is for the test to move, as what an outermost call makes is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any
 
-from devlint.runtime.frames import RawSpot, is_user_code
+from devlint.runtime.frames import RawSpot, is_user_code, outward
 from devlint.runtime.lifting.reachable import is_given_tensors
 
 IsTest = Callable[[str], bool]
@@ -26,13 +27,12 @@ def asked_by_test(
     somebody has said that nobody moves it is its own.
     """
     between: list[FrameType] = []
-    while frame is not None and frame.f_code is not outermost:
-        if is_user_code(frame.f_code.co_filename):
-            if is_test(frame.f_code.co_filename):
-                own = any(is_unmoved(_receiver(each)) or _is_given_tensors(each) for each in between)
-                return None if own else (frame.f_code, frame.f_lasti)
-            between.append(frame)
-        frame = frame.f_back
+    for each in takewhile(lambda each: each.f_code is not outermost, outward(frame)):
+        if is_user_code(each.f_code.co_filename):
+            if is_test(each.f_code.co_filename):
+                own = any(is_unmoved(_receiver(inner)) or _is_given_tensors(inner) for inner in between)
+                return None if own else (each.f_code, each.f_lasti)
+            between.append(each)
     return None
 
 

@@ -63,7 +63,7 @@ def asked_again(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Seized
 def record_meeting(recorder: Recorder, seized: Seized, message: str) -> None:
     """Report a clash between operands the judge has seen."""
     meeting, clash = seized.meeting, seized.meeting.clash
-    kind = kind_of(message) or "clash"
+    kind = "disagreement" if seized.judged == "disagree" else kind_of(message) or "clash"
     pairs = list(zip(meeting.roles, meeting.values, strict=True))
     chosen = list(range(len(pairs))) if clash is None else [i for i in (clash.operand, clash.other) if i is not None]
     chosen += [i for i in range(len(pairs)) if i not in chosen and _clashes_alone(recorder, meeting, i)]

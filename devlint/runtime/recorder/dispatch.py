@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from devlint.runtime.frames import RawSpot, here, user_frames
+from devlint.runtime.frames import RawSpot, caller, here, user_frames
 from devlint.runtime.judging import Meeting, judge
 from devlint.runtime.labels import CPU, address_of, claim_of, claims
 from devlint.runtime.recorder import streams, workers
@@ -85,7 +84,7 @@ class RecordingDispatch(TorchDispatchMode):
     def _reached(self) -> None:
         recorder = self.recorder
         if recorder.in_worker and not recorder.reached:
-            workers.tell_used(recorder, sys._getframe(2))
+            workers.tell_used(recorder, caller(2))
         recorder.reached = True
 
     def _look_at_order(self, known: KindOfWork, args: Any, kwargs: Any, mixed: bool, common: Any) -> None:
@@ -134,7 +133,7 @@ class RecordingDispatch(TorchDispatchMode):
     def _waited(self, func: Any) -> None:
         streams.waited(self.recorder)
         self.recorder.local.has_read = True
-        frame = next(user_frames(sys._getframe(2)), None)
+        frame = next(user_frames(caller(2)), None)
         if frame is not None and not self.recorder.local.quiet:
             self.recorder.counts.synchronised(frame, str(func))
 
@@ -155,7 +154,7 @@ class RecordingDispatch(TorchDispatchMode):
                         traces = traces_on_the_cpu(self.recorder, self.recorder.local.given)
                     made = _derived(known, traces, on_cpu)
                     if on_cpu and self.recorder.asker is not None and made.births == (made.made,):
-                        asked = self.recorder.asker(sys._getframe(2))
+                        asked = self.recorder.asker(caller(2))
                         made.births = made.births if asked is None else (asked,)
                     if made.repaired and made.made is not None:
                         self._worked_on(made.made)
@@ -176,7 +175,7 @@ class RecordingDispatch(TorchDispatchMode):
         recorder = self.recorder
         if raw not in recorder.worked_on and not recorder.local.quiet:
             recorder.worked_on.add(raw)
-            recorder.say("brought-over", sys._getframe(2), (), "", "")
+            recorder.say("brought-over", caller(2), (), "", "")
 
     def _strayed(self, stray: Stray) -> None:
         """Where a factory's result is told to be, the function mode knows only when the call is over."""

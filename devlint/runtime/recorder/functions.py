@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from devlint.runtime.bodies import body_of
+from devlint.runtime.frames import caller
 from devlint.runtime.labels import CPU
 from devlint.runtime.recorder import streams, workers
 from devlint.runtime.recorder.clashes import (
@@ -20,6 +20,7 @@ from devlint.runtime.recorder.clashes import (
     record_meeting,
     repaired,
 )
+from devlint.runtime.recorder.gradients import STARTS_BACKWARD, brought_beside
 from devlint.runtime.recorder.recorder import Recorder
 from devlint.runtime.recorder.responsible import put_elsewhere
 from devlint.runtime.recorder.results import names_a_place, told_to_be, written_by_host
@@ -30,7 +31,6 @@ from devlint.runtime.recorder.transfers import moved, stayed
 Tensor = torch.Tensor
 Generator = torch._C.Generator
 _TRANSFERS = frozenset((Tensor.to, Tensor.cuda, Tensor.cpu, Tensor.type_as, Tensor.type, Tensor.pin_memory, Tensor.xpu))
-_RUNS_USER_CODE = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.grad))
 _MOST_REPAIRS = 16
 _REPAIRED = frozenset(("clash", "index", "host-only", "generator"))
 
@@ -45,7 +45,8 @@ class RecordingFunctions(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         local = self.recorder.local
-        if func in _RUNS_USER_CODE:
+        if func in STARTS_BACKWARD:
+            args, kwargs = brought_beside(self.recorder, func, args, kwargs)
             before, local.in_call = local.in_call, False
             given, local.given = local.given, None
             try:
@@ -103,7 +104,7 @@ class RecordingFunctions(TorchFunctionMode):
         device = recorder.machine.device_of(result)
         if device == recorder.device:
             if recorder.in_worker and not recorder.reached:
-                workers.tell_used(recorder, sys._getframe(2))
+                workers.tell_used(recorder, caller(2))
             recorder.reached = True
         elif device.type == recorder.device.type:
             message = f"it is put on {device} while the run is on {recorder.device}"
@@ -116,7 +117,7 @@ class RecordingFunctions(TorchFunctionMode):
             seized: Seized | None = getattr(error, "_devlint_seized", None)
             if seized is None and kind in _REPAIRED:
                 seized = asked_again(recorder, func, args, kwargs)
-            workers.tell_refused(recorder, error, sys._getframe(2))
+            workers.tell_refused(recorder, error, caller(2))
             if (kind is None and seized is None) or getattr(error, "_devlint_told", False):
                 raise error
             kind = kind or "clash"

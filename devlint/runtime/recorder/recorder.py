@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from devlint.runtime.frames import RawSpot, spots
+from devlint.runtime.frames import RUN_BACKWARD, RawSpot, outward, spots
 from devlint.runtime.observation import Judged, Observation, Phase, Seen, Spot
 from devlint.runtime.recorder.counts import Counts
 from devlint.runtime.recorder.followed import Followed
@@ -143,18 +143,14 @@ class Recorder:
         self.tell(kind, places, operands, operation, message, detail=detail)
 
 
-_BACKWARD = "_engine_run_backward"
-
-
 def phase_of(frame: FrameType | None) -> Phase:
     """What the program is doing, read from the stack, innermost answer first."""
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == _BACKWARD:
+    for each in outward(frame):
+        code = each.f_code
+        if code.co_name == RUN_BACKWARD:
             return "backward"
         if code.co_name == "step" and "optim" in code.co_filename:
             return "optimizer"
         if code.co_name == "_call_impl" and code.co_filename.endswith("module.py"):
             return "forward"
-        frame = frame.f_back
     return "other"

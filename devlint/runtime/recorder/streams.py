@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from devlint.runtime.frames import here, spot, user_frames
+from devlint.runtime.frames import caller, here, spot, user_frames
 from devlint.runtime.labels import CPU
 from devlint.runtime.observation import Seen
 from devlint.runtime.patching import Patches
@@ -160,7 +160,7 @@ def _tell_other_stream(recorder: Recorder, operation: str) -> None:
         message = (
             f"side stream {number} is one of {device}: the work is on {recorder.device}, and on its default stream"
         )
-        recorder.say("other-stream", next(user_frames(sys._getframe(2)), None), (made,), operation, message)
+        recorder.say("other-stream", next(user_frames(caller(2)), None), (made,), operation, message)
 
 
 def waited(recorder: Recorder) -> None:
@@ -190,7 +190,7 @@ def launching(recorder: Recorder, func: Any, args: Sequence[Any], kwargs: Mappin
 def _tell_race(recorder: Recorder, func: Any, role: str, tensor: Tensor, trace: Trace, stream: int) -> None:
     # Told once: nobody waited, and each further use has the same cause.
     trace.at = 0
-    if phase_of(sys._getframe(2)) == "backward":
+    if phase_of(caller(2)) == "backward":
         return  # autograd's engine runs on the streams of the forward pass, and orders them itself
     made, used = (_words(number) for number in (trace.on, stream))
     message = f"{used} uses a tensor that {made} computes, and does not wait for it"

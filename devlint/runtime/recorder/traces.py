@@ -7,11 +7,11 @@ import sys
 import torch
 
 from devlint.runtime.frames import RawSpot, spot, user_frames
+from devlint.runtime.generators import birth_of
 from devlint.runtime.keeping import is_kept_well, kept_at
 from devlint.runtime.labels import claim_of, make_claims
 from devlint.runtime.names import name_of
 from devlint.runtime.observation import Seen
-from devlint.runtime.simulated.generators import birth_of
 
 Tensor = torch.Tensor
 Generator = torch._C.Generator

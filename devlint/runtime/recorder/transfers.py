@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dis
-import sys
 from functools import cache
 from types import CodeType, FrameType
 
 import torch
 
-from devlint.runtime.frames import RawSpot, is_user_code, past_modes, user_frames
+from devlint.runtime.frames import RawSpot, caller, is_user_code, past_modes, user_frames
 from devlint.runtime.labels import CPU
 from devlint.runtime.observation import Seen
 from devlint.runtime.recorder.recorder import Recorder
@@ -71,8 +70,8 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
     if before == after and operation != "Tensor.pin_memory":
         return
     trace = trace_of(source) or Trace()
-    caller = past_modes(sys._getframe(2))
-    frame = next(user_frames(caller), None)
+    asking = past_modes(caller(2))
+    frame = next(user_frames(asking), None)
     raw: RawSpot | None = None if frame is None else (frame.f_code, frame.f_lasti)
     set_trace(result, Trace(trace.births, raw, raw, trace.repaired, trace.hosted or before != CPU))
     if frame is None or recorder.local.quiet:
@@ -82,7 +81,7 @@ def moved(recorder: Recorder, operation: str, source: Tensor, result: Tensor) ->
     if before != CPU and after == CPU:
         recorder.local.has_read = True
         recorder.counts.synchronised(frame, operation)
-    if frame is not caller:
+    if frame is not asking:
         return  # torch's own code moves it, as `Module.to` does its parameters: what is thrown away is another result
     if died := _how_it_dies(frame):
         tell_discarded(recorder, operation, frame, seen(source, before, "self"), died)
@@ -107,8 +106,8 @@ def stayed(recorder: Recorder, operation: str, tensor: Tensor) -> None:
 
     Where it is read, the transfer says where the tensor belongs, as one that moves does: ``x.to(other.device)``.
     """
-    frame = past_modes(sys._getframe(2))
-    if recorder.local.quiet or not is_user_code(frame.f_code.co_filename):
+    frame = past_modes(caller(2))
+    if recorder.local.quiet or frame is None or not is_user_code(frame.f_code.co_filename):
         return
     if died := _how_it_dies(frame):
         device = recorder.machine.device_of(tensor)

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from devlint.runtime import graph_hooks, threads
+from devlint.runtime import compiled, graph_hooks, threads
 from devlint.runtime.bodies import forget_bodies
 from devlint.runtime.judging import Meeting
 from devlint.runtime.labels import forget_devices
@@ -28,7 +28,6 @@ from devlint.runtime.simulated import (
     accelerator,
     attributes,
     autograd,
-    compiled,
     cuda,
     generators,
     grouping,
@@ -60,7 +59,6 @@ _SHARED = (
     grouping,
     parallel,
     autograd,
-    compiled,
 )
 _OF_A_KIND = {"cuda": cuda, "xpu": xpu, "mps": mps}
 """The layer below `torch.cuda` and its like. What a program asks of another kind, PyTorch refuses by itself."""
@@ -82,6 +80,7 @@ def simulate(count: int = 2, machine: Machine | None = None, kind: Kind = CUDA) 
     try:
         for part in (*_SHARED, _OF_A_KIND[machine.type]):
             part.install(machine, patches)
+        compiled.install(patches)
         forget_bodies()
         threads.follow(patches, lambda: _modes(machine))
         graph_hooks.follow(patches, ClaimingMode, lambda: ClaimingMode(machine))

@@ -130,3 +130,11 @@ def memory_stats() -> dict[str, Any]:
         **{kind: dict.fromkeys(counted, 0) for kind in ("oversize_allocations", "oversize_segments")},
         **dict.fromkeys((*single, "max_split_size"), 0),
     }
+
+
+def without_cuda(patches: Patches) -> None:
+    """No CUDA device beside a simulated one of another kind, whatever this machine has."""
+    if hasattr(torch._C, "_cuda_getDeviceCount"):
+        patches.set(torch._C, "_cuda_getDeviceCount", lambda: 0)
+    patches.set(torch.cuda, "_device_count_nvml", lambda: -1)
+    patches.set(torch.cuda, "_cached_device_count", None)

@@ -37,13 +37,16 @@ def install(machine: Machine, patches: Patches) -> None:
     patches.set(cuda, "_queued_calls", [])
     patches.set(cuda, "_initialized", False)
     patches.set(cuda, "_cached_device_count", None)
+    patches.set(cuda, "_device_count_nvml", lambda: -1)  # What the driver of this machine counts is not asked.
     patches.set(cuda, "default_generators", machine.generators)
     patches.set(cuda.nvtx, "_nvtx", _Nvtx())
     patches.set(cuda.nccl, "is_available", lambda tensors: False)
     patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
     for path in _LACKING:
         _refuse(patches, path)
-    patches.set(torch.version, "cuda", "12.8")
+    if torch.version.cuda is None:
+        # Extensions that were built for CUDA compare it with theirs when they are imported.
+        patches.set(torch.version, "cuda", "12.8")
 
 
 def _replace_c_functions(machine: Machine, patches: Patches) -> None:

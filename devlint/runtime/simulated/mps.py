@@ -7,11 +7,12 @@ from typing import Any
 import torch
 
 from devlint.runtime.patching import Patches
-from devlint.runtime.simulated.accelerator import MEMORY, nothing, refused
+from devlint.runtime.simulated.accelerator import MEMORY, nothing, refused, without_cuda
 from devlint.runtime.simulated.machine import Machine
 
 
 def install(machine: Machine, patches: Patches) -> None:
+    without_cuda(patches)
     for name in [name for name in dir(torch._C) if name.startswith("_mps_")]:
         patches.set(torch._C, name, refused(name))
     for name, answer in _c_functions(machine).items():

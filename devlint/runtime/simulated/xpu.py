@@ -8,11 +8,12 @@ from typing import Any
 import torch
 
 from devlint.runtime.patching import Patches
-from devlint.runtime.simulated.accelerator import MEMORY, device_functions, exchange, missing, nothing
+from devlint.runtime.simulated.accelerator import MEMORY, device_functions, exchange, missing, nothing, without_cuda
 from devlint.runtime.simulated.machine import Machine
 
 
 def install(machine: Machine, patches: Patches) -> None:
+    without_cuda(patches)
     xpu = torch.xpu
     own = {
         "getArchFlags": lambda: "pvc",

@@ -1,4 +1,7 @@
-"""`torch.compile` and `torch.jit` run their functions eagerly on a simulated machine, whatever the backend."""
+"""`torch.compile` and `torch.jit` run their functions eagerly where a run is watched, whatever the backend.
+
+A simulated machine has no code to compile to, and neither Dynamo nor TorchScript asks the modes that record.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,9 @@ import torch
 from torch.autograd import forward_ad
 
 from devlint.runtime.patching import Patches
-from devlint.runtime.simulated.machine import Machine
 
 
-def install(machine: Machine, patches: Patches) -> None:
+def install(patches: Patches) -> None:
     """Dynamo is not imported for a program that compiles nothing."""
     true_compile = torch.compile
     stances: list[Any] = []
