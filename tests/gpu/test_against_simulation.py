@@ -10,7 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
+from devlint.runtime.nursery import Nursery
+from devlint.runtime.placements import Wish
 from tests.gpu.outcomes import FIXTURES
 
 FAMILIES = {
@@ -18,6 +21,14 @@ FAMILIES = {
     "proofs.found:everything": ("found", "proofs"),
 }
 """Entries that run many programs, and the directories of fixtures that those stand in."""
+
+TWO_CARDS = ("seeds/05_aliases_and_legacy_types.py", "on_several_accelerators")
+"""Programs that name a second card, of which one with a single card has another thing to say."""
+
+APART = {
+    ("only_the_host", 40): "sizes that come of lengths which had been brought to the host are held to have been, too"
+}
+"""Where the real device is less sure than the simulated one, and why."""
 
 Told = tuple[str, int, str, str]
 """File, line, code, state."""
@@ -46,4 +57,21 @@ def test_verdicts_are_those_of_the_simulated_machine(entry: str, tmp_path: Path)
         shutil.copytree(FIXTURES / family, tmp_path / family, ignore=shutil.ignore_patterns("__pycache__"))
     simulated, real = (told(entry, tmp_path, device) for device in ("sim", "cuda"))
     assert len(simulated) > 50
-    assert (real - simulated, simulated - real) == (Counter(), Counter())
+    differing = [told for told in (real - simulated) + (simulated - real) if not _wants_more_cards(told[0])]
+    assert differing == []
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "verdicts").glob("*.py")), ids=lambda path: path.stem)
+def test_a_program_is_judged_as_its_comments_say(path: Path, nursery: Nursery) -> None:
+    for needed in ("libcst", "click"):
+        pytest.importorskip(needed, reason="the static half needs it")
+    if _wants_more_cards(path.stem):
+        pytest.skip("it names a second card")
+    from tests.runtime.test_verdicts import apart, judged
+
+    differing = [told for each in apart(path, judged(path, nursery, Wish("cuda"))) for told in each]
+    assert [told for told in differing if (path.stem, told[0]) not in APART] == []
+
+
+def _wants_more_cards(name: str) -> bool:
+    return name in TWO_CARDS and torch.cuda.device_count() < 2

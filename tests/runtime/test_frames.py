@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from devlint.runtime.frames import spots
+from devlint.runtime.frames import RUN_BACKWARD, caller, here, outward, spots, user_frames
+from devlint.runtime.recorder.recorder import phase_of
 
 
 def test_like_functions_in_two_files_are_two_places(tmp_path: Path) -> None:
@@ -61,3 +64,69 @@ def test_a_call_over_several_lines_keeps_its_end(tmp_path: Path) -> None:
     names = {"format_all": lambda *_: found.extend(spots(sys._getframe(1))[:1])}
     exec(compile(file.read_text("utf-8"), str(file), "exec"), names)
     assert [(spot.line, spot.column, spot.end_line, spot.end_column) for spot in found] == [(1, 1, 4, 2)]
+
+
+def started_in_c(look: Callable[[], object]) -> tuple[ctypes.CDLL, ctypes.c_ulong, object]:
+    """Calls it in a thread with no frame of Python beneath it, as those have in which autograd goes backward."""
+    libc, thread = ctypes.CDLL(None), ctypes.c_ulong()
+    start = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda _: look() and None)
+    assert libc.pthread_create(ctypes.byref(thread), None, start, None) == 0
+    return libc, thread, start
+
+
+def _engine_run_backward(look: Callable[[], object]) -> None:
+    """Waits under the name that the function has in torch/autograd/graph.py."""
+    libc, thread, _kept = started_in_c(look)
+    libc.pthread_join(thread, None)
+
+
+def waits_for_another_reason(look: Callable[[], object]) -> None:
+    libc, thread, _kept = started_in_c(look)
+    libc.pthread_join(thread, None)
+
+
+needs_threads_of_c = pytest.mark.skipif(sys.platform == "win32", reason="pthreads are asked for by name")
+
+
+@needs_threads_of_c
+def test_in_a_thread_of_autograd_the_program_is_where_it_waits_for_it() -> None:
+    found: list[object] = []
+
+    def look() -> None:
+        found.append([frame.f_code.co_name for frame in user_frames(sys._getframe(0))])
+        found.append(phase_of(sys._getframe(0)))
+        frame = caller(50)
+        found.append(None if frame is None else frame.f_code.co_name)
+        place = here(50)
+        found.append(None if place is None else place[0].co_name)
+
+    _engine_run_backward(look)
+    names, phase, beyond, place = found
+    assert isinstance(names, list)
+    test = "test_in_a_thread_of_autograd_the_program_is_where_it_waits_for_it"
+    assert names[:4] == ["look", "<lambda>", RUN_BACKWARD, test]
+    assert (phase, beyond, place) == ("backward", RUN_BACKWARD, RUN_BACKWARD)
+
+
+@needs_threads_of_c
+def test_a_thread_that_nobody_waits_for_ends_where_it_ends() -> None:
+    found: list[object] = []
+
+    def look() -> None:
+        found.extend([[f.f_code.co_name for f in outward(sys._getframe(0))], caller(50), here(50)])
+
+    waits_for_another_reason(look)
+    assert found == [["look", "<lambda>"], None, None]
+
+
+def test_a_thread_of_the_program_is_not_part_of_a_backward_pass_beside_it() -> None:
+    found: list[list[str]] = []
+    thread = threading.Thread(target=lambda: found.append([f.f_code.co_name for f in outward(sys._getframe(0))]))
+
+    def _engine_run_backward() -> None:
+        thread.start()
+        thread.join()
+
+    _engine_run_backward()
+    assert found[0][0] == "<lambda>"
+    assert RUN_BACKWARD not in found[0]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import traceback
 from typing import Any
 
 import pytest
 import torch
 
+from devlint.runtime.generators import birth_of
 from devlint.runtime.judging import judge
 from devlint.runtime.observation import Observation
 from devlint.runtime.real import NoDevice, RealMachine
@@ -70,6 +72,55 @@ def test_judge_and_device_have_each_their_word() -> None:
     assert clash.clash is not None
     assert machine.verdict(clash, refused=True) == "both"
     assert machine.verdict(clash, refused=False) == "disagree"
+
+
+def test_where_the_device_takes_what_the_judge_would_not_the_device_is_right() -> None:
+    class ByDim(RealMachine):
+        def device_of(self, value: Any) -> torch.device:
+            return torch.device("cuda:0" if value.dim() == 1 else "cpu")
+
+    found: list[Observation] = []
+    with observe(ByDim("cuda", TwoDevices()), found.append, device="cuda:0"):
+        total = torch.ones(3) + torch.ones(1, 3)
+    assert total.tolist() == [[2.0, 2.0, 2.0]]
+    (disagreement,) = [each for each in found if each.operation == "aten.add.Tensor"]
+    assert (disagreement.kind, disagreement.judged) == ("disagreement", "disagree")
+    assert disagreement.message.endswith("yet the device took it")
+
+
+def test_what_is_compiled_runs_eagerly_while_it_is_watched() -> None:
+    asked: list[object] = []
+
+    def backend(graph: torch.fx.GraphModule, _: list[torch.Tensor]) -> Any:
+        asked.append(graph)
+        return graph.forward
+
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    scripted = torch.jit.script(doubled)
+    found: list[Observation] = []
+    with observe(RealMachine("cpu"), found.append, device="cpu"):
+        torch.compile(doubled, backend=backend)(torch.ones(2))
+        scripted(torch.ones(2))
+        assert not isinstance(torch.jit.script(doubled), torch.jit.ScriptFunction)
+    assert (asked, found) == ([], [])
+    assert isinstance(torch.jit.script(doubled), torch.jit.ScriptFunction)
+
+
+def test_a_generator_knows_where_it_was_made() -> None:
+    before = torch.Generator
+    with observe(RealMachine("cpu"), lambda _: None, device="cpu"):
+        made = torch.Generator(device="cpu").manual_seed(3)
+        assert isinstance(made, torch.Generator)
+        assert isinstance(torch.default_generator, torch.Generator)
+        drawn = torch.rand(2, generator=made)
+        assert copy.deepcopy(made).initial_seed() == 3
+    born = birth_of(made)
+    assert born is not None
+    assert born[0].co_name == "test_a_generator_knows_where_it_was_made"
+    assert torch.Generator is before
+    assert torch.equal(drawn, torch.rand(2, generator=torch.Generator().manual_seed(3)))
 
 
 def test_the_cpu_is_a_machine_too() -> None:

@@ -24,6 +24,7 @@ from devlint.runtime.placements import Wish
 from tests.fixture_expectations import FIXTURES
 
 PROGRAMS = sorted((FIXTURES / "verdicts").glob("*.py"))
+SIMULATED = Wish("sim")
 _MARK = re.compile(r"# verdict: (.*)$")
 
 Told = tuple[int, str, str]
@@ -40,13 +41,21 @@ def expected_of(path: Path) -> Counter[Told]:
     return expected
 
 
-def judged(path: Path, nursery: Nursery) -> Result:
+def judged(path: Path, nursery: Nursery, wish: Wish = SIMULATED) -> Result:
     names = [node.name for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)]
     runs = tuple(entries.built(f"{path.stem}:{name}") for name in names if name.startswith("run_"))
     check = Request((path.name,), path.parent, Overrides({}, None, isolated=True), jobs=1)
-    result, _ = confirm(ConfirmRequest(check, runs, Wish("sim"), timeout=120), nursery=nursery)
-    assert result.not_run == ""
+    result, _ = confirm(ConfirmRequest(check, runs, wish, timeout=120), nursery=nursery)
     return result
+
+
+def apart(path: Path, result: Result) -> tuple[Counter[Told], Counter[Told]]:
+    """What a run says that it should not, and what it should and does not."""
+    found = [finding for finding in result.findings if finding.severity > Severity.NOTE]
+    told = Counter((f.place.line, f.code, state_of(f)) for f in found)
+    expected = expected_of(path)
+    missing = Counter({told: number for told, number in (expected - told).items() if told[2] != "refuted"})
+    return told - expected, missing
 
 
 def state_of(finding: Finding) -> str:
@@ -56,9 +65,7 @@ def state_of(finding: Finding) -> str:
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_verdicts_are_as_expected(path: Path, nursery: Nursery) -> None:
-    found = [finding for finding in judged(path, nursery).findings if finding.severity > Severity.NOTE]
-    shown = [f"{f.place.line} {f.code} {f.origin} {state_of(f)}: {f.verdict}" for f in found]
-    told = Counter((f.place.line, f.code, state_of(f)) for f in found)
-    expected = expected_of(path)
-    missing = Counter({told: number for told, number in (expected - told).items() if told[2] != "refuted"})
-    assert (told - expected, missing) == (Counter(), Counter()), "\n".join(shown)
+    result = judged(path, nursery)
+    shown = [f"{f.place.line} {f.code} {f.origin} {state_of(f)}: {f.verdict}" for f in result.findings]
+    assert result.not_run == ""
+    assert apart(path, result) == (Counter(), Counter()), "\n".join(shown)
