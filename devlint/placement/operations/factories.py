@@ -143,21 +143,25 @@ def _data(call: CallSite) -> Value | None:
 
 
 def _first_tensor(factory: Factory, call: CallSite) -> Value | None:
-    """The first argument that is no number, where numbers or tensors may stand (``torch.normal(0.0, std=std)``).
+    """The first argument that is no number, where numbers or tensors may stand (``torch.normal(0.0, std=std)``); one
+    that was put somewhere rather than one that was just made.
 
-    None if all are numbers; a size is given with numbers only.
+    None if all are numbers, or just made with a size beside them: then it is the call that says where.
     """
     assert factory.with_tensors is not None
-    if "size" in factory.parameters and call.argument("size", factory.parameters.index("size")) is not None:
-        return None
     arguments = (
         call.argument(parameter.name, position)
         for position, parameter in enumerate(factory.with_tensors.parameters)
         if parameter.kind == "tensor" and not parameter.keyword_only
     )
     given = [argument.value for argument in arguments if argument is not None]
-    no_numbers = [value for value in given if not isinstance(value, (Constant, Host))]
-    return next((value for value in no_numbers if isinstance(value, Tensor)), no_numbers[0] if no_numbers else None)
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    placed = next((tensor for tensor in tensors if not _is_bare(tensor.provenance)), None)
+    if placed is not None:
+        return placed
+    if "size" in factory.parameters and call.argument("size", factory.parameters.index("size")) is not None:
+        return None
+    return next((value for value in (*tensors, *given) if not isinstance(value, (Constant, Host))), None)
 
 
 def _follow(value: Value | None) -> tuple[Device, Provenance | None]:
