@@ -132,6 +132,9 @@ def test_a_bug_is_found_in_its_function_or_by_what_comes_from_its_line() -> None
     assert Outcome(BUG, "net", side(finding("net.py", 30)), after).verdict == "missed"
     # What leads to a clash in another function goes with the fix.
     assert Outcome(BUG, "net", side(finding("other.py", 2)), after).verdict == "elsewhere"
+    # Not so where fewer tests ran: those that showed it may have been stopped.
+    stopped = replace(after, run=replace(after.run, passed=0))
+    assert Outcome(BUG, "net", side(finding("other.py", 2)), stopped).verdict == "missed"
     assert Outcome(BUG, "net", side(finding("net.py", 8)), side(finding("net.py", 8))).verdict == "still there"
     assert Outcome(BUG, "net", side(finding("net.py", 8)), None, "no torch").verdict == "cannot run"
 
