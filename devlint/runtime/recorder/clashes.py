@@ -81,12 +81,19 @@ def _clashes_alone(recorder: Recorder, meeting: Meeting, number: int) -> bool:
     return alone.clash is not None
 
 
-def repaired(recorder: Recorder, seized: Seized | None, kind: str, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
-    """The call's arguments with the stray operand brought over; None when nothing can be moved."""
+def repaired(
+    recorder: Recorder, seized: Seized | None, kind: str, args: Any, kwargs: Any, *, backward: bool = False
+) -> tuple[Any, Any] | None:
+    """The call's arguments with the stray operand brought over; None when nothing can be moved.
+
+    ``backward``: autograd makes the call, and wants what it reads by an index to stay where the gradient is.
+    """
     if kind == "generator" and "generator" in kwargs:
         return args, {**kwargs, "generator": None}
     leaves, spec = tree_flatten((args, kwargs))
     target, addresses = _plan(recorder, seized, kind, leaves)
+    if backward and kind == "index" and seized is not None:
+        target, addresses = seized.meeting.devices[0], None
     before, recorder.local.quiet = recorder.local.quiet, True
     try:
         moved = [

@@ -100,12 +100,15 @@ class RecordingDispatch(TorchDispatchMode):
     def _meet(self, func: Any, args: Any, kwargs: Any) -> Any:
         recorder = self.recorder
         meeting = judge(func, args, kwargs, recorder.machine.device_of)
+        before, recorder.local.dispatched = recorder.local.dispatched, func
         try:
             out = func(*args, **kwargs)
         except Exception as error:
             if kind_of(str(error)) is None and meeting.clash is None:
                 raise
             return self._refused(func, meeting, error, args, kwargs)
+        finally:
+            recorder.local.dispatched = before
         if meeting.clash is not None:
             seized = Seized(func, meeting, recorder.machine.verdict(meeting, refused=False))
             record_meeting(recorder, seized, f"{meeting.clash.message}, yet the device took it")
@@ -122,7 +125,7 @@ class RecordingDispatch(TorchDispatchMode):
             raise error
         record_meeting(self.recorder, seized, str(error))
         kind = kind_of(str(error)) or "clash"
-        moved = repaired(self.recorder, seized, kind, args, kwargs) if self.recorder.repair else None
+        moved = repaired(self.recorder, seized, kind, args, kwargs, backward=True) if self.recorder.repair else None
         if moved is None:
             error._devlint_told = True  # type: ignore[attr-defined]
             raise error

@@ -45,6 +45,8 @@ class RecordingFunctions(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         local = self.recorder.local
+        if func is local.dispatched:
+            return func(*args, **kwargs)  # No call of the program's: the dispatcher knows how to go on.
         if func in STARTS_BACKWARD:
             args, kwargs = brought_beside(self.recorder, func, args, kwargs)
             before, local.in_call = local.in_call, False

@@ -32,6 +32,7 @@ class _Local(threading.local):
     ``given``: that function and what it was called with.
 
     ``forward``: a module with something on the accelerator is being called. ``quiet``: devlint's own moves.
+    ``dispatched``: the operator of a meeting that the dispatcher runs, which a backward pass asks for by its name.
     ``strays``: what the running call has made on the CPU so far. ``has_read``: the host has read a value of the
     accelerator, so that numbers of the program may come from there.
     """
@@ -42,6 +43,7 @@ class _Local(threading.local):
     quiet = False
     has_read = False
     given: Given | None = None
+    dispatched: Any = None
 
     def __init__(self) -> None:
         self.strays: list[Any] = []
