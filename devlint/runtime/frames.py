@@ -94,16 +94,16 @@ def past_modes(frame: FrameType | None) -> FrameType | None:
 
 def here(depth: int = 1) -> RawSpot | None:
     """The innermost user frame, as cheaply as can be."""
+    outermost = None
     try:
-        frame: FrameType | None = sys._getframe(depth)
+        frame: FrameType | None = sys._getframe(depth)  # Not by `caller`: this is asked for every operation.
     except ValueError:
-        frame = _waiting(None)
-    outermost = frame
+        frame = None
     while frame is not None:
         if is_user_code(frame.f_code.co_filename):
             return frame.f_code, frame.f_lasti
         outermost, frame = frame, frame.f_back
-    beyond = None if outermost is None else next(user_frames(_waiting(outermost)), None)
+    beyond = next(user_frames(_waiting(outermost)), None)
     return None if beyond is None else (beyond.f_code, beyond.f_lasti)
 
 

@@ -80,7 +80,7 @@ class Session:
                 return leaf
             return self._recorder.machine.move(leaf, self.device) if isinstance(leaf, torch.Tensor) else leaf
 
-        with self._quiet():
+        with self._recorder.quiet():
             lifted: T = tree_map(put, tree)
         return lifted
 
@@ -103,22 +103,13 @@ class Session:
 
     def move(self, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         """A differentiable copy there, which is not the program's doing and so not observed."""
-        with self._quiet():
+        with self._recorder.quiet():
             moved: torch.Tensor = self._recorder.machine.move(tensor, device)
         return moved
 
     def returned(self, name: str, result: Any, strict: bool = False) -> None:
         """What a function that was given tensors on `device` hands back. ``strict``: all of it belongs there too."""
         look_at_returned(self._recorder, name, result, strict)
-
-    @contextmanager
-    def _quiet(self) -> Iterator[None]:
-        local = self._recorder.local
-        before, local.quiet = local.quiet, True
-        try:
-            yield
-        finally:
-            local.quiet = before
 
     def failed(self, error: BaseException) -> Observation | None:
         """Tell the sink of an exception that left the program; None for one that was told when it was raised."""

@@ -6,15 +6,12 @@ Every program runs in a process of its own, forked before CUDA is touched. The l
 from __future__ import annotations
 
 import inspect
-import json
-import os
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from tests.gpu.outcomes import FIXTURES
+from tests.gpu.outcomes import forked, rows_of, tell
 
 TWO_CARDS = {"accelerator", "data_parallel", "data_parallel_wrong", "events", "saved"}
 """Programs that name a second card."""
@@ -43,31 +40,24 @@ def outcome(machine: str, program: Callable[[], Any]) -> dict[str, Any]:
     wrong = [each for each in found if each.kind in WRONG]
     seen = {line for each in wrong for line in lines_of(each, inspect.getfile(program))}
     told = [] if expected else [f"{each.kind}: {each.message}" for each in wrong]
-    return {"program": program.__name__, "unseen": sorted(expected - seen), "told": told, "error": error}
+    return {"unseen": sorted(expected - seen), "told": told, "error": error}
 
 
 def outcomes(machine: str) -> dict[str, dict[str, Any]]:
     """Each program's outcome on ``cuda`` or ``sim``, all of them run by another process."""
-    command = [sys.executable, "-m", "tests.gpu.around", machine]
-    done = subprocess.run(command, cwd=FIXTURES.parent, capture_output=True, text=True, check=False)
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"program"')]
+    rows, said = rows_of("tests.gpu.around", machine)
     if not rows:
-        raise RuntimeError(f"nothing was run:\n{done.stderr[-2000:]}")
-    return {row["program"]: row for row in rows}
+        raise RuntimeError(f"nothing was run:\n{said}")
+    return rows
 
 
 def main(machine: str) -> None:
     from tests.runtime.test_around import PROGRAMS
 
     for program in PROGRAMS:
-        child = os.fork()
-        if not child:
-            os.write(1, (json.dumps(outcome(machine, program)) + "\n").encode())
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
+        status = forked(program.__name__, lambda: outcome(machine, program))  # noqa: B023 - called before it returns
         if status:
-            died = {"program": program.__name__, "unseen": [], "told": [], "error": f"died: {status}"}
-            os.write(1, (json.dumps(died) + "\n").encode())
+            tell({"program": program.__name__, "unseen": [], "told": [], "error": f"died: {status}"})
 
 
 if __name__ == "__main__":

@@ -10,6 +10,13 @@ import torch
 HERE = Path(__file__).parent
 
 
+@pytest.fixture
+def static_half() -> None:
+    """Skips a test where devlint's other dependencies are not installed."""
+    for needed in ("libcst", "click"):
+        pytest.importorskip(needed, reason="the static half needs it")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE not in item.path.parents:

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -97,17 +98,18 @@ def outcome(machine: str, count: int, name: str) -> dict[str, Any]:
 
 def outcomes(machine: str, count: int) -> dict[str, dict[str, Any]]:
     """Each program's outcome on ``cuda`` or ``sim``, all of them run by another process."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.gpu.outcomes", machine, str(count)],
-        cwd=FIXTURES.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    rows, said = rows_of("tests.gpu.outcomes", machine, str(count))
+    if rows.keys() != set(programs()):
+        raise RuntimeError(f"not all programs were run:\n{said}")
+    return rows
+
+
+def rows_of(module: str, *arguments: str) -> tuple[dict[str, dict[str, Any]], str]:
+    """What another process tells of each program, by its name, and the end of its other words."""
+    command = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(command, cwd=FIXTURES.parent, capture_output=True, text=True, check=False)
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"program"')]
-    if {row["program"] for row in rows} != set(programs()):
-        raise RuntimeError(f"not all programs were run:\n{done.stderr[-2000:]}")
-    return {row["program"]: row for row in rows}
+    return {row["program"]: row for row in rows}, done.stderr[-2000:]
 
 
 def main(machine: str, count: int) -> None:
@@ -117,18 +119,23 @@ def main(machine: str, count: int) -> None:
     os.chdir(tempfile.mkdtemp())
     (Path() / "seeds").symlink_to(FIXTURES / "seeds")
     for name in programs():
-        child = os.fork()
-        if not child:
-            sys.argv = [name]
-            _tell({"program": name, **outcome(machine, count, name)})
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
+        status = forked(name, lambda: outcome(machine, count, name))  # noqa: B023 - called before it returns
         if status:
-            died = {"error": "died", "text": str(os.waitstatus_to_exitcode(status)), "kind": "", "category": ""}
-            _tell({"program": name, **died})
+            tell({"program": name, "error": "died", "text": str(status), "kind": "", "category": ""})
 
 
-def _tell(row: dict[str, Any]) -> None:
+def forked(name: str, outcome: Callable[[], dict[str, Any]]) -> int:
+    """Tell of a program by a process of its own, which alone touches CUDA; the exit code of one that died, or 0."""
+    child = os.fork()
+    if not child:
+        sys.argv = [name]
+        tell({"program": name, **outcome()})
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def tell(row: dict[str, Any]) -> None:
     os.write(1, (json.dumps(row) + "\n").encode())
 
 

@@ -16,6 +16,8 @@ from devlint.runtime.nursery import Nursery
 from devlint.runtime.placements import Wish
 from tests.gpu.outcomes import FIXTURES
 
+pytestmark = pytest.mark.usefixtures("static_half")
+
 FAMILIES = {
     "proofs.drivers:everything": ("rules", "seeds", "idioms", "found", "lookalikes", "proofs"),
     "proofs.found:everything": ("found", "proofs"),
@@ -51,8 +53,6 @@ def told(entry: str, directory: Path, device: str) -> Counter[Told]:
 
 @pytest.mark.parametrize("entry", FAMILIES)
 def test_verdicts_are_those_of_the_simulated_machine(entry: str, tmp_path: Path) -> None:
-    for needed in ("libcst", "click"):
-        pytest.importorskip(needed, reason="the static half needs it")
     for family in FAMILIES[entry]:
         shutil.copytree(FIXTURES / family, tmp_path / family, ignore=shutil.ignore_patterns("__pycache__"))
     simulated, real = (told(entry, tmp_path, device) for device in ("sim", "cuda"))
@@ -63,8 +63,6 @@ def test_verdicts_are_those_of_the_simulated_machine(entry: str, tmp_path: Path)
 
 @pytest.mark.parametrize("path", sorted((FIXTURES / "verdicts").glob("*.py")), ids=lambda path: path.stem)
 def test_a_program_is_judged_as_its_comments_say(path: Path, nursery: Nursery) -> None:
-    for needed in ("libcst", "click"):
-        pytest.importorskip(needed, reason="the static half needs it")
     if _wants_more_cards(path.stem):
         pytest.skip("it names a second card")
     from tests.runtime.test_verdicts import apart, judged

@@ -13,6 +13,8 @@ from devlint.runtime.nursery import Nursery
 from devlint.runtime.placements import Wish
 from tests.gpu.outcomes import FIXTURES
 
+pytestmark = pytest.mark.usefixtures("static_half")
+
 BUGS = {
     "01_initial_hidden_state": "DEV101",
     "02_target_left_behind": "DEV208",
@@ -39,8 +41,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def states(name: str, folder: Path, nursery: Nursery, *select: str) -> dict[str, set[VerdictState]]:
     """By code the verdicts of a run on CUDA, which must have come to its end there."""
-    for needed in ("libcst", "click"):
-        pytest.importorskip(needed, reason="the static half needs it")
     from devlint.check import Request
     from devlint.configuration.config import Overrides
     from devlint.confirm import ConfirmRequest, confirm

@@ -54,6 +54,11 @@ def test_what_pytorch_takes_is_silent(step: Step) -> None:
     assert observed(step)[0] == []
 
 
+def test_what_pytorch_refuses_it_refuses_still() -> None:
+    with pytest.raises(RuntimeError, match="got 2 tensors and 1 gradients"):
+        observed(lambda x, w: torch.autograd.backward([x * w, x * 2], [torch.ones_like(x)]))
+
+
 def test_without_repair_it_is_pytorch_s_error() -> None:
     with pytest.raises(RuntimeError, match="invalid gradient at index 0 - expected device cuda:0 but got cpu"):
         observed(ON_THE_HOST["by position"], repair=False)

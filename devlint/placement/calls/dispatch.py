@@ -184,7 +184,6 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
         return wrap_parameter(interp, node, name, site)
     known = semantics.function(name)
     if isinstance(known, Factory):
-        _check_data(interp, node, known, site)
         return factories.create(interp, node, known, site)
     if known is not None:
         note_refused_by_torch(interp, node, known, site)
@@ -193,18 +192,6 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
         provenance = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
         return Module(CPU, name, provenance=provenance, assumed=True)
     return library.call_by_prefix(interp, node, name, site)
-
-
-def _check_data(interp: Interpreter, node: cst.Call, factory: Factory, site: CallSite) -> None:
-    """Several tensors that a factory is made of (`torch.sparse_coo_tensor(indices, values)`) meet there, unless the
-    call or a context says where all of them go."""
-    operation = factory.with_tensors
-    if operation is None or site.keyword("device") is not None or factories.call_hides_device(site):
-        return
-    bound = bind(operation, site)
-    tensors = sum(isinstance(each.value, Tensor) for each in bound)
-    if tensors > 1 and interp.state.factory_device == CPU:
-        perform(interp, node, operation, bound, call=site)
 
 
 def _may_be_submodule(interp: Interpreter, name: str) -> bool:

@@ -27,6 +27,8 @@ from devlint.placement.domain.events import Created, Sink
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known
 from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.operations import generators
+from devlint.placement.operations.device_check import perform
+from devlint.placement.operations.operands import bind
 from devlint.placement.state.devices import expression_device, resolve_device
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, DType, Elements, Factory, Shape, dtype_class
@@ -57,6 +59,7 @@ def create(
             # On the CPU because another tensor was left there: the repair goes where that one is made.
             previous = interp.step(StepKind.COMPUTED, node, device, factory.name, named.value.provenance)
     else:
+        _check_data(interp, node, factory, call)
         device, previous = _default(interp, factory, call, receiver)
         bare = previous is None and device == CPU and not call_hides_device(call)
         if not bare and device == CPU and call_hides_device(call):
@@ -80,6 +83,17 @@ def create(
     in_context = interp.state.factory_device != CPU
     interp.emit(Created(node, interp.scope, factory, call, value, named, in_context))
     return value
+
+
+def _check_data(interp: Interpreter, node: cst.Call, factory: Factory, call: CallSite) -> None:
+    """Several tensors that a factory is made of (``torch.sparse_coo_tensor(indices, values)``) meet there, unless a
+    context or unnamed options say where all of them go."""
+    operation = factory.with_tensors
+    if operation is None or call_hides_device(call) or interp.state.factory_device != CPU:
+        return
+    bound = bind(operation, call)
+    if sum(isinstance(each.value, Tensor) for each in bound) > 1:
+        perform(interp, node, operation, bound, call=call)
 
 
 def _is_bare(provenance: Provenance | None) -> bool:

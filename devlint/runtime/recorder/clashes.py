@@ -91,17 +91,12 @@ def repaired(
     if kind == "generator" and "generator" in kwargs:
         return args, {**kwargs, "generator": None}
     leaves, spec = tree_flatten((args, kwargs))
-    target, addresses = _plan(recorder, seized, kind, leaves)
-    if backward and kind == "index" and seized is not None:
-        target, addresses = seized.meeting.devices[0], None
-    before, recorder.local.quiet = recorder.local.quiet, True
-    try:
+    target, addresses = _plan(recorder, seized, kind, leaves, backward)
+    with recorder.quiet():
         moved = [
             recorder.machine.move(leaf, target) if _is_stray(recorder, leaf, target, addresses) else leaf
             for leaf in leaves
         ]
-    finally:
-        recorder.local.quiet = before
     if all(a is b for a, b in zip(moved, leaves, strict=True)):
         return None
     new_args, new_kwargs = tree_unflatten(moved, spec)
@@ -124,21 +119,20 @@ def put_back(recorder: Recorder, result: Any, args: Any) -> Any:
     devices = [recorder.machine.device_of(leaf) for leaf in tree_flatten(args)[0] if isinstance(leaf, Tensor)]
     if recorder.device not in devices:
         return result
-    before, recorder.local.quiet = recorder.local.quiet, True
-    try:
+    with recorder.quiet():
         return tree_map_only(Tensor, lambda tensor: recorder.machine.move(tensor, recorder.device), result)
-    finally:
-        recorder.local.quiet = before
 
 
 def _plan(
-    recorder: Recorder, seized: Seized | None, kind: str, leaves: Sequence[Any]
+    recorder: Recorder, seized: Seized | None, kind: str, leaves: Sequence[Any], backward: bool
 ) -> tuple[torch.device, set[int] | None]:
     """Where everything should be, and the storages to bring there (None: whatever is elsewhere)."""
     clash = None if seized is None else seized.meeting.clash
     if kind == "host-only":
         wanted = None if seized is None or clash is None else {_address(seized.meeting.values[clash.operand])}
         return CPU, wanted
+    if backward and kind == "index" and seized is not None:
+        return seized.meeting.devices[0], None
     if seized is None or clash is None or clash.other is None:
         return recorder.device, None
     devices, values = seized.meeting.devices, seized.meeting.values

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from devlint.runtime.recorder.clashes import mark_repaired
 from devlint.runtime.recorder.recorder import Recorder
-from devlint.runtime.recorder.traces import trace_of
 
 Tensor = torch.Tensor
 
@@ -24,16 +24,16 @@ def brought_beside(recorder: Recorder, func: Any, args: tuple[Any, ...], kwargs:
     torch/csrc/autograd/engine.cpp, which moves 0-dim gradients itself.
     """
     name, position = _GRADIENTS[func], _POSITION.get(func, 1)
-    given = args[position] if len(args) > position else kwargs.get(name)
+    by_position = len(args) > position
+    given = args[position] if by_position else kwargs.get(name)
     outputs = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
-    if given is None or outputs is None:
+    gradients, tensors = _items(given), _items(outputs)
+    pairs = enumerate(zip(tensors, gradients, strict=False))
+    beside = [*(_beside(recorder, index, *pair) for index, pair in pairs), *gradients[len(tensors) :]]
+    if all(a is b for a, b in zip(beside, gradients, strict=True)):
         return args, kwargs
-    pairs = zip(_items(outputs), _items(given), strict=False)
-    beside = [_beside(recorder, index, output, gradient) for index, (output, gradient) in enumerate(pairs)]
     moved = beside[0] if isinstance(given, Tensor) else beside
-    if len(args) > position:
-        return (*args[:position], moved, *args[position + 1 :]), kwargs
-    return args, {**kwargs, name: moved}
+    return ((*args[:position], moved, *args[position + 1 :]), kwargs) if by_position else (args, kwargs | {name: moved})
 
 
 def _beside(recorder: Recorder, index: int, output: Any, gradient: Any) -> Any:
@@ -43,17 +43,12 @@ def _beside(recorder: Recorder, index: int, output: Any, gradient: Any) -> Any:
     if place == there:
         return gradient
     if gradient.dim():
-        _tell(
-            recorder, f"invalid gradient at index {index} - expected device {place} but got {there}", gradient, output
-        )
-    before, recorder.local.quiet = recorder.local.quiet, True
-    try:
+        message = f"invalid gradient at index {index} - expected device {place} but got {there}"
+        _tell(recorder, message, gradient, output)
+    with recorder.quiet():
         moved = recorder.machine.move(gradient, place)
-    finally:
-        recorder.local.quiet = before
-    trace = trace_of(moved)
-    if trace is not None and gradient.dim():
-        trace.repaired = True
+    if gradient.dim():
+        mark_repaired(moved)
     return moved
 
 
@@ -66,4 +61,7 @@ def _tell(recorder: Recorder, message: str, gradient: Tensor, output: Tensor) ->
 
 
 def _items(values: Any) -> tuple[Any, ...]:
-    return (values,) if isinstance(values, Tensor) else tuple(values)
+    """One or several; none of what can be read only once."""
+    if isinstance(values, list | tuple):
+        return tuple(values)
+    return (values,) if isinstance(values, Tensor) else ()

@@ -85,13 +85,10 @@ def _names_of_state(frame: FrameType | None) -> dict[int, str]:
 
 def _bring_over(recorder: Recorder, stray: Tensor, parameter: Tensor) -> None:
     """Where its parameter is, the same object: the optimizer holds it by its own name."""
-    before, recorder.local.quiet = recorder.local.quiet, True
-    try:
+    with recorder.quiet():
         moved = recorder.machine.move(stray.detach(), recorder.machine.device_of(parameter))
         trace = trace_of(moved)
         stray.data = moved
         if trace is not None:
             trace.repaired = True
             set_trace(stray, trace)
-    finally:
-        recorder.local.quiet = before

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -75,6 +76,15 @@ class Recorder:
         self.streams: dict[tuple[int, int], RawSpot] = {}
         self._busy = threading.RLock()
         self._known: set[Any] = set()
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Devlint's own moves, which are not the program's doing."""
+        before, self.local.quiet = self.local.quiet, True
+        try:
+            yield
+        finally:
+            self.local.quiet = before
 
     def emit(
         self,

@@ -136,5 +136,10 @@ def without_cuda(patches: Patches) -> None:
     """No CUDA device beside a simulated one of another kind, whatever this machine has."""
     if hasattr(torch._C, "_cuda_getDeviceCount"):
         patches.set(torch._C, "_cuda_getDeviceCount", lambda: 0)
+    forget_true_count(patches)
+
+
+def forget_true_count(patches: Patches) -> None:
+    """Have `torch.cuda` count by its C layer alone: neither by this machine's driver nor as it did before."""
     patches.set(torch.cuda, "_device_count_nvml", lambda: -1)
     patches.set(torch.cuda, "_cached_device_count", None)

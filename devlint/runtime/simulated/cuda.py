@@ -14,7 +14,15 @@ from typing import Any
 import torch
 
 from devlint.runtime.patching import Patches
-from devlint.runtime.simulated.accelerator import MEMORY, device_functions, exchange, missing, nothing, refused
+from devlint.runtime.simulated.accelerator import (
+    MEMORY,
+    device_functions,
+    exchange,
+    forget_true_count,
+    missing,
+    nothing,
+    refused,
+)
 from devlint.runtime.simulated.errors import NotSimulated, NotSimulatedName
 from devlint.runtime.simulated.machine import Machine
 
@@ -36,8 +44,7 @@ def install(machine: Machine, patches: Patches) -> None:
     patches.set(cuda, "_cudart", _Runtime())
     patches.set(cuda, "_queued_calls", [])
     patches.set(cuda, "_initialized", False)
-    patches.set(cuda, "_cached_device_count", None)
-    patches.set(cuda, "_device_count_nvml", lambda: -1)  # What the driver of this machine counts is not asked.
+    forget_true_count(patches)
     patches.set(cuda, "default_generators", machine.generators)
     patches.set(cuda.nvtx, "_nvtx", _Nvtx())
     patches.set(cuda.nccl, "is_available", lambda tensors: False)
