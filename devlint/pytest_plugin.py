@@ -41,10 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--devlint-placement",
         action="append",
-        choices=("data", "default", "results"),
+        choices=("data", "default", "split", "results"),
         default=[],
         help="where else users have their tensors: what data sets hold on the accelerator (data), that as the default "
-        "device (default), all results where the input is (results); may be given several times",
+        "device (default), the output of their models elsewhere than the input (split), all results where the input is "
+        "(results); may be given several times",
     )
     group.addoption("--devlint-report", metavar="FILE", help="write the findings there, as JSON")
     group.addoption("--devlint-warn", action="store_true", help="findings do not fail the run")
@@ -123,6 +124,8 @@ class Lifting:
         if self._more is None:
             self._more = _targets(self._config.getini("devlint_lift"), self._is_test)
             self._lifter.arrangement = _arrangement(self._config)
+            if self._lifter.arrangement.split and not self._more:
+                raise pytest.UsageError("--devlint-placement split needs devlint_lift: what calls the models of users")
         with self._lifter.active(self._more):
             result = yield
         self._counts["tests"] += self._lifter.lifted > before

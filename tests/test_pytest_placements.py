@@ -170,6 +170,92 @@ def test_together_they_show_nothing(pytester: pytest.Pytester) -> None:
     assert "no device-placement problems found" in result.stdout.str()
 
 
+SPLIT = """
+import torch
+
+
+class Probe(torch.nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x){brought} * x.sum(1)
+
+
+def difference(model, x):
+    before = model(x)
+    after = model(torch.zeros_like(x))
+    return x * (before - after){brought}[:, None]
+
+
+def change(model, x):
+    return model(x) - model(x * 2)
+"""
+TESTS_OF_SPLIT = """
+import split
+import torch
+
+
+class Part(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.linear = torch.nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.linear(self.part(x) + x).squeeze(1)
+
+
+X = torch.rand(4, 3)
+
+
+def test_probe():
+    split.Probe(Model())(X).sum().backward()
+
+
+def test_difference():
+    assert split.difference(Model(), X).shape == X.shape
+
+
+def test_change():
+    assert split.change(Model(), X).shape == (4,)
+
+
+def test_model_by_itself():
+    assert Model()(X).shape == (4,)
+"""
+
+
+@pytest.mark.parametrize("device", ["sim", "sim:1"])
+def test_a_model_of_the_tests_that_is_split(pytester: pytest.Pytester, device: str) -> None:
+    pytester.makeini("[pytest]\ndevlint_lift =\n    split.*\n")
+    options = ("--devlint", "--devlint-warn", "--devlint-device", device, "--devlint-placement", "split")
+    texts = {}
+    for name, brought in {"wrong": "", "right": ".to(x.device)"}.items():
+        pytester.makepyfile(split=SPLIT.format(brought=brought), test_split=TESTS_OF_SPLIT)
+        result = run(pytester, *options)
+        result.assert_outcomes(passed=4)
+        texts[name] = result.stdout.str()
+    places = ["split.py:10:16: DEV401", "split.py:16:12: DEV401"]
+    assert [place for place in places if place not in texts["wrong"]] == [], texts["wrong"]
+    assert "2 device-placement problems" in texts["wrong"]
+    assert "no device-placement problems found" in texts["right"], texts["right"]
+    assert "inconclusive" not in texts["right"]
+
+
+def test_a_split_model_needs_code_that_calls_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(split=SPLIT.format(brought=""), test_split=TESTS_OF_SPLIT)
+    result = run(pytester, "--devlint", "--devlint-placement", "split")
+    assert result.ret != 0
+    assert "needs devlint_lift" in result.stdout.str() + result.stderr.str()
+
+
 def test_an_object_that_a_model_of_the_tests_makes(pytester: pytest.Pytester) -> None:
     """By itself what a test asks for is the test's to place; of what nobody moves, it is the object's."""
     tests = TESTS + "\n\ndef test_sampled():\n    applied(sampled, X)\n"

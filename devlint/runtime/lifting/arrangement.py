@@ -2,7 +2,8 @@
 
 By default everything that a lifted call can reach is there. A user may also have built an object and never moved it
 (``devlint_stay = pkg.Metric``), have left one argument on the CPU (``devlint_stay = (mask)``), keep the data of a
-loader on the accelerator, have made that the default device, or count on results being where the input is.
+loader on the accelerator, have made that the default device, have a model split over devices, or count on results being
+where the input is.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from torch import nn
 
 from devlint.runtime.lifting.targets import Target
 
-PLACEMENTS = ("data", "default", "results")
+PLACEMENTS = ("data", "default", "split", "results")
 """What ``--devlint-placement`` takes."""
 
 _ARGUMENT = re.compile(r"([\w.]*)\((\w+)\)")
@@ -35,12 +36,14 @@ class NotArranged(Exception):
 @dataclass(frozen=True)
 class Arrangement:
     """``data``: what data sets and loaders hold is on the accelerator. ``default``: it is the default device.
+    ``split``: what users' models hand back is not where they were given it (split.py).
     ``results``: what a function hands back is expected where its input is. ``classes``: their objects are where the
     program puts them, and not moved. ``arguments``: what is passed for these stays on the CPU; the end of a function's
     qualified name, or nothing for any, and the parameter."""
 
     data: bool = False
     default: bool = False
+    split: bool = False
     results: bool = False
     classes: tuple[type, ...] = ()
     arguments: tuple[tuple[str, str], ...] = ()

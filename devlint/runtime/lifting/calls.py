@@ -26,6 +26,7 @@ from devlint.runtime.lifting.devices import brought_back, devices_back, devices_
 from devlint.runtime.lifting.handed_in import HandedIn
 from devlint.runtime.lifting.reachable import is_given_tensors, kept_plainly, tensors_in
 from devlint.runtime.lifting.snapshot import Snapshot
+from devlint.runtime.lifting.split import SplitModels
 from devlint.runtime.lifting.targets import is_building, replaced
 from devlint.runtime.lifting.told import LeftBehind
 from devlint.runtime.observation import Observation
@@ -71,6 +72,7 @@ class Lifter:
         self.arrangement = arrangement
         self._one_at_a_time = threading.Lock()
         self._call_of_modules: Any = None
+        self._split: SplitModels | None = None
         self._born_lifted = WeakIdKeyDictionary()
         self._handed_in = HandedIn()
         self._left_behind = LeftBehind(machine.simulated)
@@ -81,6 +83,7 @@ class Lifter:
         unmoved = self.arrangement.constructors() if self._machine.simulated else ()
         targets: list[tuple[Any, str]] = list(dict.fromkeys([(nn.Module, "__call__"), *more, *unmoved]))
         before = [vars(owner)[name] for owner, name in targets]
+        self._split = SplitModels(more) if self.arrangement.split and more else None
         self._call_of_modules = before[0]
         for (owner, name), function in zip(targets, before, strict=True):
             is_lifted = not is_building((owner, name)) or self.arrangement.builds_unmoved((owner, name))
@@ -98,9 +101,11 @@ class Lifter:
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            split = lifter._split if function is lifter._call_of_modules else None
             if lifter._local.lifting:
-                return function(*args, **kwargs)
-            return lifter._call(function, args, kwargs)
+                return split.call(function, args, kwargs) if split is not None else function(*args, **kwargs)
+            with split.inside(args[0]) if split is not None else contextlib.nullcontext():
+                return lifter._call(function, args, kwargs)
 
         return call
 

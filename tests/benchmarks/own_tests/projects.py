@@ -37,6 +37,8 @@ class Project:
     """What is lifted, as in ``devlint_lift``; without it all that the package of the bug's file defines."""
     stay: tuple[str, ...] = ()
     """What its users do not move, and may hand tensors on the accelerator all the same, as in ``devlint_stay``."""
+    split: tuple[str, ...] = ()
+    """Where it promises to take models whose output is not where their input is; without it none is handed to it."""
 
     @classmethod
     def of(cls, record: dict[str, str]) -> Project:

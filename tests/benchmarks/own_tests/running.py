@@ -24,10 +24,10 @@ ENOUGH = 30
 """Tests that come to the line in a lifted call. One is given arrays, and the next one tensors."""
 
 _OTHER_KINDS = ("mps", "xpu")
-PLACEMENTS = ("together", "stay", "data", "default", "results", *_OTHER_KINDS)
+PLACEMENTS = ("together", "split", "stay", "data", "default", "results", *_OTHER_KINDS)
 """Where users have their tensors, in the order in which it is tried: all of a call on the accelerator; what the project
-says its users do not move on the CPU (``devlint_stay``); those of ``--devlint-placement``; and together on an
-accelerator of another kind than CUDA."""
+says it reckons with, models that are split (``--devlint-placement split``) and what users do not move
+(``devlint_stay``); the others of ``--devlint-placement``; and together on an accelerator of another kind than CUDA."""
 
 FEW = 3
 """The least that are asked for."""
