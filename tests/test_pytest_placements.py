@@ -195,6 +195,7 @@ def change(model, x):
 TESTS_OF_SPLIT = """
 import split
 import torch
+from split import change
 
 
 class Part(torch.nn.Module):
@@ -224,7 +225,7 @@ def test_difference():
 
 
 def test_change():
-    assert split.change(Model(), X).shape == (4,)
+    assert change(Model(), X).shape == (4,)
 
 
 def test_model_by_itself():

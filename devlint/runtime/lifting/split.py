@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -26,7 +25,8 @@ class SplitModels:
     """Calls of modules that lifted code was handed: of none of the packages of ``lifted``, nor of torch."""
 
     def __init__(self, lifted: Iterable[Target]) -> None:
-        self._own = {"torch", *(_package(owner) for owner, _ in lifted)}
+        # The owner of a target may be a test that imported it.
+        self._own = {"torch", *(_package(vars(owner)[name]) for owner, name in lifted)}
         self._local = _Local()
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -52,7 +52,7 @@ def _on_the_cpu(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.cpu()
 
 
-def _package(owner: Any) -> str:
-    """The name of the package that a module of Python, or a class, belongs to."""
-    name: str = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
+def _package(defined: Any) -> str:
+    """The name of the package that defines a class or a function; empty where it does not say."""
+    name: str = getattr(defined, "__module__", None) or ""
     return name.partition(".")[0]
