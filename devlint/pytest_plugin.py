@@ -79,6 +79,8 @@ class Lifting:
         from devlint.confirmation.test_files import test_files
         from devlint.runtime.lifting.calls import Lifter
 
+        if "split" in config.getoption("--devlint-placement") and not config.getini("devlint_lift"):
+            raise pytest.UsageError("--devlint-placement split needs devlint_lift: what calls the models of users")
         self._config = config
         self._is_test = test_files(config.rootpath)
         self._test = ""
@@ -124,8 +126,6 @@ class Lifting:
         if self._more is None:
             self._more = _targets(self._config.getini("devlint_lift"), self._is_test)
             self._lifter.arrangement = _arrangement(self._config)
-            if self._lifter.arrangement.split and not self._more:
-                raise pytest.UsageError("--devlint-placement split needs devlint_lift: what calls the models of users")
         with self._lifter.active(self._more):
             result = yield
         self._counts["tests"] += self._lifter.lifted > before

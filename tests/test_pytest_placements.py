@@ -253,8 +253,8 @@ def test_a_model_of_the_tests_that_is_split(pytester: pytest.Pytester, device: s
 def test_a_split_model_needs_code_that_calls_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(split=SPLIT.format(brought=""), test_split=TESTS_OF_SPLIT)
     result = run(pytester, "--devlint", "--devlint-placement", "split")
-    assert result.ret != 0
-    assert "needs devlint_lift" in result.stdout.str() + result.stderr.str()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: *needs devlint_lift*"])
 
 
 def test_an_object_that_a_model_of_the_tests_makes(pytester: pytest.Pytester) -> None:

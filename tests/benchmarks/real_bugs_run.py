@@ -113,7 +113,7 @@ def side_of(
     for placement in placements[placements[0] == PLACEMENTS[0] :] if placements else ():
         if not side.by_tests or side.run.trouble or (is_before and side.at_bug):
             break
-        if (placement == "stay" and not project.stay) or (placement == "split" and not project.split):
+        if placement in ("stay", "split") and not getattr(project, placement):
             continue
         if placement not in known:
             run = run_of(bug, project, python, tree, path, spot, beside, options, enough, placement)

@@ -83,7 +83,7 @@ class Lifter:
         unmoved = self.arrangement.constructors() if self._machine.simulated else ()
         targets: list[tuple[Any, str]] = list(dict.fromkeys([(nn.Module, "__call__"), *more, *unmoved]))
         before = [vars(owner)[name] for owner, name in targets]
-        self._split = SplitModels(more) if self.arrangement.split and more else None
+        self._split = SplitModels(more) if self.arrangement.split else None
         self._call_of_modules = before[0]
         for (owner, name), function in zip(targets, before, strict=True):
             is_lifted = not is_building((owner, name)) or self.arrangement.builds_unmoved((owner, name))
@@ -98,10 +98,10 @@ class Lifter:
 
     def _lifting(self, function: Any) -> Any:
         lifter = self
+        split = self._split if function is self._call_of_modules else None
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            split = lifter._split if function is lifter._call_of_modules else None
             if lifter._local.lifting:
                 return split.call(function, args, kwargs) if split is not None else function(*args, **kwargs)
             with split.inside(args[0]) if split is not None else contextlib.nullcontext():

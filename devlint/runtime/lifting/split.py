@@ -33,7 +33,7 @@ class SplitModels:
         """A module's call; the outermost one of a user's model hands back what lies on the CPU."""
         with self.inside(args[0]) as is_outermost:
             result = function(*args, **kwargs)
-        return pytree.tree_map_only(torch.Tensor, _on_the_cpu, result) if is_outermost else result
+        return pytree.tree_map_only(torch.Tensor, torch.Tensor.cpu, result) if is_outermost else result
 
     @contextlib.contextmanager
     def inside(self, module: Any) -> Iterator[bool]:
@@ -46,10 +46,6 @@ class SplitModels:
             yield True
         finally:
             self._local.in_model = False
-
-
-def _on_the_cpu(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.cpu()
 
 
 def _package(defined: Any) -> str:
