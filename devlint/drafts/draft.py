@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from devlint.finding import Applicability, Confidence, Severity
@@ -50,6 +51,14 @@ class Excuse:
     """Asked of the node once it has its layout."""
 
 
+class Premise(Enum):
+    """What a draft takes for granted of the package around its file (:mod:`devlint.rules.host_package` looks)."""
+
+    ASKS = "the package asks whether there is an accelerator"
+    SEVERAL_MACHINES = "the package does not start its processes on one machine"
+    CALLERS_CHOOSE = "the package is not made for the accelerator that its processes set as the current one"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     """A finding before it has a place in the text. ``node`` is where the repair goes."""
@@ -62,9 +71,7 @@ class Draft:
     """The finding's severity; None for that of its rule."""
     trace: tuple[DraftStep, ...] = ()
     repair: Repair | None = None
-    where_asked: bool = False
-    """It holds only in a package that asks whether there is an accelerator."""
-    over_machines: bool = False
-    """It is about several machines, and less sure in a package that starts its processes on one."""
+    premise: Premise | None = None
+    """What it takes for granted of the package around the file."""
     excuse: Excuse | None = None
     """What may excuse it, of a bare tree: that shows no comment and no parentheses."""

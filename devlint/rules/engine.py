@@ -14,7 +14,7 @@ from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, T
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
-from devlint.rules.host_package import asks_for_accelerators, over_machines, works_on_the_host
+from devlint.rules.host_package import where_premise_holds, works_on_the_host
 from devlint.rules.importable import imports_what_is_missing
 from devlint.rules.refused import Refused
 from devlint.rules.registry import precedence, rule_classes
@@ -146,11 +146,8 @@ def _drafts(
         for rule, draft in reported
         if (relocated := _relocated(refused.judged(draft), path)) is not None
     ]
-    if any(draft.where_asked for _, draft in drafts):
-        asked = ((rule, _where_asked(draft, text, project, file)) for rule, draft in drafts)
-        drafts = [(rule, draft) for rule, draft in asked if draft is not None]
-    if any(draft.over_machines for _, draft in drafts):
-        drafts = [(rule, over_machines(d, project, file) if d.over_machines else d) for rule, d in drafts]
+    borne_out = ((rule, where_premise_holds(draft, text, project, file)) for rule, draft in drafts)
+    drafts = [(rule, draft) for rule, draft in borne_out if draft is not None]
     if drafts and imports_what_is_missing(tree, project, file):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     if not all(rule.of_callers_models for rule, _ in drafts) and works_on_the_host(text, project, file):
@@ -159,10 +156,6 @@ def _drafts(
             for rule, draft in drafts
         ]
     return drafts
-
-
-def _where_asked(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
-    return asks_for_accelerators(draft, text, project, file) if draft.where_asked else draft
 
 
 def _reported(events: Iterable[Event]) -> Iterator[tuple[Rule, Draft]]:

@@ -1,4 +1,4 @@
-"""Packages that work on the host throughout, and those that work there as well."""
+"""What the package around a file bears out of its drafts: does it work on the host, ask for accelerators, set one?"""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devlint.drafts.draft import Premise
 from devlint.finding import Confidence
 from devlint.placement.syntax.device_words import is_named_for_accelerator
-from devlint.source.package_signs import ASKS, MADE_FOR_ONE, NAMES_A_DEVICE, STARTS_HERE, TRAINS, has_sign
+from devlint.source.package_signs import (
+    ASKS,
+    MADE_FOR_ONE,
+    NAMES_A_DEVICE,
+    SETS_CURRENT,
+    STARTS_HERE,
+    TRAINS,
+    has_sign,
+)
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -29,15 +38,39 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
 
 
-def over_machines(draft: Draft, project: WorkspaceView | None, file: Path | None) -> Draft:
+def where_premise_holds(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
+    """The draft as far as the package bears out what it takes for granted; None where nothing is left of it."""
+    match draft.premise:
+        case Premise.ASKS:
+            return _where_asked(draft, text, project, file)
+        case Premise.SEVERAL_MACHINES:
+            return _over_machines(draft, project, file)
+        case Premise.CALLERS_CHOOSE:
+            return _where_callers_choose(draft, text, project, file)
+    return draft
+
+
+def _over_machines(draft: Draft, project: WorkspaceView | None, file: Path | None) -> Draft:
     """A draft about several machines: low in a package of which another file starts the processes on its own one."""
-    known = project is not None and file is not None and project.is_in_package(file)
-    if not known or project is None or file is None or not project.mentioned_elsewhere(file, STARTS_HERE):
+    if _elsewhere(STARTS_HERE, project, file):
+        return replace(draft, confidence=Confidence.LOW)
+    return draft
+
+
+def _where_callers_choose(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft:
+    """A draft about a caller on another accelerator than the current one, or on none.
+
+    Low where the package sets the current one for each of its processes, and nobody can be on none: the file needs an
+    accelerator itself, or no file of the package asks whether there is one.
+    """
+    data = text.encode(errors="replace")
+    if not has_sign(data, SETS_CURRENT) and not _elsewhere(SETS_CURRENT, project, file):
         return draft
-    return replace(draft, confidence=Confidence.LOW)
+    asks = has_sign(data, ASKS) or _elsewhere(ASKS, project, file)
+    return replace(draft, confidence=Confidence.LOW) if has_sign(data, MADE_FOR_ONE) or not asks else draft
 
 
-def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
+def _where_asked(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
     """A draft that holds in a package which asks somewhere whether there is an accelerator; None in any other.
 
     Where only other files ask, who calls a function of this one may well have done so: low. A script runs by itself,
@@ -49,10 +82,15 @@ def asks_for_accelerators(draft: Draft, text: str, project: WorkspaceView | None
         return None
     if has_sign(data, ASKS):
         return draft
-    if project is None or file is None or not project.is_in_package(file):
-        # A file in no package may be used with any other, and none of them is known to ask.
-        return None
-    if not project.mentioned_elsewhere(file, ASKS) or draft.scope.role is not Role.LIBRARY:
+    # A file in no package may be used with any other, and none of them is known to ask.
+    if not _elsewhere(ASKS, project, file) or draft.scope.role is not Role.LIBRARY:
         return None
     # What a file does while it is imported it does before anybody can ask.
     return replace(draft, confidence=Confidence.LOW) if draft.scope.qualname else draft
+
+
+def _elsewhere(sign: str, project: WorkspaceView | None, file: Path | None) -> bool:
+    """Whether another file of the package has the sign; False for a file in no package."""
+    if project is None or file is None or not project.is_in_package(file):
+        return False
+    return project.mentioned_elsewhere(file, sign)

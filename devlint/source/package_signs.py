@@ -22,6 +22,9 @@ MADE_FOR_ONE = "a library that needs an accelerator"
 STARTS_HERE = "processes that start on this machine"
 """It starts one process for each accelerator itself, so that their ranks are indices."""
 
+SETS_CURRENT = "an accelerator that becomes the current one"
+"""Its processes work each on the accelerator that they set, which `cuda` without an index means from then on."""
+
 _PATTERNS = {
     NAMES_A_DEVICE: re.compile(
         rb"cuda|gpu|GPU|accelerat|lightning|ignite|skorch|(?<![.\w])device(?!\s*=\s*[\w.]+\.device\b)|_device\b"
@@ -38,6 +41,7 @@ _PATTERNS = {
     ),
     STARTS_HERE: re.compile(rb"\b(?:mp|multiprocessing)\.(?:spawn|start_processes)\("),
     TRAINS: re.compile(rb"\.zero_grad\("),
+    SETS_CURRENT: re.compile(rb"\b(?:cuda|accelerator|xpu|npu|musa)\.set_device(?:_index)?\("),
 }
 
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from devlint import semantics
 from devlint.placement.calls import library_objects
-from devlint.placement.calls.own_attributes import as_decided, of_self
+from devlint.placement.calls.own_attributes import as_decided, of_self, plain_tensor
 from devlint.placement.calls.project_objects import of_object
 from devlint.placement.calls.summaries import substitute
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -277,4 +277,7 @@ def _of_instance_of(interp: Interpreter, owner: Module, info: ClassInfo, name: s
         # The class facts have the device in the constructor; the value has moved with its owner since, as has a
         # parameter that the constructor makes where it is handed none.
         return replace(value, device=owner.device) if CPU in leaves(value.device) else value
+    if isinstance(value, Tensor):
+        # Its methods may have stored another since, or brought it over.
+        value = plain_tensor(interp, info, value, fact)
     return substitute(value, {module_symbol(info).key: owner}, interp, None)

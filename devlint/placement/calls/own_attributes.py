@@ -111,7 +111,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
     if isinstance(value, Tensor):
         if value.kind in (Kind.PARAMETER, Kind.BUFFER) and info.is_module:
             return _following(value, info, fact)
-        return _plain_tensor(interp, info, value, fact)
+        return plain_tensor(interp, info, value, fact)
     if isinstance(value, (Constant, DeviceName)) and is_stored_by_others(interp, info, fact.name):
         # `self.device = None` until some `setup` stores another.
         return (placed_by_another(interp, info, fact.name) if value == NONE else None) or NOTHING
@@ -161,7 +161,7 @@ def _stored_later(interp: Interpreter, info: ClassInfo, name: str) -> Value | No
     return first_on_cpu(interp, info, name)
 
 
-def _plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: AttributeFact) -> Value:
+def plain_tensor(interp: Interpreter, info: ClassInfo, value: Tensor, fact: AttributeFact) -> Value:
     """A plain tensor on self stays where it was put, unless the class moves it itself."""
     if info.kind in (ClassKind.UNKNOWN, ClassKind.OPTIMIZER):
         # A base that is not known may move it, and leaves it a tensor. What the constructor was handed stays, as a

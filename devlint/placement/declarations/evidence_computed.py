@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import libcst as cst
 
 from devlint.placement.declarations import evidence_rows as rows
@@ -13,39 +15,53 @@ def note_computed(node: cst.BaseExpression, found: Found) -> None:
     """Note what an expression that is certainly a tensor shows of the name that it is computed of."""
     parts = [element.value for element in node.elements] if isinstance(node, (cst.List, cst.Tuple)) else [node]
     for part in parts:
-        name = computed_from(part)
+        name = computed_from(part, found.masks)
         if name and not isinstance(part, cst.Name):
             found.note(name, rows.COMPUTED_OF)
 
 
-def computed_from(node: cst.BaseExpression | None) -> str:
-    """``x``, of ``x.sum(axis=1) >= 1``, ``-x / 2``, ``x.mean().sqrt()``; empty for what is computed of several names.
+def computed_from(node: cst.BaseExpression | None, masks: Collection[str]) -> str:
+    """``x``, of ``x.sum(axis=1) >= 1``, ``x[:, 0] * x[:, 0] + x[:, 1]``; empty for what is computed of several names.
 
-    A name by itself counts as well, and axes of it. An item may be a tensor of a list, and says nothing of the whole.
+    A name by itself counts as well, axes of it, and what one of the ``masks`` picks. Another item may be a tensor of a
+    list, and says nothing of the whole.
     """
-    beside = ""
+    names: set[str] = set()
+    return names.pop() if _read(node, masks, names) and len(names) == 1 else ""
+
+
+def is_mask(node: cst.BaseExpression) -> bool:
+    """``labels >= 0``, ``~known``: read as an index, it picks from an array or a tensor."""
+    if isinstance(node, cst.Comparison):
+        return len(node.comparisons) == 1 and isinstance(node.comparisons[0].operator, _ORDERS)
+    return isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.BitInvert)
+
+
+def _read(node: cst.BaseExpression | None, masks: Collection[str], names: set[str]) -> bool:
+    """Add the names that an expression is computed of; False where it is not computed of names alone."""
     while True:
         match node:
             case cst.Name(value=name):
-                return name if beside in ("", name) else ""
+                names.add(name)
+                return True
             case cst.UnaryOperation() if not isinstance(node.operator, cst.Not):
                 node = node.expression
             case cst.BinaryOperation(left=left, right=right):
                 if _is_set(left) or _is_set(right):
                     node = right if _is_set(left) else left
-                elif isinstance(right, cst.Name) and beside in ("", right.value):
-                    node, beside = left, right.value  # ``-x * x``
+                elif _read(right, masks, names):
+                    node = left
                 else:
-                    return ""
+                    return False
             case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=right, operator=operator)]):
                 ordered = isinstance(operator, _ORDERS)
                 node = None if not ordered else right if _is_number(left) else left if _is_number(right) else None
-            case cst.Subscript(value=value) if _is_of_axes(node):
+            case cst.Subscript(value=value) if _is_of_axes(node) or _is_picked(node, masks):
                 node = value
             case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=method))) if method in _METHODS:
                 node = value
             case _:
-                return ""
+                return False
 
 
 _METHODS = rows.COMPUTED_FROM | rows.PASSING
@@ -56,6 +72,14 @@ def _is_of_axes(node: cst.Subscript) -> bool:
     """``x[None]``, ``x[..., 0]``, ``x[:, None]``: no list is read so."""
     first, *others = (element.slice for element in node.slice)
     return any(map(is_axis, (first, *others))) and (bool(others) or not isinstance(first, cst.Slice))
+
+
+def _is_picked(node: cst.Subscript, masks: Collection[str]) -> bool:
+    """``x[known]``, ``x[labels >= 0]``: neither lists nor dicts are read so."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    if not isinstance(index, cst.Index):
+        return False
+    return index.value.value in masks if isinstance(index.value, cst.Name) else is_mask(index.value)
 
 
 def is_axis(part: cst.BaseSlice) -> bool:

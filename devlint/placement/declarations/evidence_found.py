@@ -59,6 +59,9 @@ class Found:
         self.computed: Counter[str] = Counter()
         """How often each name is bound to what a function of torch gives, or a method of tensors."""
 
+        self.masks: set[str] = set()
+        """Names that hold a comparison, or are asked whether any of it is true."""
+
         self._derived: list[tuple[str, str]] = []
         """Pairs of names: one that is bound to what is computed of the other alone, and the other."""
         self._times: Counter[str] = Counter()

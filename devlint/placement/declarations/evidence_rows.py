@@ -147,6 +147,9 @@ COMPUTED_FROM = REDUCTIONS | frozenset(
 )
 """Methods of a tensor that what is none may have as well, but then gives none: ``x.sum(axis=1).float()`` shows x."""
 
+OF_MASKS = frozenset({"any", "all", "nonzero"})
+"""Methods of arrays and tensors that ask what of them is true."""
+
 PASSING = frozenset({"cpu", "cuda", "to", "float", "double", "half", "clone", "detach"})
 """Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x."""
 

@@ -17,7 +17,7 @@ from devlint.placement.declarations.evidence_calls import (
     makes_several,
     makes_tensor,
 )
-from devlint.placement.declarations.evidence_computed import computed_from, is_axis, note_computed
+from devlint.placement.declarations.evidence_computed import computed_from, is_axis, is_mask, note_computed
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
 from devlint.placement.declarations.evidence_literals import absent, is_integer, is_text
@@ -92,6 +92,8 @@ def _method(call: cst.Call, receiver: cst.BaseExpression, method: str, sign: Sig
     if type(receiver) is cst.Name:
         if receiver.value == found.first and call.args:
             found.called.add(method)
+        if method in rows.OF_MASKS:
+            found.masks.add(receiver.value)
         if method in rows.NEVER_READ:
             found.method_calls[receiver.value, method] += 1
     elif sign is rows.TENSOR or method in rows.MOVING_OR_CAST:
@@ -140,8 +142,10 @@ def _assigned(node: cst.Assign, found: Found) -> None:
                 found.made.append((attribute.attr.value, class_name))
             found.kept += ((name, attribute.attr.value) for name in _given(node.value) if name in found.parameters)
     if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
-        found.note_derived(node.targets[0].target.value, computed_from(node.value), node.value)
+        found.note_derived(node.targets[0].target.value, computed_from(node.value, found.masks), node.value)
         _taken_apart(node.targets[0].target.value, node.value, found)
+        if is_mask(node.value):
+            found.masks.add(node.targets[0].target.value)
         if gives_a_tensor(node.value, found.imports):
             found.computed[node.targets[0].target.value] += 1
     value, name = node.value, ""

@@ -73,6 +73,7 @@ decides without looking.
 - Its neighbours are CPU-only too: numpy, scipy, PIL, data loading. In a Dataset, a transform or a collate function the
   confidence is low.
 - It has no items, as `torch.empty((0, 0))`, and meets in arithmetic what has: that fails by its shape on every device.
+  So does what is written into it by an index. What another function gives for nothing, `return torch.empty(0)`: low.
 - It is made of an array that `forward` computed on the host and hands back. The confidence is low, unless the inputs
   are brought there with `.cpu()`, which says that they are expected elsewhere.
 
@@ -125,7 +126,7 @@ from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs,
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
-from devlint.rules.creating.empty_results import fails_by_shape
+from devlint.rules.creating.empty_results import fails_by_shape, stands_for_nothing
 from devlint.rules.creating.handed_out import HandedOut
 from devlint.rules.creating.inputs_for_models import InputsForModels
 from devlint.rules.creating.left_to_defaults import LeftToDefaults
@@ -302,7 +303,8 @@ def _given(value: Value, by_name: bool = True) -> frozenset[str]:
 
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
     built = _while_it_is_built(event, step, theirs)
-    if step.scope.setting is Setting.HOST or built or fails_by_shape(event, step, theirs):
+    empty = fails_by_shape(event, step, theirs) or stands_for_nothing(event, step)
+    if step.scope.setting is Setting.HOST or built or empty:
         return Confidence.LOW
     anchors = set()
     for leaf in leaves(device_of(theirs.value) or CPU):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devlint.placement.domain.abstract_values import Tensor
 from devlint.placement.domain.value_join import is_placeholder
-from devlint.semantics import Dim, Shape
+from devlint.semantics import Dim, Rule, Shape
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -19,17 +19,27 @@ def fails_by_shape(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -
     """Whether the operation raises on the CPU as well: it broadcasts, and 0 goes with 1 and 0 alone, or it contracts.
 
     ``if x.shape[-1] < width: return torch.empty((0, 0, 0))``, which is then multiplied by a window; ``if not rows:
-    return torch.empty(0, 0)``, which is then multiplied as a matrix (fixture `without_items`).
+    return torch.empty(0, 0)``, which is then multiplied as a matrix; ``if x.size(0) == 0: return torch.empty([0])``,
+    into which something is then written by an index (fixture `without_items`).
     """
     sizes, other = _sizes(step.node), theirs.value
+    if event.operation.rule in _WRITTEN:
+        return sizes[:1] == ["0"]
     if set(event.operation.basis.split(", ")) <= _CONTRACTIONS:
         return bool(sizes) and set(sizes) == {"0"}
     broadcasts = event.operation.shape is Shape.BROADCAST and isinstance(other, Tensor) and other.dim is Dim.NONZERO
     return broadcasts and sizes[-1:] == ["0"]
 
 
+_WRITTEN = (Rule.INDEX_WRITE, Rule.INDEX_PUT)
 _CONTRACTIONS = frozenset({"mm", "mv", "bmm", "dot"})
 """Products of matrices and vectors, by their kernels."""
+
+
+def stands_for_nothing(event: DeviceMismatch, step: Step) -> bool:
+    """``return torch.empty(0)``: what another definition gives where there is nothing to do anything with."""
+    sizes = _sizes(step.node)
+    return step.scope != event.scope and bool(sizes) and set(sizes) == {"0"}
 
 
 def holds_nothing(value: Tensor, step: Step) -> bool:

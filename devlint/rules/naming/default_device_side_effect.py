@@ -41,7 +41,7 @@ class Tagger:
 - A function that sets it back, and classes with an `__exit__`.
 - Scripts, notebooks, tests and benchmarks.
 - Setting the CPU, which is what everybody expects.
-- Functions that are there to set it: low. They say so (`set_device`, `init_distributed`, `launch`, `setup_ddp`), they
+- Functions that are there to set it: low. They say so (`set_device`, `init_distributed`, `launch`, `to_gpu`), they
   take a rank, or they work with `torch.distributed` or wrap a model for it; one process per device needs its device
   set once. So do those that a thread or process of the file begins with, and lines under `if set_device:`.
 
@@ -75,6 +75,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, DeviceName, Reference
 from devlint.placement.domain.lattice import exclude, may_be_cpu
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -180,7 +181,8 @@ class DefaultDeviceSideEffect(Rule):
         if name in self._mains:
             return True
         words = set() if name.startswith("__") else set(name.lower().strip("_").split("_"))
-        return bool(words & SETTERS) or "rank" in device.lower() or scope.qualname in self._distributed
+        there_for_it = bool(words & SETTERS) or is_named_for_accelerator(name)
+        return there_for_it or "rank" in device.lower() or scope.qualname in self._distributed
 
 
 def _is_asked_for(call: Called) -> bool:

@@ -71,7 +71,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import ChooseInBody
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import DeviceName
 from devlint.placement.domain.lattice import Known, leaves
@@ -164,7 +164,7 @@ class DeviceChosenAtImport(Rule):
                 message=f"`{event.name}` is called while the module is imported, and raises where there is no {kind}",
                 confidence=Confidence.MEDIUM,
                 repair=Repair(Applicability.SUGGESTION, "call it where it is used, on the device that is used there"),
-                where_asked=True,
+                premise=Premise.ASKS,
             )
         for argument in event.call.arguments:
             if argument.keyword in DEVICE_ARGUMENTS or event.name == "torch.device":

@@ -67,7 +67,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Suffix
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant
 from devlint.placement.domain.events import Sink
@@ -138,7 +138,7 @@ class GlobalRankAsDeviceIndex(Rule):
                     *(DraftStep(one.node, scope, "it is an index here as well") for one in others[:MOST_STEPS]),
                 ),
                 repair=self._repair((first, *others)),
-                over_machines=True,
+                premise=Premise.SEVERAL_MACHINES,
             )
 
     def _confidence(self, event: RankAsIndex) -> Confidence:

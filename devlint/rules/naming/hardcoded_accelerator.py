@@ -49,6 +49,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 - The function moves all it is given to `cuda`: then it is the one place that chooses.
 - Scripts, notebooks, tests and benchmarks choose a device: low. So do functions that use other parts of `torch.cuda`,
   and those that move whole modules without a device, and `torch.autocast("cuda", enabled=False)`.
+- The package sets the current accelerator in each of its processes, and nobody is on none: the file imports what needs
+  one, or no file of the package asks whether there is one: low.
 - The module keeps its parameters away from where it works, as its names say: `self.offload_device`, `self.cpu_offload`.
   They cannot tell the device.
 - A default argument, a command-line default, and what a device argument gets where the caller left it out.
@@ -70,10 +72,11 @@ What a class keeps on `self` is a candidate only where a method of the class use
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devlint.drafts.draft import Draft
+from devlint.drafts.draft import Draft, Premise
 from devlint.finding import Severity
 from devlint.rules.naming.asked_elsewhere import AskedElsewhere
 from devlint.rules.naming.chosen_for_models import ChosenForModels
@@ -147,6 +150,10 @@ class HardcodedAccelerator(NotesPlaces, Rule):
         return super().moved(event)
 
     def finish(self) -> Iterable[Draft]:
+        for draft in self._drafts():
+            yield replace(draft, premise=Premise.CALLERS_CHOOSE)
+
+    def _drafts(self) -> Iterator[Draft]:
         told = set()
         for _, place, beside in self._told_beside():
             draft = beside or self._asked_elsewhere.draft_of(place)

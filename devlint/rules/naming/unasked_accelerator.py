@@ -73,7 +73,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.wording import quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.events import Sink
@@ -186,7 +186,7 @@ def _draft(scope: Scope, places: Sequence[tuple[cst.CSTNode, str]], confidence: 
             DraftStep(other, scope, "it is taken for granted here as well") for other, _ in others[:MOST_STEPS]
         ),
         repair=Repair(Applicability.SUGGESTION, "take the device from the caller, or ask `torch.cuda.is_available()`"),
-        where_asked=True,
+        premise=Premise.ASKS,
     )
 
 
