@@ -108,7 +108,7 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
                 found[name] = Held(role, GIVEN_BY_CALLERS)
         signs = uses.signs.get(name, frozenset())
         if found[name].role in _UNTOLD and signs.isdisjoint(_NO_OBJECT):
-            classes = named_after(program, name, found[name].role is Role.NO_TENSOR)
+            classes = named_after(program, name, found[name].role is Role.NO_TENSOR, info.owner)
             makes_it = any(handed.callee.rpartition(".")[2] in classes for handed in uses.handed_on.get(name, ()))
             if not makes_it and _are_modules(program, classes):
                 found[name] = Held(Role.MODULE, NAMED_AFTER)

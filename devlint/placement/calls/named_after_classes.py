@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from devlint.placement.declarations import evidence_names as names
 
 if TYPE_CHECKING:
+    from devlint.placement.declarations.definitions import ClassInfo
     from devlint.placement.interpreter.program import Program
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
@@ -16,18 +17,21 @@ _SHORTEST = 5
 """Letters of a name that says enough by itself: ``net`` and ``loss`` are called like many a class."""
 
 
-def named_after(program: Program, parameter: str, no_tensor: bool) -> tuple[str, ...]:
+def named_after(program: Program, parameter: str, no_tensor: bool, owner: ClassInfo | None) -> tuple[str, ...]:
     """The classes that a file defines or imports and that a parameter is called after.
 
     It has the whole name of the class (``prior``, ``cur_prior`` for ``Prior``); what is used as no tensor can be may
     have its end alone: ``estimator`` for ``DensityEstimator``, where ``tokens`` beside ``FromTokens`` says nothing.
+    Of the class itself that has the method, ``Cutoff.forward(distances, cutoff)``, it is a part or a number.
     """
     if len(parameter) < _SHORTEST or names.names_a_function(parameter) or names.names_no_module(parameter):
         return ()
     if names.names_a_class(parameter):
         return ()
     last = parameter.rpartition("_")[2].lower()
-    return tuple(name for name in _in_sight(program, last) if _fits(parameter, _words(name), no_tensor))
+    own = {one.name for one in owner.order} if owner is not None else ()
+    fitting = (name for name in _in_sight(program, last) if _fits(parameter, _words(name), no_tensor))
+    return tuple(name for name in fitting if name not in own)
 
 
 def _in_sight(program: Program, last: str) -> Iterator[str]:

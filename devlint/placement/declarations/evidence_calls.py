@@ -67,7 +67,9 @@ def arguments(call: cst.Call, imports: ImportTable, found: Found) -> None:
         if parameter is not None and parameter.name == "other" and name in rows.OF_TWO_TENSORS:
             for one in names_of(argument.value):
                 found.note(one, rows.TENSOR)
-        if parameter is None or parameter.kind == "other" or parameter.name in operation.zero_dim:
+        if parameter is None or parameter.kind == "other":
+            continue
+        if parameter.name in operation.zero_dim and parameter.name not in rows.NEVER_NUMBERS:
             # Where a 0-dim tensor may stand, so may a number.
             continue
         leading = parameter is operation.parameters[0]

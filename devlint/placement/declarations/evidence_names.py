@@ -240,7 +240,8 @@ def names_no_module(name: str) -> bool:
 def names_a_plain_value(name: str) -> bool:
     """A number, a text or a flag: ``num_heads``, ``hidden_size``, ``return_mask``."""
     first, _, rest = name.lstrip("_").partition("_")
-    return name in _PLAIN or (rest != "" and first in _PLAIN_STARTS) or _last(name) in _PLAIN_ENDS
+    counted = "_per_" in name  # ``dim_per_head``
+    return name in _PLAIN or (rest != "" and first in _PLAIN_STARTS) or _last(name) in _PLAIN_ENDS or counted
 
 
 def _last(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from enum import Enum
 
 from devlint.semantics import library_models
@@ -31,8 +32,13 @@ _PLAIN = frozenset(
 """Base classes of Python's standard library."""
 
 
-OTHER_FRAMEWORKS = frozenset({"jax", "tensorflow", "flax", "mxnet", "paddle", "mindspore", "tinygrad", "keras", "cupy"})
+OTHER_FRAMEWORKS = frozenset("jax tensorflow flax haiku equinox mxnet paddle mindspore tinygrad keras cupy mlx".split())
 """Libraries whose arrays are called what tensors are called."""
+
+
+def is_for_another_framework(packages: Container[str]) -> bool:
+    """Whether a file that imports these packages works with arrays of another library, and not with PyTorch as well."""
+    return "torch" not in packages and any(name in packages for name in OTHER_FRAMEWORKS)
 
 
 def is_of_another_framework(name: str) -> bool:

@@ -28,7 +28,11 @@ from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
 from devlint.placement.declarations.evidence_literals import unsigned
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
-from devlint.placement.declarations.known_classes import OTHER_FRAMEWORKS, is_of_another_framework
+from devlint.placement.declarations.known_classes import (
+    OTHER_FRAMEWORKS,
+    is_for_another_framework,
+    is_of_another_framework,
+)
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
 from devlint.records import dataclass
 
@@ -159,6 +163,8 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         tensor, no_tensor = None, grade_of(signs, Shows.ITEMS) is None
     if names.names_a_tensordict(name) and param.annotation is None:
         return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED)
+    if is_for_another_framework(imports.packages):
+        tensor = None  # its arrays have most of a tensor's methods
     certain = tensor is Grade.CERTAIN
     if names.names_processes(name) and convention_of(signs, Shows.TENSOR) == conventions.SIZE_IS_CALLED:
         tensor = None
@@ -249,12 +255,12 @@ def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, besid
     return Held(Role.ANYTHING)
 
 
-_ARRAYS = frozenset({"numpy", "sklearn", "PIL", "jax", "pandas", "scipy", "cv2", "skimage", "tensorflow", "cupy"})
+_ARRAYS = frozenset({"numpy", "sklearn", "PIL", "pandas", "scipy", "cv2", "skimage"})
 
 
 def _imports_arrays(imports: ImportTable) -> bool:
     """Whether the file imports a library whose objects have shapes as well."""
-    return not _ARRAYS.isdisjoint(imports.packages)
+    return not imports.packages.isdisjoint(_ARRAYS | OTHER_FRAMEWORKS)
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

@@ -168,6 +168,25 @@ def test_a_name_tells_nothing_beside_texts_and_arrays_of_other_libraries() -> No
     assert not is_taken_for_a_tensor(of("queries", imports=NO_ARRAYS + "import jax.numpy as jnp\n"))
 
 
+@pytest.mark.parametrize("imports", ["import mlx.core as mx\n", "from flax import nnx\n", "import keras\n"])
+def test_arrays_of_another_framework_have_a_tensors_methods(imports: str) -> None:
+    for use in ("given.exp()", "given.softmax(-1)", "given.shape", "given[:, 0]"):
+        assert not isinstance(of("given", use, imports), Tensor)
+        assert not is_taken_for_a_tensor(of("given", use, imports))
+    assert isinstance(of("given", "given.softmax(-1)", imports + NO_ARRAYS), Tensor)
+
+
+def test_a_condition_of_where_is_no_number() -> None:
+    assert isinstance(of("given", "torch.where(given, 0.0, 1.0)"), Tensor)
+    assert not isinstance(of("given", "torch.where(z, given, 1.0)", more=", z"), Tensor)
+
+
+def test_what_is_counted_per_something_is_a_number() -> None:
+    assert isinstance(of("attn_head", "attn_head(3)"), Module)
+    assert not isinstance(of("width_per_head"), Module)
+    assert not isinstance(of("width_per_head", "self.part = width_per_head"), Module)
+
+
 def test_a_model_that_tells_its_device_is_a_module() -> None:
     assert isinstance(of("base_model", "base_model.device"), Module)
     assert is_taken_for_a_tensor(of("given", "given.device"))
