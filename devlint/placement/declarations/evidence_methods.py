@@ -38,6 +38,9 @@ def sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
                 if positional and is_integer(positional[0])
                 else (rows.by_convention(conventions.SIZE_IS_CALLED) if not call.args else None)
             )
+        case "t":
+            # What translates texts is called so as well, with one.
+            return rows.TENSOR if not call.args else None
         case "view":
             # That of an array takes a dtype.
             return rows.TENSOR if len(positional) > 1 or any(map(is_integer, positional)) else None

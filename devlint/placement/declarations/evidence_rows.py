@@ -51,14 +51,12 @@ TENSOR_METHODS = frozenset(
     unbind chunk topk logsumexp narrow index_add_ index_copy_ mul_ add_ sub_ div_ zero_ fill_ copy_
     is_contiguous movedim unfold repeat_interleave lerp_ view_as reshape_as masked_select scatter triu tril
     argmax_ isnan_ bool int data_ptr cumprod relu erf mul div
-    addmm addbmm baddbmm addmv addcmul addcdiv as_strided broadcast_to clamp_min clamp_max det detach_ diag_embed
-    element_size erfc erfinv expm1 flip fliplr flipud fmod frac index_add index_copy index_fill index_put index_put_
-    kthvalue log1p log2 log10 logaddexp logcumsumexp logdet logit logical_and logical_or logical_xor logical_not
-    masked_scatter masked_scatter_ matrix_exp matrix_power multinomial nan_to_num ndimension nelement pinverse
-    reciprocal remainder rot90 scatter_add scatter_reduce sign sin cos tan sinh cosh asin acos atan slogdet
-    split_with_sizes swapdims t t_ tensor_split to_dense to_sparse trunc unflatten unique_consecutive xlogy
-    take_along_dim sigmoid_ tanh_ relu_ exp_ log_ sqrt_ rsqrt_ neg_ abs_ pow_ floor_ ceil_ round_ clip_ normal_ uniform_
-    bernoulli_ random_ exponential_ index_fill_ squeeze_ transpose_ bitwise_and bitwise_or bitwise_xor bitwise_not
+    addmm addbmm baddbmm addmv addcmul addcdiv as_strided broadcast_to clamp_min clamp_max det diag_embed element_size
+    erfc erfinv expm1 flip fliplr flipud fmod frac index_add index_copy index_fill index_put kthvalue log1p log2 log10
+    logaddexp logcumsumexp logdet logit logical_and logical_or logical_xor logical_not masked_scatter matrix_exp
+    matrix_power multinomial nan_to_num ndimension nelement pinverse reciprocal remainder rot90 scatter_add
+    scatter_reduce sign sin cos tan sinh cosh asin acos atan slogdet split_with_sizes swapdims tensor_split to_dense
+    to_sparse trunc unflatten unique_consecutive xlogy take_along_dim bitwise_and bitwise_or bitwise_xor bitwise_not
     """.split()
 )
 """Methods that make what is called by them a tensor, whatever they are given.

@@ -58,7 +58,7 @@ def test_annotations_tell(annotation: str, kind: type) -> None:
 
 @pytest.mark.parametrize(
     "use", ["x.unsqueeze(0)", "x.is_cuda", "x.requires_grad", "torch.exp(x)", "F.relu(x)", "torch.cat([x, z])",
-            "torch.matmul(input=x, other=z)", "x.masked_fill(z, 0)"],
+            "torch.matmul(input=x, other=z)", "x.masked_fill(z, 0)", "x.t()", "x.scatter_add(0, z, z)"],
 )  # fmt: skip
 def test_uses_that_only_tensors_allow_tell(use: str) -> None:
     assert isinstance(held("x, z", use), Tensor)
@@ -66,7 +66,7 @@ def test_uses_that_only_tensors_allow_tell(use: str) -> None:
 
 @pytest.mark.parametrize(
     "use", ["x.shape", "x.sum()", "print(x)", "torch.add(z, x)", "np.exp(x)", "x[0]", "x.anything()",
-            "torch.full(3, x)", "unknown(x)"],
+            "torch.full(3, x)", "unknown(x)", "x.t('title')"],
 )  # fmt: skip
 def test_uses_that_others_share_tell_nothing(use: str) -> None:
     assert isinstance(held("x, z: torch.Tensor", use), Opaque)
