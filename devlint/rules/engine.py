@@ -14,7 +14,7 @@ from devlint.finding import Applicability, Confidence, Finding, Fix, Severity, T
 from devlint.placement.domain.events import DeviceMismatch, Event
 from devlint.placement.project.analyse import analyse
 from devlint.placement.syntax.positions import Positions
-from devlint.rules.host_package import where_premise_holds, works_on_the_host
+from devlint.rules.host_package import as_the_package_bears_out, works_on_the_host
 from devlint.rules.importable import imports_what_is_missing
 from devlint.rules.refused import Refused
 from devlint.rules.registry import precedence, rule_classes
@@ -146,8 +146,7 @@ def _drafts(
         for rule, draft in reported
         if (relocated := _relocated(refused.judged(draft), path)) is not None
     ]
-    borne_out = ((rule, where_premise_holds(draft, text, project, file)) for rule, draft in drafts)
-    drafts = [(rule, draft) for rule, draft in borne_out if draft is not None]
+    drafts = as_the_package_bears_out(drafts, text, project, file)
     if drafts and imports_what_is_missing(tree, project, file):
         return [(rule, replace(draft, confidence=Confidence.LOW)) for rule, draft in drafts]
     if not all(rule.of_callers_models for rule, _ in drafts) and works_on_the_host(text, project, file):

@@ -23,6 +23,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     from devlint.drafts.draft import Draft
     from devlint.placement.project.workspace import WorkspaceView
+    from devlint.rules.rule import Rule
 
 
 def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | None) -> bool:
@@ -38,15 +39,25 @@ def works_on_the_host(text: str, project: WorkspaceView | None, file: Path | Non
     return has_sign(data, TRAINS) or project.mentioned_elsewhere(file, TRAINS)
 
 
-def where_premise_holds(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
-    """The draft as far as the package bears out what it takes for granted; None where nothing is left of it."""
+def as_the_package_bears_out(
+    drafts: list[tuple[Rule, Draft]], text: str, project: WorkspaceView | None, file: Path | None
+) -> list[tuple[Rule, Draft]]:
+    """The drafts of a file as far as the package bears out what they take for granted."""
+    if all(draft.premise is None for _, draft in drafts):
+        return drafts
+    data = text.encode(errors="replace")
+    borne_out = ((rule, _borne_out(draft, data, project, file)) for rule, draft in drafts)
+    return [(rule, draft) for rule, draft in borne_out if draft is not None]
+
+
+def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: Path | None) -> Draft | None:
     match draft.premise:
         case Premise.ASKS:
-            return _where_asked(draft, text, project, file)
+            return _where_asked(draft, data, project, file)
         case Premise.SEVERAL_MACHINES:
             return _over_machines(draft, project, file)
         case Premise.CALLERS_CHOOSE:
-            return _where_callers_choose(draft, text, project, file)
+            return _where_callers_choose(draft, data, project, file)
     return draft
 
 
@@ -57,27 +68,25 @@ def _over_machines(draft: Draft, project: WorkspaceView | None, file: Path | Non
     return draft
 
 
-def _where_callers_choose(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft:
+def _where_callers_choose(draft: Draft, data: bytes, project: WorkspaceView | None, file: Path | None) -> Draft:
     """A draft about a caller on another accelerator than the current one, or on none.
 
     Low where the package sets the current one for each of its processes, and nobody can be on none: the file needs an
     accelerator itself, or no file of the package asks whether there is one.
     """
-    data = text.encode(errors="replace")
     if not has_sign(data, SETS_CURRENT) and not _elsewhere(SETS_CURRENT, project, file):
         return draft
     asks = has_sign(data, ASKS) or _elsewhere(ASKS, project, file)
     return replace(draft, confidence=Confidence.LOW) if has_sign(data, MADE_FOR_ONE) or not asks else draft
 
 
-def _where_asked(draft: Draft, text: str, project: WorkspaceView | None, file: Path | None) -> Draft | None:
+def _where_asked(draft: Draft, data: bytes, project: WorkspaceView | None, file: Path | None) -> Draft | None:
     """A draft that holds in a package which asks somewhere whether there is an accelerator; None in any other.
 
     Where only other files ask, who calls a function of this one may well have done so: low. A script runs by itself,
     and a file that is made for machines with an accelerator need not ask: by what it imports, or, of what it does
     while it is imported itself, by its name.
     """
-    data = text.encode(errors="replace")
     if has_sign(data, MADE_FOR_ONE) or (not draft.scope.qualname and is_named_for_accelerator(draft.scope.path)):
         return None
     if has_sign(data, ASKS):

@@ -255,12 +255,12 @@ def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, besid
     return Held(Role.ANYTHING)
 
 
-_ARRAYS = frozenset({"numpy", "sklearn", "PIL", "pandas", "scipy", "cv2", "skimage"})
+_ARRAYS = OTHER_FRAMEWORKS | {"numpy", "sklearn", "PIL", "pandas", "scipy", "cv2", "skimage"}
 
 
 def _imports_arrays(imports: ImportTable) -> bool:
     """Whether the file imports a library whose objects have shapes as well."""
-    return not imports.packages.isdisjoint(_ARRAYS | OTHER_FRAMEWORKS)
+    return not _ARRAYS.isdisjoint(imports.packages)
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

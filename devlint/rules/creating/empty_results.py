@@ -26,7 +26,7 @@ def fails_by_shape(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -
     if event.operation.rule in _WRITTEN:
         return sizes[:1] == ["0"]
     if set(event.operation.basis.split(", ")) <= _CONTRACTIONS:
-        return bool(sizes) and set(sizes) == {"0"}
+        return set(sizes) == {"0"}
     broadcasts = event.operation.shape is Shape.BROADCAST and isinstance(other, Tensor) and other.dim is Dim.NONZERO
     return broadcasts and sizes[-1:] == ["0"]
 
@@ -38,8 +38,7 @@ _CONTRACTIONS = frozenset({"mm", "mv", "bmm", "dot"})
 
 def stands_for_nothing(event: DeviceMismatch, step: Step) -> bool:
     """``return torch.empty(0)``: what another definition gives where there is nothing to do anything with."""
-    sizes = _sizes(step.node)
-    return step.scope != event.scope and bool(sizes) and set(sizes) == {"0"}
+    return step.scope != event.scope and set(_sizes(step.node)) == {"0"}
 
 
 def holds_nothing(value: Tensor, step: Step) -> bool:
