@@ -97,3 +97,31 @@ def test_annotations_that_contradict_one_another_do_not_tell() -> None:
 )
 def test_modules_of_libraries_are_known(source: str, expected: Kind) -> None:
     assert list(typed({"net.py": source}).truth.values()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # Another class under the name of one of torch's, and one of the release's.
+        ("class Threshold: ...\ndef f(m: Threshold): ...\n", "other"),
+        ("class Threshold: ...\nfrom torch import nn\ndef f(m: nn.Threshold): ...\n", "module"),
+        ("from torch import nn\nclass Net(nn.Threshold): ...\nclass Threshold: ...\ndef f(m: Net): ...\n", "module"),
+        ("from elsewhere import Transformer\ndef f(m: Transformer): ...\n", "mixed"),
+        ("import mlx.nn as nn\nclass Net(nn.Module): ...\ndef f(m: Net): ...\n", "other"),
+        ("from torch.nn import Transformer\ndef f(m: Transformer): ...\n", "module"),
+        ("from pytorch_lightning import LightningModule as L\nclass Net(L): ...\ndef f(m: Net): ...\n", "module"),
+        ("import lightning as L\nclass Net(L.LightningModule): ...\ndef f(m: Net): ...\n", "module"),
+    ],
+)
+def test_a_name_means_what_its_file_imports(source: str, expected: Kind) -> None:
+    assert list(typed({"net.py": source}).truth.values()) == [expected]
+
+
+def test_a_class_of_the_release_is_told_from_one_that_is_imported() -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/layers.py": "from torch import nn\nclass DF(nn.Module): ...\n",
+        "pkg/a.py": "from pkg.layers import DF\ndef f(m: DF): ...\n",
+        "pkg/b.py": "from libdf import DF\ndef f(m: DF): ...\n",
+    }
+    assert [kind for place, kind in typed(files).truth.items()] == ["module", "mixed"]

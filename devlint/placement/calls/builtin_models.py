@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint import semantics
+from devlint.placement.calls import stated_types
 from devlint.placement.calls.attributes import names_a_plain_value
 from devlint.placement.calls.bindings import item_of, iterated
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -249,10 +249,7 @@ def _cast(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     if given is None:
         return NOTHING
     value = given.value
-    if type_ is None or not isinstance(value, Opaque):
-        return value
-    is_tensor = annotated(code_of(type_.node), interp.index.imports) is Role.TENSOR
-    return Tensor(value.device, provenance=value.provenance) if is_tensor else value
+    return value if type_ is None else stated_types.as_type(interp, type_.node, value)
 
 
 FUNCTIONS: dict[str, Special] = {

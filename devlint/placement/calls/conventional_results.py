@@ -13,9 +13,11 @@ from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
     CALLABLE_RESULT,
     CONVENTIONS,
+    GIVEN_BY_A_MAKER,
     MODULE_RESULT,
     TOLD_A_DEVICE,
 )
+from devlint.placement.declarations.evidence_names import names_a_maker, names_a_module
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -24,9 +26,11 @@ from devlint.placement.domain.abstract_values import (
     Evidence,
     Host,
     Instance,
+    Module,
     Opaque,
     Self,
     Tensor,
+    UnknownValue,
     Value,
 )
 from devlint.placement.domain.call_site import CallSite
@@ -117,6 +121,20 @@ def of_told_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value
     note = CONVENTIONS[TOLD_A_DEVICE]
     step = interp.step(StepKind.RETURNED, node, named[0], f"{code_of(node.func)}()", previous, note=note)
     return Opaque(named[0], step)
+
+
+def of_maker(interp: Interpreter, info: FunctionInfo, value: Value) -> Value:
+    """What ``build_model(options)`` of the project gives, where its body does not show it: a module."""
+    named = names_a_module(info.name) if info.is_property else names_a_maker(info.name)
+    is_open = isinstance(value, UnknownValue) or (isinstance(value, Opaque) and not value.tensorlike and not value.info)
+    if not is_open or not named or info.is_generator:
+        return value
+    moved = value.provenance if isinstance(value, Opaque) else None
+    moved = moved if moved is not None and moved.find(StepKind.MOVED) is not None else None
+    device = device_of_value(value) if moved is not None else UNKNOWN
+    note = CONVENTIONS[GIVEN_BY_A_MAKER]
+    made = interp.step(StepKind.RETURNED, info.header, device, f"{info.name}()", moved, note=note)
+    return Module(device, provenance=made, assumed=True)
 
 
 def _hands_all_on(interp: Interpreter, site: CallSite) -> bool:

@@ -31,7 +31,7 @@ from devlint.placement.syntax.nodes import code_of, string_value
 from devlint.source.dependency_parts import IMPORTS
 
 if TYPE_CHECKING:
-    from devlint.placement.declarations.definitions import FunctionInfo
+    from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
     from devlint.placement.domain.call_site import CallSite
     from devlint.placement.interpreter.interpreter import Interpreter
     from devlint.placement.interpreter.program import Program
@@ -59,9 +59,14 @@ def of_result(interp: Interpreter, info: FunctionInfo, site: CallSite, value: Va
 
 def of_name(interp: Interpreter, annotation: cst.Annotation, value: Value) -> Value:
     """What is assigned to an annotated name or attribute."""
+    return as_type(interp, annotation.annotation, value)
+
+
+def as_type(interp: Interpreter, type_: cst.BaseExpression, value: Value) -> Value:
+    """A value that the code at hand says to be of a type."""
     if not _is_open(value):
         return value
-    return _Stated(interp, interp.program, frozenset()).as_stated(value, annotation.annotation)
+    return _Stated(interp, interp.program, frozenset()).as_stated(value, type_)
 
 
 def _is_open(value: Value) -> bool:
@@ -107,6 +112,8 @@ class _Stated:
                 return Host(numpy=True)
             case Role.HOST:
                 return Host()
+            case Role.MODULE if isinstance(node, (cst.Name, cst.Attribute)):
+                return self._module(value, None)
             case None:
                 return self._object(value, node)
             case _:
@@ -139,10 +146,13 @@ class _Stated:
         if not isinstance(found, ClassValue):
             return value
         if found.info.is_module:
-            moved = value if isinstance(value, Opaque) and _was_moved(value) else Opaque(UNKNOWN)
-            return Module(moved.device, "", found.info, moved.provenance)
+            return self._module(value, found.info)
         fields, info = tensor_fields(self._interp, found)
         return replace(value if isinstance(value, Opaque) else Opaque(UNKNOWN), fields=fields, info=info)
+
+    def _module(self, value: Value, info: ClassInfo | None) -> Module:
+        moved = value if isinstance(value, Opaque) and _was_moved(value) else Opaque(UNKNOWN)
+        return Module(moved.device, "", info, moved.provenance, assumed=info is None)
 
     def _named(self, node: cst.BaseExpression) -> Value | None:
         """What the annotation names in the module that states it."""

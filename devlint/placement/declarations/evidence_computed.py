@@ -56,7 +56,7 @@ def _read(node: cst.BaseExpression | None, masks: Collection[str], names: set[st
             case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=right, operator=operator)]):
                 ordered = isinstance(operator, _ORDERS)
                 node = None if not ordered else right if _is_number(left) else left if _is_number(right) else None
-            case cst.Subscript(value=value) if _is_of_axes(node) or _is_picked(node, masks):
+            case cst.Subscript(value=value) if _is_of_axes(node) or is_picked(node, masks):
                 node = value
             case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=method))) if method in _METHODS:
                 node = value
@@ -74,7 +74,12 @@ def _is_of_axes(node: cst.Subscript) -> bool:
     return any(map(is_axis, (first, *others))) and (bool(others) or not isinstance(first, cst.Slice))
 
 
-def _is_picked(node: cst.Subscript, masks: Collection[str]) -> bool:
+def is_of_several_axes(node: cst.Subscript) -> bool:
+    """``x[:, 0]``, ``x[row, column]``: an item of a tensor or an array, and seldom of a dict."""
+    return len(node.slice) > 1 or any(is_axis(part.slice) for part in node.slice)
+
+
+def is_picked(node: cst.Subscript, masks: Collection[str]) -> bool:
     """``x[known]``, ``x[labels >= 0]``: neither lists nor dicts are read so."""
     index = node.slice[0].slice if len(node.slice) == 1 else None
     if not isinstance(index, cst.Index):

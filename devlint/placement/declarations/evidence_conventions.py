@@ -41,6 +41,7 @@ HANDED_ON = "handed-on"
 NAMED = "named"
 NAMED_MODULE = "named-module"
 NAMED_AFTER = "named-after"
+GIVEN_BY_A_MAKER = "given-by-a-maker"
 OVERRIDES = "overrides"
 COLLATED = "collated"
 PARTS_OF_A_BATCH = "parts-of-a-batch"
@@ -74,6 +75,7 @@ CONVENTIONS = MappingProxyType(
         READ_BY_A_TENSOR: "taken for a tensor: it is given to a method of one",
         OVERRIDES: "taken for what the method of the base class, or of a derived one, takes it for",
         NAMED_AFTER: "taken for a module: it is called what a class of modules in sight is called",
+        GIVEN_BY_A_MAKER: "taken for a module: the function that gives it is called as those are that make one",
         PARTS_OF_A_BATCH: "taken for a tensor: one of several that a loader hands out together, and moved by itself",
         NAMED_LAYERS: "taken for modules: the list is called what layers are called, and what lies in it is called",
         COLLATED: "taken to be on the CPU: a loader hands it out",

@@ -129,8 +129,16 @@ class Found:
             if moved or name in self.functions:
                 self.note(name, modules.HAS_A_MODULE)
 
+    def _note_wholes(self) -> None:
+        """``snrs``, of ``snrs[i].detach()``, if it has a shape: a list of tensors has none."""
+        items = [name for name, signs in self._signs.items() if "[" in name and rows.TENSOR in signs]
+        for whole in {item.partition("[")[0] for item in items}:
+            if rows.SHAPED in self._signs.get(whole, ()):
+                self.note_parameter(whole, rows.COMPUTED_OF)
+
     def uses(self) -> Uses:
         self.bind([])
+        self._note_wholes()
         for item, whole in self.iterated:
             signs = self._signs.get(item, set())
             if rows.TENSOR in signs and rows.MOVED not in signs:

@@ -54,7 +54,12 @@ def sign_of_method(call: cst.Call, function: cst.Attribute) -> Sign | None:
             passed_on = not isinstance(function.value, (cst.Name, cst.Subscript))
             return rows.TENSOR if passed_on else rows.by_convention(conventions.GIVES_AN_ARRAY)
         case _ if name in rows.REDUCTIONS:
-            told = (rows.KEYWORDS[key] for key, value in given.items() if key in rows.KEYWORDS and not is_text(value))
+            # xarray names its dimensions.
+            told = (
+                rows.NO_TENSOR if is_text(value) else rows.KEYWORDS[key]
+                for key, value in given.items()
+                if key in rows.KEYWORDS
+            )
             return next(told, None)
         case _:
             return None

@@ -9,6 +9,7 @@ said here, in most of the releases.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 
 _TENSORS = frozenset(
@@ -25,7 +26,7 @@ _TENSOR_STARTS = frozenset("rotary cos sin pixel".split())
 _TENSOR_ENDS = frozenset(
     """
     mask masks lens embeds embedding embeddings emb logits latents hidden residual residuals tensor probs bias pos pe
-    feats sample
+    feats sample idxs
     """.split()
 )
 _COMPARED = frozenset("target targets weight label labels".split())
@@ -191,6 +192,23 @@ def names_an_action(name: str) -> bool:
     """``get_model``, ``load_net``: a method that gives or takes what the rest of its name says, and is none."""
     verb, _, rest = name.lstrip("_").partition("_")
     return bool(rest) and verb in _ACTIONS
+
+
+_MAKING = frozenset("get build create make load init setup construct instantiate new prepare".split())
+_MADE_BY_NAME = frozenset(
+    "model layer block head net network backbone conv linear mlp ffn submodule encoder decoder".split()
+)
+_ORIGINS = re.compile("_(?:from|by|with|for)_")
+
+
+def names_a_maker(function: str) -> bool:
+    """``build_model``, ``_make_layer``, ``create_encoder_from_config``: what it gives is a module.
+
+    Source: the annotated results of 260 releases. In six packages of seven or more one of them is a Module where any
+    of what such functions give is known.
+    """
+    verb, _, made = _ORIGINS.split(function.lstrip("_"))[0].partition("_")
+    return verb in _MAKING and made.rpartition("_")[2] in _MADE_BY_NAME
 
 
 def names_a_part(name: str) -> bool:

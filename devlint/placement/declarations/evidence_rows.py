@@ -125,10 +125,7 @@ def _has_a_tensor(name: str) -> bool:
 
 
 KEYWORDS = MappingProxyType({"dim": TENSOR, "keepdim": TENSOR})
-"""What it shows of a name that a method of it in ``REDUCTIONS`` gets this keyword: an array takes ``axis``.
-
-Not where the value is a string: xarray names its dimensions.
-"""
+"""What it shows of a name that a method of it in ``REDUCTIONS`` gets this keyword: an array takes ``axis``."""
 
 REDUCTIONS = frozenset(
     """
@@ -240,7 +237,9 @@ ALWAYS_TENSORS = frozenset(
 NEVER_NUMBERS = frozenset({"condition"})
 """Parameters that take a tensor without dimensions, and no number: that of ``torch.where``."""
 
-VARIADIC = frozenset("torch.einsum torch.broadcast_tensors torch.block_diag torch.meshgrid".split())
+VARIADIC = frozenset(
+    "torch.einsum torch.broadcast_tensors torch.block_diag torch.meshgrid torch.cartesian_prod".split()
+)
 """Functions whose further arguments are tensors as well."""
 
 OF_TWO_TENSORS = frozenset(

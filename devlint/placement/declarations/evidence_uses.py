@@ -17,7 +17,14 @@ from devlint.placement.declarations.evidence_calls import (
     makes_several,
     makes_tensor,
 )
-from devlint.placement.declarations.evidence_computed import computed_from, is_axis, is_mask, note_computed
+from devlint.placement.declarations.evidence_computed import (
+    computed_from,
+    is_axis,
+    is_mask,
+    is_of_several_axes,
+    is_picked,
+    note_computed,
+)
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
 from devlint.placement.declarations.evidence_literals import absent, is_integer, is_text
@@ -96,8 +103,11 @@ def _method(call: cst.Call, receiver: cst.BaseExpression, method: str, sign: Sig
             found.masks.add(receiver.value)
         if method in rows.NEVER_READ:
             found.method_calls[receiver.value, method] += 1
+    elif method in rows.OF_MASKS and type(receiver) is cst.Comparison and is_mask(receiver):
+        # ``(ratios == 1).any()``
+        found.note_parameter(dotted(receiver.left) or "", rows.ARRAY_LIKE)
     elif sign is rows.TENSOR or method in rows.MOVING_OR_CAST:
-        if type(receiver) is cst.Subscript and any(is_axis(part.slice) for part in receiver.slice):
+        if type(receiver) is cst.Subscript and is_of_several_axes(receiver):
             found.note_parameter(dotted(receiver.value) or "", rows.COMPUTED_OF)
         else:
             note_computed(receiver, found)
@@ -118,7 +128,7 @@ def _subscript(node: cst.Subscript, found: Found) -> None:
         found.indexed.append((name, index.value.value))
     if _is_key(node) or _goes_backwards(node):
         found.note(name, rows.NO_TENSOR)
-    elif len(node.slice) > 1 and any(is_axis(part.slice) for part in node.slice):
+    elif (len(node.slice) > 1 and any(is_axis(part.slice) for part in node.slice)) or is_picked(node, found.masks):
         found.note(name, rows.ARRAY_LIKE)
 
 

@@ -134,6 +134,7 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
     kept = kept_in(info, imports) if constructs and info.owner is not None else {}
     parameters = parameters_of(info.node)
     beside = {param.name.value for param in parameters}
+    arrays = _works_with_arrays(info, imports)
     found = {
         name: _held(
             param,
@@ -141,6 +142,7 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
             documented.get(name, ""),
             imports,
             None if constructs or names.names_a_builder(info.name) else beside,
+            arrays,
         )
         for param in parameters
         for name in (param.name.value,)
@@ -152,8 +154,18 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
     return found
 
 
-def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable, beside: Container[str] | None) -> Held:
-    """``beside`` are the names of all parameters of the function; None where it builds: it is told sizes and flags."""
+def _held(
+    param: cst.Param,
+    signs: Signs,
+    documented: str,
+    imports: ImportTable,
+    beside: Container[str] | None,
+    arrays: bool,
+) -> Held:
+    """``beside`` are the names of all parameters of the function; None where it builds: it is told sizes and flags.
+
+    ``arrays``: what has a shape may be of a library of arrays.
+    """
     name = param.name.value
     tensor, module = tensor_grade(signs), grade_of(signs, Shows.MODULE)
     array = grade_of(signs, Shows.ARRAY)
@@ -170,7 +182,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
         tensor = None
     # What is converted may be a list: the shape is that of what the conversion gives.
     as_given = grade_of(signs, Shows.CONVERTED) is not Grade.CERTAIN
-    shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and as_given and not _imports_arrays(imports)
+    shaped = grade_of(signs, Shows.ARRAY_LIKE) is not None and as_given and not arrays
     if names.names_a_device(name) and not certain and module is None:
         return Held(Role.DEVICE)
     if param.annotation is not None:
@@ -215,7 +227,7 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
                 return Held(Role.MODULE, conventions.NAMED_MODULE)
             return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
-        return Held(Role.HOST)
+        return Held(_of_default(param.default))
     if beside is not None and grade_of(signs, Shows.CALLED) is not None and names.names_a_part(name):
         return Held(Role.MODULE, conventions.NAMED_PART)
     if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
@@ -229,8 +241,14 @@ def _held(param: cst.Param, signs: Signs, documented: str, imports: ImportTable,
     if param.annotation is None and several and not named:
         return Held(Role.SEVERAL, conventions.NAMED if names.names_a_tensor(name) else "")
     if param.annotation is None and not (doubted and not no_tensor):
-        return _named(name, number, no_tensor or tested, imports, beside)
+        return _named(name, number, no_tensor or tested, imports, beside, arrays)
     return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED if doubted else "")
+
+
+def _of_default(default: cst.BaseExpression | None) -> Role:
+    """``act=relu``: a function, a class or an object of the file, of which nothing is known; no tensor as a rule."""
+    constant = not isinstance(default, cst.Name) or default.value.isupper() or default.value in ("True", "False")
+    return Role.HOST if constant else Role.NO_TENSOR
 
 
 def _is_configured(name: str, module: Grade) -> bool:
@@ -238,7 +256,9 @@ def _is_configured(name: str, module: Grade) -> bool:
     return module is Grade.CONVENTIONAL and conventions.names_a_configuration(name)
 
 
-def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, beside: Container[str] | None) -> Held:
+def _named(
+    name: str, number: bool, no_tensor: bool, imports: ImportTable, beside: Container[str] | None, arrays: bool
+) -> Held:
     """What a parameter holds by its name alone; ``number``: it may be one."""
     if names.names_a_plain_value(name):
         return Held(Role.HOST if number else Role.NO_TENSOR if no_tensor else Role.ANYTHING, conventions.NAMED)
@@ -249,7 +269,7 @@ def _named(name: str, number: bool, no_tensor: bool, imports: ImportTable, besid
     if beside is None or not OTHER_FRAMEWORKS.isdisjoint(imports.packages):
         return Held(Role.ANYTHING)
     written = names.is_written(name, beside)
-    array = names.names_an_array(name) and _imports_arrays(imports)
+    array = names.names_an_array(name) and arrays
     if names.is_compared(name, beside) or (names.names_a_tensor(name) and not (array or written)):
         return Held(Role.NAMED_TENSOR, conventions.NAMED)
     return Held(Role.ANYTHING)
@@ -261,6 +281,14 @@ _ARRAYS = OTHER_FRAMEWORKS | {"numpy", "sklearn", "PIL", "pandas", "scipy", "cv2
 def _imports_arrays(imports: ImportTable) -> bool:
     """Whether the file imports a library whose objects have shapes as well."""
     return not _ARRAYS.isdisjoint(imports.packages)
+
+
+def _works_with_arrays(info: FunctionInfo, imports: ImportTable) -> bool:
+    """Whether a function may: its file does, and it does itself, or names no torch."""
+    if not _imports_arrays(imports):
+        return False
+    packages = {imports[name].partition(".")[0] for name in info.names if name in imports}
+    return "torch" not in packages or not _ARRAYS.isdisjoint(packages)
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from devlint.placement.calls.constructor_facts import add_own_facts, completed
+from devlint.placement.calls.conventional_results import of_maker
 from devlint.placement.calls.handed_up import take_handed_up
 from devlint.placement.calls.inherited_methods import mismatches_of_inherited
 from devlint.placement.calls.parameters import announce, bind_parameters, scope_of
@@ -267,7 +268,7 @@ class ModuleAnalysis:
         if self._reads_what_is_made(info):
             return self._result_before(info)
         interp = self._evaluated(info)
-        return None if interp is None else interp.result()
+        return None if interp is None else of_maker(interp, info, interp.result())
 
     def _reads_what_is_made(self, info: FunctionInfo) -> bool:
         """Whether a method reads of an object whose class is being constructed."""

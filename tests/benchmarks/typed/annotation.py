@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from typed.modules import is_torch_module
+
 Kind = Literal["tensor", "tensors", "module", "device", "host", "other", "mixed"]
 """``tensors``: a container of them. ``other``: none of these (a dtype, a callable, a class of the package).
 
@@ -110,7 +112,7 @@ class _Reader:
             return "mixed"
         if name in ("None", "NoneType"):
             return None
-        return "module" if self._is_module(name) else "other"
+        return "module" if self._is_module(name) or is_torch_module(dotted) else "other"
 
     def _subscripted(self, name: str, arguments: list[ast.expr]) -> Kind | None:
         if name == "Literal":

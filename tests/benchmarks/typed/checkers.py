@@ -18,7 +18,8 @@ from pathlib import Path
 
 from typed.annotation import Kind, kind_of
 from typed.definitions import Place, functions, parameters
-from typed.places import torch_modules, typed
+from typed.modules import torch_modules
+from typed.places import typed
 from typed.revealing import Spot, claims, revealing
 
 

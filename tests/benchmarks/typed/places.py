@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from typed.aliases import Aliases
 from typed.annotation import Kind, is_device_by_name, kind_of
 from typed.contradictions import contradicted
 from typed.definitions import Place, functions, parameters
+from typed.modules import ModuleNames, derived
 
 Definition = TypeVar("Definition", ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -26,27 +26,19 @@ class Typed:
     """Names of subclasses of ``nn.Module``, of torch and of the release itself."""
 
 
-@cache
-def torch_modules() -> frozenset[str]:
-    """The Modules of ``torch.nn``, from the torch that is installed here."""
-    from torch import nn
-
-    return frozenset(name for name, c in vars(nn).items() if isinstance(c, type) and issubclass(c, nn.Module))
-
-
 def typed(files: Mapping[str, str]) -> Typed:
     """What these files annotate. A name that is defined twice is left out, and so is what ``overload`` declares.
 
     Annotations that contradict one another do not tell.
     """
     trees = {path: ast.parse(text) for path, text in files.items()}
-    modules = _modules(trees)
-    tensors: dict[str, ast.expr] = {name: ast.Name("Tensor") for name in _derived(trees, {"Tensor"}) - {"Tensor"}}
+    modules = ModuleNames(trees)
+    tensors: dict[str, ast.expr] = {name: ast.Name("Tensor") for name in derived(trees, {"Tensor"}) - {"Tensor"}}
     aliases = Aliases(trees)
     truth: dict[Place, Kind] = {}
     doubled: set[Place] = set()
     for path, tree in trees.items():
-        known = tensors | aliases.of(path)
+        known = tensors | aliases.of(path) | dict.fromkeys(modules.foreign(path), ast.Name("Any"))
         for qualname, node, owner in functions(tree):
             if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue
@@ -57,44 +49,12 @@ def typed(files: Mapping[str, str]) -> Typed:
                 place = Place(path, qualname, name)
                 if place in truth:
                     doubled.add(place)
-                kind = kind_of(annotation, modules.__contains__, known)
+                kind = kind_of(annotation, modules.names.__contains__, known)
                 if kind is not None and annotation is not None:
                     truth[place] = "device" if is_device_by_name(name, annotation) else kind
     doubted = contradicted(trees, truth)
     told = {place: "mixed" if place in doubted else kind for place, kind in truth.items() if place not in doubled}
-    return Typed(told, modules)
-
-
-_OF_LIBRARIES = frozenset({"LightningModule", "PreTrainedModel", "TensorDictModule", "GraphModule"})
-"""Modules of torch and of libraries that nothing else is called like."""
-_BY_IMPORT = frozenset({("torchmetrics", "Metric")})
-"""Modules of libraries, where they are imported from there: other classes are called so as well."""
-
-
-def _modules(trees: Mapping[str, ast.Module]) -> frozenset[str]:
-    imported = {
-        alias.asname or alias.name
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.level == 0
-        for alias in node.names
-        if ((node.module or "").split(".")[0], alias.name) in _BY_IMPORT
-    }
-    defined = {node.name for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    return _derived(trees, {*torch_modules(), *_OF_LIBRARIES, *(imported - defined)})
-
-
-def _derived(trees: Mapping[str, ast.Module], known: set[str]) -> frozenset[str]:
-    """Names of classes of the release that derive from one of these, and these."""
-    bases: dict[str, set[str]] = {}
-    for tree in trees.values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                names = {ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases}
-                bases.setdefault(node.name, set()).update(names)
-    while more := {name for name, own in bases.items() if name not in known and own & known}:
-        known |= more
-    return frozenset(known)
+    return Typed(told, modules.names)
 
 
 class _StripDocstrings(ast.NodeTransformer):

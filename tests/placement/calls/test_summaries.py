@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from devlint.placement.domain.abstract_values import Constant, Container, Host, Tensor, UnknownValue
+import pytest
+
+from devlint.placement.domain.abstract_values import Constant, Container, Host, Module, Tensor, UnknownValue
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.provenance import StepKind
 from tests.placement.walked import clashes, device, place, stored
@@ -379,3 +381,63 @@ def test_places_of_arguments_of_every_type() -> None:
         "an unknown device", "an unknown device",
     ]  # fmt: skip
     assert place(stored(program, "c")) == "an unknown device"
+
+
+@pytest.mark.parametrize(
+    ("function", "body", "is_module"),
+    [
+        ("build_model", "return REGISTRY[name](name)", True),
+        ("_make_layer", "return find(name)", True),
+        ("create_encoder_from_name", "return REGISTRY[name](name)", True),
+        # What the body shows, and what is called otherwise.
+        ("build_model", "return 3", False),
+        ("build_model", "return find(name), find(name)", False),
+        ("build_models", "return find(name)", False),
+        ("model", "return find(name)", False),
+        ("get_model_name", "return find(name)", False),
+        ("get_model", "yield find(name)", False),
+    ],
+)
+def test_what_a_maker_of_modules_gives_is_one(function: str, body: str, is_module: bool) -> None:
+    value = stored(f"def {function}(name):\n    {body}\ndef f():\n    y = {function}('a')\n", "y")
+    assert isinstance(value, Module) is is_module
+    if isinstance(value, Module):
+        assert value.assumed
+        assert value.provenance is not None
+        assert any("called as those are that make one" in step.note for step in value.provenance)
+
+
+def test_a_property_called_model_is_one() -> None:
+    program = """
+    class Holder:
+        @property
+        def model(self):
+            return find(self)
+
+        @property
+        def kind(self):
+            return find(self)
+
+        def f(self):
+            y, z = self.model, self.kind
+    """
+    assert isinstance(stored(program, "y"), Module)
+    assert isinstance(stored(program, "z"), UnknownValue)
+
+
+@pytest.mark.parametrize(
+    ("type_", "held"), [("nn.Linear", Module), ("Net", Module), ("torch.Tensor", Tensor), ("int", Host)]
+)
+def test_what_is_cast_is_of_the_type(type_: str, held: type) -> None:
+    program = f"""
+    from typing import cast
+
+    class Net(nn.Module):
+        pass
+
+    def f(registry):
+        y = cast({type_}, find(registry))
+        z = cast(list[{type_}], find(registry))
+    """
+    assert isinstance(stored(program, "y"), held)
+    assert not isinstance(stored(program, "z"), (Module, Tensor))

@@ -98,7 +98,11 @@ def is_taken_for_a_tensor(value: Value) -> bool:
 
 
 @pytest.mark.parametrize(
-    "use", ["given.shape", "given.dtype", "given[:, 0]", "given[..., None, 1]", "given.reshape(2, -1)", "given.float()"]
+    "use",
+    [
+        *("given.shape", "given.dtype", "given[:, 0]", "given[..., None, 1]", "given.reshape(2, -1)", "given.float()"),
+        *("(given == 1).any()", "large = given > 3; given[large]", "given[given != 0]"),
+    ],
 )
 def test_what_has_a_shape_is_a_tensor_where_there_are_no_arrays(use: str) -> None:
     assert is_taken_for_a_tensor(of("given", use))
@@ -115,10 +119,30 @@ def test_what_has_a_shape_is_a_tensor_where_there_are_no_arrays(use: str) -> Non
         ("given.shape; given(1)", NO_ARRAYS),
         ("given[0]", NO_ARRAYS),
         ("given[1:]", NO_ARRAYS),
+        ("large = 3; given[large]", NO_ARRAYS),
+        ("given.mean(dim='time'); given.shape", NO_ARRAYS),
     ],
 )
 def test_a_shape_tells_nothing_beside_arrays_and_against_what_is_known(use: str, imports: str) -> None:
     assert not is_taken_for_a_tensor(of("given", use, imports))
+
+
+ARRAYS = NO_ARRAYS + "import numpy as np\n"
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("torch.save(given.shape, 'f')", True),
+        ("y = nn.Linear(given.shape[0], 2)", True),
+        ("F.relu(nn.Parameter(None)); given[:, 0]", True),
+        # Of a function that works with arrays, or names no torch, nobody knows.
+        ("torch.save(given.shape, 'f'); np.ones(3)", False),
+        ("y = given.shape", False),
+    ],
+)
+def test_arrays_of_the_file_count_where_a_function_works_with_them(use: str, told: bool) -> None:
+    assert is_taken_for_a_tensor(of("given", use, ARRAYS)) is told
 
 
 @pytest.mark.parametrize("name", ["x", "hidden_states", "attention_mask", "pixel_values", "src_mask", "logits"])
@@ -489,6 +513,8 @@ def test_what_is_joined_as_a_whole_is_a_list_of_tensors() -> None:
         ("torch.exp(given[:, 1])", True),
         ("torch.sqrt(given[:, 0] * given[:, 0] + given[:, 1] ** 2)", True),
         ("torch.exp(given.sum(1) / (given + 1).mean())", True),
+        ("given[i, j].detach()", True),
+        ("given.shape; given[i].detach()", True),
         ("known = mask >= 0; F.relu(given[known])", True),
         ("known = ~mask; F.relu(given[known] - given[mask > 3])", True),
         ("mask.any() and torch.exp(given[mask])", True),
@@ -499,6 +525,7 @@ def test_what_is_joined_as_a_whole_is_a_list_of_tensors() -> None:
         ("torch.exp(given * z)", False),
         ("torch.exp(given.sum(1) * z.sum(1))", False),
         ("torch.exp(given[0])", False),
+        ("given[i].detach()", False),
         ("torch.exp(given[z])", False),
         ("known = mask in z; torch.exp(given[known])", False),
         ("z.masked_fill(mask, given)", False),
