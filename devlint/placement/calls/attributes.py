@@ -211,6 +211,8 @@ def _of_module(interp: Interpreter, owner: Module, name: str, node: cst.Attribut
         return DeviceName(owner.device, node, code_of(node))
     if name in ("training", "config", "in_features", "out_features", "num_embeddings", "embedding_dim"):
         return Host()
+    if name in _NUMBERS_OF_LAYERS and owner.type_name.startswith("torch.nn."):
+        return Host()
     if owner.info is None:
         if names_a_part(owner, name):
             # A part of a model of unknown class, by its name: ``model.encoder``.
@@ -243,6 +245,14 @@ def _of_unseen_module(interp: Interpreter, owner: Module, name: str, node: cst.A
 
 
 _WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
+_NUMBERS_OF_LAYERS = frozenset(
+    """
+    kernel_size stride padding dilation groups in_channels out_channels output_padding padding_mode normalized_shape eps
+    momentum affine num_features num_groups input_size hidden_size num_layers bidirectional batch_first embed_dim
+    num_heads head_dim padding_idx p inplace negative_slope
+    """.split()
+)
+"""Attributes of the modules of ``torch.nn`` that are numbers, switches, or tuples of numbers."""
 _STATE = frozenset({"weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight"})
 """Parameters and buffers of the modules of ``torch.nn``."""
 

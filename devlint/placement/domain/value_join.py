@@ -214,6 +214,9 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
     decided = _guard_of_move(guard, a.provenance, b.provenance)
     device = choose(decided, a.device, b.device)
     provenance = _telling_provenance(a, b)
+    if device == UNKNOWN and _came_in(a) and _came_in(b):
+        # What a caller hands over in several arguments is in one place by its choice: the first stands for all.
+        device, a = a.device, _likely(a)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return Tensor(
             device,
@@ -229,6 +232,18 @@ def _join_placed(guard: Guard | None, a: Value, b: Value) -> Value:
     if isinstance(tensor, Tensor):
         return replace(tensor, device=device, provenance=provenance, evidence=Evidence.LIKELY)
     return Opaque(device, provenance, getattr(a, "tensorlike", False) and getattr(b, "tensorlike", False))
+
+
+def _came_in(value: Tensor | Opaque) -> bool:
+    """Whether a value is where arguments are: computed of them, and moved nowhere."""
+    of_arguments = all(
+        isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER for leaf in leaves(value.device)
+    )
+    return of_arguments and (value.provenance is None or value.provenance.find(StepKind.MOVED) is None)
+
+
+def _likely(value: Tensor | Opaque) -> Tensor | Opaque:
+    return replace(value, evidence=Evidence.LIKELY) if isinstance(value, Tensor) else value
 
 
 def _join_kinds(a: Kind, b: Kind) -> Kind:

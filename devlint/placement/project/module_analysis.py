@@ -22,9 +22,9 @@ from devlint.placement.declarations.evidence_uses import uses_at_module_level
 from devlint.placement.declarations.index import FileIndex, index_file
 from devlint.placement.declarations.parameter_evidence import name_uses
 from devlint.placement.domain.abstract_values import (
-    NONE,
     NOTHING,
     ClassValue,
+    Constant,
     Function,
     ProjectModule,
     Reference,
@@ -56,6 +56,14 @@ class _ModuleLevel(NamedTuple):
     names: dict[str, Value]
     default: Device
     """The default device afterwards."""
+
+
+def _stands_in(value: Value) -> bool:
+    """Whether a value is what programs bind to a name whose import has failed."""
+    return isinstance(value, Constant) or (isinstance(value, Reference) and value.name in _STAND_INS)
+
+
+_STAND_INS = frozenset({"object", "typing.Any", "type", "dict"})
 
 
 class ModuleAnalysis:
@@ -311,12 +319,12 @@ class ModuleAnalysis:
     def exported(self, name: str) -> Value | None:
         """A name that the module binds or imports; None if it does neither.
 
-        ``box_area = None`` is a fallback for a failed import: where the name is used, the import has succeeded.
+        ``box_area = None`` or ``= object`` stands in for a failed import: where the name is used, it has succeeded.
         """
         if name in self.index.rebound:
             return NOTHING
         found = self._bound(name)
-        if found is not None and not (found == NONE and name in self.index.imports):
+        if found is not None and not (name in self.index.imports and _stands_in(found)):
             return found
         defined = self.index.top_level.get(name) if self._queried else None
         if isinstance(defined, FunctionInfo):

@@ -71,7 +71,8 @@ def test_other_attributes_of_a_module_argument() -> None:
     assert place(of_argument("x.device", ": nn.Module")) == "the device of `x`"  # type: ignore[arg-type]
     assert of_argument("x.config", ": nn.Module") == Host()
     assert place(of_argument("x.anything", ": nn.Module")) == "the device of `x`"  # type: ignore[arg-type]
-    assert of_argument("x.kernel_size", ": nn.Conv2d") == UnknownValue()
+    assert of_argument("x.kernel_size", ": nn.Conv2d") == Host()
+    assert of_argument("x.anything", ": nn.Conv2d") == UnknownValue()
 
 
 def test_arrays_have_arrays_as_views() -> None:
