@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from devlint.placement.declarations.definitions import FunctionInfo
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
     CALLABLE_RESULT,
     CONVENTIONS,
@@ -17,7 +17,7 @@ from devlint.placement.declarations.evidence_conventions import (
     MODULE_RESULT,
     TOLD_A_DEVICE,
 )
-from devlint.placement.declarations.evidence_names import names_a_maker, names_a_module
+from devlint.placement.declarations.evidence_names import names_a_constructor, names_a_maker, names_a_module
 from devlint.placement.declarations.parameter_evidence import Role, annotated
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -125,16 +125,22 @@ def of_told_device(interp: Interpreter, node: cst.Call, site: CallSite) -> Value
 
 def of_maker(interp: Interpreter, info: FunctionInfo, value: Value) -> Value:
     """What ``build_model(options)`` of the project gives, where its body does not show it: a module."""
-    named = names_a_module(info.name) if info.is_property else names_a_maker(info.name)
     is_open = isinstance(value, UnknownValue) or (isinstance(value, Opaque) and not value.tensorlike and not value.info)
-    if not is_open or not named or info.is_generator:
+    if not is_open or info.is_generator:
+        return value
+    owner = info.owner if info.owner is not None and info.owner.is_module and info.is_classmethod else None
+    if owner is not None and names_a_constructor(info.name):
+        made_of: ClassInfo | None = owner
+    elif names_a_module(info.name) if info.is_property else names_a_maker(info.name):
+        made_of = None
+    else:
         return value
     moved = value.provenance if isinstance(value, Opaque) else None
     moved = moved if moved is not None and moved.find(StepKind.MOVED) is not None else None
     device = device_of_value(value) if moved is not None else UNKNOWN
     note = CONVENTIONS[GIVEN_BY_A_MAKER]
     made = interp.step(StepKind.RETURNED, info.header, device, f"{info.name}()", moved, note=note)
-    return Module(device, provenance=made, assumed=True)
+    return Module(device, "", made_of, made, assumed=made_of is None)
 
 
 def _hands_all_on(interp: Interpreter, site: CallSite) -> bool:

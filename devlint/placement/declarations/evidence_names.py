@@ -46,7 +46,7 @@ _OF_ARRAYS_TOO = frozenset(
 
 _MODULES = frozenset(
     """
-    model module mod net network netG netD encoder decoder backbone pl_module discriminator denoiser critic projector
+    model module mod gm net network netG netD encoder decoder backbone pl_module discriminator denoiser critic projector
     """.split()
 )
 _MODULE_ENDS = frozenset("model module net network backbone head encoder".split())
@@ -209,6 +209,14 @@ def names_a_maker(function: str) -> bool:
     """
     verb, _, made = _ORIGINS.split(function.lstrip("_"))[0].partition("_")
     return verb in _MAKING and made.rpartition("_")[2] in _MADE_BY_NAME
+
+
+_CONSTRUCTORS = frozenset("build create load restore".split())
+
+
+def names_a_constructor(class_method: str) -> bool:
+    """``Net.from_pretrained``, ``Net.build``: a class method that gives an object of its class as a rule."""
+    return class_method in _CONSTRUCTORS or class_method.startswith(("from_", "load_from_"))
 
 
 def names_a_part(name: str) -> bool:

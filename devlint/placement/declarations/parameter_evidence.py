@@ -149,7 +149,7 @@ def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
     }
     for name, attribute in kept.items():
         if attribute.called and found[name].role in (Role.ANYTHING, Role.PLACED):
-            function = names.names_a_function(name)
+            function = names.names_a_function(name) and name != "fn"  # ``PreNorm(dim, fn)``
             found[name] = Held(Role.NO_TENSOR) if function else Held(Role.MODULE, conventions.CALLED_BY_MODULE)
     return found
 

@@ -407,6 +407,35 @@ def test_what_a_maker_of_modules_gives_is_one(function: str, body: str, is_modul
         assert any("called as those are that make one" in step.note for step in value.provenance)
 
 
+def test_a_class_method_that_constructs_gives_an_object_of_its_class() -> None:
+    program = """
+    class Net(nn.Module):
+        @classmethod
+        def from_pretrained(cls, name):
+            return find(name)
+
+        @classmethod
+        def describe(cls, name):
+            return find(name)
+
+    class Options:
+        @classmethod
+        def from_pretrained(cls, name):
+            return find(name)
+
+    def f():
+        a = Net.from_pretrained("a")
+        b = Net.describe("a")
+        c = Options.from_pretrained("a")
+    """
+    net = stored(program, "a")
+    assert isinstance(net, Module)
+    assert net.info is not None
+    assert net.info.name == "Net"
+    assert not isinstance(stored(program, "b"), Module)
+    assert not isinstance(stored(program, "c"), Module)
+
+
 def test_a_property_called_model_is_one() -> None:
     program = """
     class Holder:

@@ -271,7 +271,7 @@ def test_names_of_plain_values_tell(name: str) -> None:
     assert isinstance(of(name), Host)
 
 
-@pytest.mark.parametrize("name", ["model", "teacher_model", "embedding_net_x", "backbone"])
+@pytest.mark.parametrize("name", ["gm", "model", "teacher_model", "embedding_net_x", "backbone"])
 def test_names_of_modules_tell(name: str) -> None:
     assert isinstance(of(name), Module)
     assert isinstance(of(name, f"{name}.parts()"), Module)
