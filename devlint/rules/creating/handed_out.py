@@ -174,6 +174,7 @@ class HandedOut:
                 self._sized.add(id(step.node))
                 beside = f" in the size of `{sized}`, not on its device,"
             answered = from_host and not in_place_of_forward and sized is None and like is None
+            goes_on_there = answered and self._goes_on_there(step)
             if from_host and not in_place_of_forward:
                 beside = ", as the argument that was brought there with `.cpu()`,"
             draft = Draft(
@@ -182,10 +183,10 @@ class HandedOut:
                 severity=Severity.WARNING,
                 message=f"{name} is created on the CPU{beside} and returned from `{method}`; "
                 "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
-                confidence=Confidence.LOW if answered and self._goes_on_there(step) else self._confidence(step, scope),
+                confidence=Confidence.LOW if goes_on_there else self._confidence(step, scope),
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                        DraftStep(event.node, scope, "returned here")),
-                repair=self._repair(step),
+                repair=_HERE if goes_on_there else self._repair(step),
             )  # fmt: skip
             self._drafts.append((scope, place, draft))
 
@@ -271,7 +272,7 @@ class HandedOut:
     def _repair(self, step: Step) -> Repair:
         expression = self.definitions.first_tensor(step.scope, step.node)
         if expression is None:
-            return Repair(Applicability.SUGGESTION, "create it on the inputs' device")
+            return _HERE
         return repair_creation(step, expression)
 
     def finish(self) -> Iterator[Draft]:
@@ -302,6 +303,9 @@ class HandedOut:
         takes_arrays_alone = step.factory is not None and not step.factory.takes_device
         reads_host_data = takes_arrays_alone or id(step.node) in self._of_arrays
         return Confidence.LOW if reads_host_data and scope.qualname not in self._inputs_to_cpu else Confidence.MEDIUM
+
+
+_HERE = Repair(Applicability.SUGGESTION, "create it on the inputs' device")
 
 
 def movable(value: Value | None) -> bool:

@@ -87,8 +87,8 @@ from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import Container, DeviceName, Kind, Module, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.events import Called
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.rules.rule import Rule
