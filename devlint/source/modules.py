@@ -84,12 +84,18 @@ class ModuleFinder:
 
 
 def package_of(file: Path, tree: Tree = WORKING_TREE) -> Path | None:
-    """The topmost package around a file; None for a file that is in none."""
-    package = None
+    """The topmost package around a file; None for a file that is in none.
+
+    A directory without an ``__init__.py`` in a package belongs to it (PEP 420), and so does what is in it.
+    """
+    package, missing = None, 0
     for directory in file.parents:
-        if not tree.is_file(os.path.join(directory, "__init__.py")):
+        if tree.is_file(os.path.join(directory, "__init__.py")):
+            package, missing = directory, 0
+        elif missing == 1:
             break
-        package = directory
+        else:
+            missing += 1
     return package
 
 

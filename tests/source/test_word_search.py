@@ -32,6 +32,15 @@ def test_a_name_is_looked_for_in_the_rest_of_the_package(package: Path) -> None:
     assert mention_elsewhere(package, file, "kept") == ""
 
 
+def test_a_directory_without_init_belongs_to_the_package_around_it(package: Path) -> None:
+    between = package / "layers"
+    (between / "inner").mkdir(parents=True)
+    (between / "inner" / "__init__.py").write_text("")
+    assert package_of(between / "inner" / "ops.py") == package
+    assert package_of(between / "ops.py") == package
+    assert package_of(between / "data" / "raw" / "ops.py") is None, "two such directories may be anything"
+
+
 def test_what_a_change_may_end_otherwise_is_searched_again(package: Path) -> None:
     tree, file, user = WorkingTree(), package / "inner" / "ops.py", package / "user.py"
 

@@ -74,6 +74,8 @@ decides without looking.
   confidence is low.
 - It has no items, as `torch.empty((0, 0))`, and meets in arithmetic what has: that fails by its shape on every device.
   So does what is written into it by an index. What another function gives for nothing, `return torch.empty(0)`: low.
+- A function brings its argument to the host, and what it returns is an array, or was filled there: low. A list of what
+  it found is for the tensors that it looked in.
 - It is made of an array that `forward` computed on the host and hands back. The confidence is low, unless the inputs
   are brought there with `.cpu()`, which says that they are expected elsewhere.
 

@@ -173,6 +173,8 @@ class HandedOut:
             if sized is not None:
                 self._sized.add(id(step.node))
                 beside = f" in the size of `{sized}`, not on its device,"
+            answered = from_host and not in_place_of_forward and sized is None and like is None
+            goes_on_there = answered and self._goes_on_there(step)
             if from_host and not in_place_of_forward:
                 beside = ", as the argument that was brought there with `.cpu()`,"
             draft = Draft(
@@ -181,10 +183,10 @@ class HandedOut:
                 severity=Severity.WARNING,
                 message=f"{name} is created on the CPU{beside} and returned from `{method}`; "
                 "on an accelerator the caller gets a CPU tensor where it expects one beside its inputs",
-                confidence=self._confidence(step, scope),
+                confidence=Confidence.LOW if goes_on_there else self._confidence(step, scope),
                 trace=(DraftStep(step.node, step.scope, "made here", "cpu"),
                        DraftStep(event.node, scope, "returned here")),
-                repair=self._repair(step),
+                repair=_HERE if goes_on_there else self._repair(step),
             )  # fmt: skip
             self._drafts.append((scope, place, draft))
 
@@ -259,10 +261,18 @@ class HandedOut:
         given = scope.setting in (Setting.FUNCTION, Setting.METHOD) and scope.role is Role.LIBRARY
         return given and scope.qualname in self._inputs_to_cpu and step.scope == scope
 
+    def _goes_on_there(self, step: Step) -> bool:
+        """An array, or a map that is filled on the host: who asks for one works with arrays, as a rule.
+
+        A list of what was found there is for the tensors that it was found in (fixture `answers_from_the_host`).
+        """
+        made_in_size = step.factory is not None and step.factory.default == "default_device"
+        return made_in_size or id(step.node) in self._of_arrays
+
     def _repair(self, step: Step) -> Repair:
         expression = self.definitions.first_tensor(step.scope, step.node)
         if expression is None:
-            return Repair(Applicability.SUGGESTION, "create it on the inputs' device")
+            return _HERE
         return repair_creation(step, expression)
 
     def finish(self) -> Iterator[Draft]:
@@ -293,6 +303,9 @@ class HandedOut:
         takes_arrays_alone = step.factory is not None and not step.factory.takes_device
         reads_host_data = takes_arrays_alone or id(step.node) in self._of_arrays
         return Confidence.LOW if reads_host_data and scope.qualname not in self._inputs_to_cpu else Confidence.MEDIUM
+
+
+_HERE = Repair(Applicability.SUGGESTION, "create it on the inputs' device")
 
 
 def movable(value: Value | None) -> bool:

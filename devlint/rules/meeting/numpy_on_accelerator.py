@@ -52,6 +52,7 @@ def worst(net: torch.nn.Module, batch: torch.Tensor) -> int:
 - The tensor went through `.cpu()` or `.tolist()`, or was made on the CPU.
 - The tensor is an argument and nothing in the function mentions accelerators, or a Module only hands arrays or numbers
   back. Then the confidence is low, but where a function asks whether it has a tensor: those come from anywhere.
+- A method reads what its own object has computed, and moves that object, `self.to(device)`, further down: low.
 - A test for an accelerator decides whether the line runs: whoever asks knows on which side there is something to bring.
 
 ## Fix safety
@@ -80,7 +81,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import DeviceName, Function, Host, Tensor
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Function, Host, Self, Tensor, Value
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -156,6 +157,8 @@ class NumpyOnAccelerator(Rule):
         self._device_asked = DeviceAsked()
         self._brought_there: dict[str, Moved] = {}
         """By definition: the first transfer to a place that is not the CPU."""
+        self._goes_later: set[int] = set()
+        """Reads, by identity, in a method that moves its own object further down, and has brought nothing over yet."""
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._expected_elsewhere.begun(event)
@@ -166,12 +169,19 @@ class NumpyOnAccelerator(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         values = [argument.value for argument in event.call.arguments]
+        if isinstance(event.receiver, Self) and event.name in (".to", ".cuda") and not any(map(_is_cpu, values)):
+            self._own_object_goes(event.scope.qualname)
         if any(isinstance(value, DeviceName) and value.device != CPU and not value.is_type for value in values):
             self._speaks_of_devices = True
             for value in values:
                 if isinstance(value, Function):
                     self._run_there.setdefault(value.info.qualname, event)
         return ()
+
+    def _own_object_goes(self, method: str) -> None:
+        """`self.to(device)`: until here it was where it was built."""
+        if method not in self._moved_to_cpu:
+            self._goes_later.update(id(read) for read in self._undecided if read.scope.qualname == method)
 
     def created(self, event: Created) -> Iterable[Draft]:
         self._speaks_of_devices = self._speaks_of_devices or event.named is not None
@@ -248,7 +258,7 @@ class NumpyOnAccelerator(Rule):
                 yield event, _draft(event, Severity.WARNING, sure, words, steps)
         for event in self._undecided:
             scope = event.scope
-            if event.callers_on_cpu:
+            if event.callers_on_cpu or id(event) in self._goes_later:
                 yield event, _draft(event, Severity.WARNING, Confidence.LOW, "is where the caller put it")
                 continue
             if (asked := self._device_asked.beside(event)) is not None:
@@ -305,6 +315,12 @@ class NumpyOnAccelerator(Rule):
                     event, Severity.WARNING, Confidence.MEDIUM, f"may be on an accelerator, as {other} may", (step,)
                 ),
             )
+
+
+def _is_cpu(value: Value) -> bool:
+    return (isinstance(value, Constant) and value.value == "cpu") or (
+        isinstance(value, DeviceName) and value.device == CPU
+    )
 
 
 def _step_of(there: Moved) -> DraftStep:

@@ -57,6 +57,8 @@ class Positions(nn.Module):
 - The class overrides `_apply` or `to` and moves it there.
 - The object is no module.
 - It is 0-dim in element-wise arithmetic, an index into `[]`, or used on the CPU only.
+- It stands beside a buffer and is only handed to other functions, which may bring it over: low. `__eq__` compares
+  objects as they were built: there it is not reported.
 
 ## Fix safety
 
@@ -85,6 +87,7 @@ from devlint.drafts.wording import device_of, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import Container, DeviceName, Kind, Module, Opaque, Tensor, Value
+from devlint.placement.domain.events import Called
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_movable, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Setting
@@ -96,7 +99,6 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.placement.domain.events import (
-        Called,
         ClassCompleted,
         DeviceMismatch,
         Loaded,
@@ -233,8 +235,11 @@ class UnregisteredTensor(Rule):
             )
 
     def plain_attribute_used(self, event: PlainAttributeUsed) -> Iterable[Draft]:
-        if event.scope.setting in (Setting.FORWARD, Setting.METHOD):
-            self._used.setdefault(id(event.store), event)
+        # Two objects are compared as they were built (fixture `beside_buffers`).
+        compares = event.scope.qualname.endswith((".__eq__", ".__ne__"))
+        if event.scope.setting in (Setting.FORWARD, Setting.METHOD) and not compares:
+            known = self._used.get(id(event.store))
+            self._used[id(event.store)] = event if known is None or isinstance(known, Called) else known
         return ()
 
     def called(self, event: Called) -> Iterable[Draft]:
@@ -283,7 +288,8 @@ class UnregisteredTensor(Rule):
                 severity=Severity.WARNING,
                 message=f"`self.{fact.name}` is a plain attribute, so it stays where it is when the module moves, "
                 f"unlike the buffer `self.{buffer.name}`; `{used.scope.qualname.rpartition('.')[2]}` computes with it",
-                confidence=Confidence.MEDIUM,
+                # What it is handed to may bring it over, or work on the host (fixture `handed_in_beside_buffers`).
+                confidence=Confidence.LOW if isinstance(used, Called) else Confidence.MEDIUM,
                 trace=(
                     draft_step(step.step),
                     DraftStep(buffer.node, buffer.scope, f"`self.{buffer.name}` is registered here"),
@@ -305,7 +311,9 @@ class UnregisteredTensor(Rule):
         return Repair(Applicability.SUGGESTION, message)
 
 
-_READ_ANYWHERE = frozenset({"len", "print", "str", "repr", "isinstance", "type", "id", "list", "float", "int", "bool"})
+_READ_ANYWHERE = frozenset(
+    "len print str repr isinstance type id list float int bool getattr hasattr setattr copy.copy copy.deepcopy".split()
+)
 """Functions to which it does not matter where a tensor is."""
 
 
