@@ -58,6 +58,14 @@ def _borne_out(draft: Draft, data: bytes, project: WorkspaceView | None, file: P
             return _over_machines(draft, project, file)
         case Premise.CALLERS_CHOOSE:
             return _where_callers_choose(draft, data, project, file)
+        case Premise.PLACES:
+            # Code that never places anything works with what the rest of its package hands it.
+            return draft if _elsewhere(NAMES_A_DEVICE, project, file) else replace(draft, confidence=Confidence.LOW)
+        case Premise.OPEN:
+            # Where the package calls the function itself, those calls are judged, by what they hand it.
+            used = draft.scope.class_name is None and _elsewhere(draft.scope.qualname, project, file)
+            is_open = _elsewhere(NAMES_A_DEVICE, project, file) and not used
+            return draft if is_open else replace(draft, confidence=Confidence.LOW)
     return draft
 
 

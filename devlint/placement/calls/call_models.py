@@ -16,6 +16,7 @@ from devlint.placement.calls import builtin_models, library_dispatch
 from devlint.placement.calls import higher_order as indirect
 from devlint.placement.calls.conventional_results import of_told_device
 from devlint.placement.calls.load_places import note_load
+from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Argument,
@@ -39,7 +40,7 @@ from devlint.placement.state.devices import resolve_device
 from devlint.placement.state.ranks import note_index
 from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Factory
-from devlint.semantics.library_models import is_functional, is_unplaced_context
+from devlint.semantics.library_models import is_functional, is_unplaced_context, library_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -271,4 +272,20 @@ def call_by_prefix(interp: Interpreter, node: cst.Call, name: str, site: CallSit
         return Truth(None, about_device=True)
     if is_unplaced_context(name):
         return Instance(name, node=node)
-    return NOTHING if name.startswith("torch.") else of_told_device(interp, node, site)
+    if name.startswith("torch."):
+        return NOTHING
+    if is_of_unknown_library(name):
+        return beside_arguments(interp, node, site)
+    return of_told_device(interp, node, site)
+
+
+def is_of_unknown_library(name: str) -> bool:
+    """Whether it is a function, not a class, of a library of which no table tells anything.
+
+    What a table leaves out of a library that it tells of, and what the standard library does, is no matter of tensors
+    as likely as not.
+    """
+    rest = name.partition(".")[2]
+    if not rest or library_of(name) is not None:
+        return False
+    return rest.rpartition(".")[2][:1].islower()

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from devlint.finding import Confidence
+from devlint.placement.domain.abstract_values import Evidence, Tensor
 from devlint.placement.domain.lattice import CPU, Anchor, GuardKind, SameAs, leaves
 from devlint.placement.domain.scope import Scope, Setting
+from devlint.rules.meeting.reads_by_numpy import METHOD
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -73,6 +75,21 @@ def confidence_by_test(event: HostRead) -> Confidence:
     works = scope.role is Role.LIBRARY and scope.setting in _WORKING and not scope.qualname.endswith(".__call__")
     tested = any(arm.holds and arm.guard.kind is GuardKind.IS_TENSOR for arm in event.arms)
     return Confidence.MEDIUM if works and tested else Confidence.LOW
+
+
+def takes_any_tensor(event: HostRead) -> bool:
+    """`def query(self, points: torch.Tensor)`: a public function reads an argument that is a tensor, as it came.
+
+    Its contract says nothing of a place, so that whoever has the tensor on an accelerator hands it over from there.
+    An object that is called with an item is a transform, which works on the host; a function in a function is for those
+    who are in sight.
+    """
+    value, scope = event.value, event.scope
+    if not _is_public(scope) or scope.is_nested or scope.qualname.endswith((".__call__", ".forward")):
+        return False
+    if event.reader != METHOD or event.arms or _argument_of(value) is None:
+        return False
+    return isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
 
 
 def _is_public(scope: Scope) -> bool:

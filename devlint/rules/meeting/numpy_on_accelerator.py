@@ -77,7 +77,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
-from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
@@ -98,7 +98,7 @@ from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
 from devlint.rules.meeting.brought_for_numpy import BroughtForNumpy
 from devlint.rules.meeting.device_asked import DeviceAsked
-from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test
+from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test, takes_any_tensor
 from devlint.rules.meeting.reads_by_numpy import (
     METHOD,
     accelerator,
@@ -238,7 +238,7 @@ class NumpyOnAccelerator(Rule):
         for event, draft in self._from_callers():
             # That code which never places anything is used on an accelerator is a guess.
             told = self._speaks_of_devices or is_state_of_a_model(event) or event.callers_on_model
-            yield draft if told else replace(draft, confidence=Confidence.LOW)
+            yield draft if told or draft.premise is not None else replace(draft, premise=Premise.PLACES)
 
     def _from_callers(self) -> Iterator[tuple[HostRead, Draft]]:
         """What is where a caller, or the caller's model, has it."""
@@ -305,7 +305,10 @@ class NumpyOnAccelerator(Rule):
                 continue
             if sibling is None or scope.setting is Setting.HOST:
                 likely = Confidence.LOW if scope.qualname in self._for_arrays else confidence_by_test(event)
-                yield event, _draft(event, Severity.WARNING, likely, "is where the caller put it")
+                draft = _draft(event, Severity.WARNING, likely, "is where the caller put it")
+                if scope.qualname not in self._for_arrays and takes_any_tensor(event):
+                    draft = replace(draft, confidence=Confidence.MEDIUM, premise=Premise.OPEN)
+                yield event, draft
                 continue
             other = quoted(sibling.receiver_node, "another tensor of the caller")
             step = DraftStep(sibling.node, sibling.scope, "a sibling is brought to the CPU here", "cpu")

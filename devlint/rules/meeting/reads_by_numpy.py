@@ -151,7 +151,7 @@ def _is_part_of_an_input(event: HostRead) -> bool:
 
     step = event.value.provenance.step if event.value.provenance is not None else None
     given = step is not None and step.kind is StepKind.GIVEN and isinstance(step.node, cst.Param)
-    return given and not is_tensor(event)
+    return given and not (is_tensor(event) or _is_no_array(event.value))
 
 
 def is_taken_from_a_graph(event: HostRead) -> bool:

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds `if x.is_cuda: y = y.cuda()` and its kin: `x.device.type == "cuda"` for the question, `.to("cuda")`,
-`device="cuda"` or `"cuda" if x.is_cuda else "cpu"` for the answer. In a function that is named for the GPU and takes
+`device="cuda"` or `"cuda" if x.is_cuda else "cpu"` for the answer. So `if device != "cpu": model = model.cuda()`, where
+the caller chose the device. In a function that is named for the GPU and takes
 tensors, the name stands for the question: there it finds `.cuda()` of what the function made on the CPU.
 
 ## Why is this bad
@@ -63,6 +64,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import Replace
@@ -74,12 +76,13 @@ from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, Choice, Decided, is_movable
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
+from devlint.rules.naming.chosen_by_the_caller import ChosenByTheCaller
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.events import Begun, Compared, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.domain.scope import Scope
 
 _TYPE = r"(?P<device>\.device|(?<![\w.])(?:\w+_)?device)\.type "
@@ -105,13 +108,20 @@ class GuardLosesIndex(LosesTheDevice):
         """By definition: its arguments that are tensors for certain."""
         self._flags: dict[tuple[str, str], str] = {}
         """By definition and name: the test whose result the name holds."""
+        self._by_name = ChosenByTheCaller()
+        self._told_by_name: list[Draft] = []
         self._tests: set[tuple[str, str]] = set()
         """By definition: tests of a tensor, as source text. `self.is_cuda` may be a setting."""
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         """`on_gpu = x.is_cuda`, tested later."""
+        self._by_name.stored(event)
         if isinstance(event.value, Truth) and event.value_node is not None and event.value.about_device:
             self._flags[event.scope.qualname, event.target] = code_of(event.value_node)
+        return ()
+
+    def called(self, event: Called) -> Iterable[Draft]:
+        self._by_name.called(event)
         return ()
 
     def tested(self, event: Tested) -> Iterable[Draft]:
@@ -128,9 +138,25 @@ class GuardLosesIndex(LosesTheDevice):
         # A value on its way back from the CPU is DEV205's (fixture `others`).
         if goes_to_current(event) and round_trip(event) is None:
             self._note(event.node, event.scope, event.arms, str(event.target), event)
+            self._note_named(event)
             if is_named_for_accelerator(event.scope.qualname) and id(event.node) not in self._pending:
                 self._note_contract(event)
         return ()
+
+    def _note_named(self, event: Moved) -> None:
+        """`if device != "cpu": model = model.cuda()`: the caller's device is asked for its type alone."""
+        told = self._by_name.device_of(event)
+        if told is not None and id(event.node) not in self._pending:
+            device, question = told
+            changes = named_instead(event, device)
+            repair = Repair(Applicability.UNSAFE, f"name the device: `.to({device})`", changes)
+            draft = _draft(event.node, event.scope, device, question, str(event.target), repair)
+            self._told_by_name.append(replace(draft, confidence=Confidence.MEDIUM))
+
+    def finish(self) -> Iterable[Draft]:
+        yield from super().finish()
+        # What becomes the current device is the one that the caller chose.
+        yield from () if self._by_name.is_current() else self._told_by_name
 
     def _note_contract(self, event: Moved) -> None:
         """A function that is named for the GPU moves what it made on the CPU: to the current one, not to its inputs."""
@@ -159,6 +185,7 @@ class GuardLosesIndex(LosesTheDevice):
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._definitions[event.scope] = event.node
+        self._by_name.begun(event)
         self._given[event.scope] = tuple(
             name
             for name, value in event.arguments
