@@ -95,8 +95,6 @@ def of_callable(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     if not placed:
         return NOTHING
     first = placed[0]
-    if len(placed) == 1:
-        return Opaque(device_of_value(first), provenance_of(first))
     devices = [device_of_value(value) for value in placed]
     if any(device != devices[0] for device in devices) and not all(map(_is_given, devices)):
         return NOTHING

@@ -191,6 +191,9 @@ def substitute(value: Value, substitution: Substitution, interp: Interpreter, ca
             return value
         if isinstance(value, Opaque) and _is_argument(value):
             given = _given_for(value.device, substitution)
+            if value.provenance is not None and value.provenance.step.kind is StepKind.COMPUTED:
+                # Of what is no tensor in this call, something unknown was made.
+                return NOTHING if isinstance(given, (Host, Constant)) else replace(value, device=device)
             if isinstance(given, (Host, Constant, Container, Instance, Module)):
                 # The argument itself is returned: the caller's value; of several values, one or all of them.
                 if not isinstance(given, Container):

@@ -29,6 +29,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.lattice import Unknown, leaves
 from devlint.placement.explanation.recording import Evaluated, Recorder
 from devlint.placement.interpreter.program import Program
+from devlint.placement.state.reads_of_arguments import is_of_a_callable
 from devlint.placement.syntax.nodes import code_of, descend, parameters_of
 from devlint.records import dataclass
 from devlint.semantics import library_models
@@ -86,6 +87,14 @@ def is_unknown(value: Value) -> bool:
     )
 
 
+def _ends_unknown(value: Value) -> bool:
+    """Whether a value that another follows from explains that it is unknown.
+
+    What a callable of unknown type gives is where its arguments are, by convention: nowhere, if a call hands it none.
+    """
+    return is_unknown(value) or is_of_a_callable(value)
+
+
 class Reasons:
     """Answers for the expressions of one record."""
 
@@ -102,7 +111,7 @@ class Reasons:
         while current is not None and current not in seen and len(found) < MAX_REASONS:
             seen.add(current)
             evaluated = self._evaluated.get(current)
-            if evaluated is not None and not is_unknown(evaluated.value):
+            if evaluated is not None and not (_ends_unknown(evaluated.value) if found else is_unknown(evaluated.value)):
                 break
             found.append(self._link(current, evaluated))
             current = found[-1].source
@@ -224,7 +233,7 @@ class Reasons:
         if self._program.holder(info) is self._program:
             for returned in _returned(info.node):
                 evaluated = self._evaluated.get(returned)
-                if evaluated is not None and is_unknown(evaluated.value):
+                if evaluated is not None and _ends_unknown(evaluated.value):
                     return _follows(node, returned)
         unfinished = self._program.is_running(info) or self._program.summary(info) is None
         return Reason(Cause.UNFINISHED if unfinished else Cause.RESULT, node, info.qualname)

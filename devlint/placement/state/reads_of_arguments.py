@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS
-from devlint.placement.domain.abstract_values import Opaque
+from devlint.placement.domain.abstract_values import Opaque, Value
 from devlint.placement.domain.lattice import Anchor, Decided, Device, GuardKind, SameAs
 from devlint.placement.syntax.nodes import parameters_of
 
@@ -19,12 +19,17 @@ def note_read(interp: Interpreter, event: HostRead) -> None:
 
     What a callable of unknown type makes of it may be a list of numbers: ``np.array(metrics[name](truth, guesses))``.
     """
-    made = event.value.provenance
-    if isinstance(event.value, Opaque) and made is not None and made.step.note == CONVENTIONS[CALLABLE_RESULT]:
+    if is_of_a_callable(event.value):
         return
     key = key_of_parameter(interp, event.value.device)
     if key is not None and event.wants_cpu and is_in_each_call(interp, allowed=_switches(interp, event.arms)):
         interp.host_reads.setdefault(key, event)
+
+
+def is_of_a_callable(value: Value) -> bool:
+    """Whether a value is what a callable of unknown type gives, by convention."""
+    made = value.provenance if isinstance(value, Opaque) else None
+    return made is not None and made.step.note == CONVENTIONS[CALLABLE_RESULT]
 
 
 def key_of_parameter(interp: Interpreter, device: Device) -> str | None:

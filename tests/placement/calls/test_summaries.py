@@ -470,3 +470,18 @@ def test_what_is_cast_is_of_the_type(type_: str, held: type) -> None:
     """
     assert isinstance(stored(program, "y"), held)
     assert not isinstance(stored(program, "z"), (Module, Tensor))
+
+
+def test_what_a_callable_makes_of_an_argument_is_not_the_argument() -> None:
+    program = """
+    import somelib
+
+    def made(x):
+        return somelib.make(x)
+
+    def f(x: torch.Tensor):
+        y = made(3)
+        z = made(x)
+    """
+    assert isinstance(stored(program, "y"), UnknownValue)
+    assert device(program, "z") == "the device of `x`"

@@ -31,13 +31,13 @@ def explained(tmp_path: Path, source: str, text: str) -> Explained:
 
 CAUSES = {
     "library-function": [
-        ("def f(x):\n    y = somelib.make()\n    return y", "y"),
-        ("def f(x):\n    with somelib.opened() as y:\n        return y.all", "y.all"),
+        ("def f(path):\n    y = somelib.make(path)\n    return y", "y"),
+        ("def f(path):\n    with somelib.opened(path) as y:\n        return y.all", "y.all"),
         ("class A(nn.Module):\n    def get(self):\n        return somelib.cast()\n"
          "    def forward(self, x):\n        y = self.get()\n        return y", "y"),
         ("class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.y = somelib.make()\n"
          "    def forward(self, x):\n        return self.y", "self.y"),
-        ("def inner(x):\n    return somelib.make()\ndef f(x):\n    return inner(3) + 1", "inner(3)"),
+        ("def inner(x):\n    return somelib.make(x)\ndef f(x):\n    return inner(3) + 1", "inner(3)"),
         ("def f(n):\n    y = torch.ones(3, device=somelib.place())\n    return y > 1", "y > 1"),
     ],
     "attribute": [
