@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.stated_types import as_moved
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
     CALLABLE_RESULT,
@@ -133,12 +134,9 @@ def of_maker(interp: Interpreter, info: FunctionInfo, value: Value) -> Value:
         made_of = None
     else:
         return value
-    moved = value.provenance if isinstance(value, Opaque) else None
-    moved = moved if moved is not None and moved.find(StepKind.MOVED) is not None else None
-    device = device_of_value(value) if moved is not None else UNKNOWN
-    note = CONVENTIONS[GIVEN_BY_A_MAKER]
-    made = interp.step(StepKind.RETURNED, info.header, device, f"{info.name}()", moved, note=note)
-    return Module(device, "", made_of, made, assumed=made_of is None)
+    moved, note = as_moved(value), CONVENTIONS[GIVEN_BY_A_MAKER]
+    made = interp.step(StepKind.RETURNED, info.header, moved.device, f"{info.name}()", moved.provenance, note=note)
+    return Module(moved.device, "", made_of, made, assumed=made_of is None)
 
 
 def _hands_all_on(interp: Interpreter, site: CallSite) -> bool:

@@ -24,7 +24,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Known, SameAs, leaves
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import code_of, parameters_of
 
 
@@ -84,7 +84,7 @@ def _was_moved(value: Value) -> bool:
     if any(isinstance(leaf, Known) for leaf in _elsewhere(value)):
         return True
     provenance = value.provenance if isinstance(value, (Tensor, Opaque)) and value.device != CPU else None
-    return provenance is not None and provenance.find(StepKind.MOVED) is not None
+    return was_moved(provenance)
 
 
 def _lies_elsewhere(value: Value) -> bool:

@@ -41,7 +41,7 @@ from devlint.placement.domain.lattice import (
     is_given,
     is_set_as_device,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
@@ -67,7 +67,7 @@ def meet_moved_model(
     in for one that the caller left out: ``if ids is None: ids = torch.arange(n)``.
     """
     part = _is_part(interp, model)
-    moved = model.moved if isinstance(model, Opaque) else was_moved(model)
+    moved = model.moved if isinstance(model, Opaque) else was_moved(model.provenance)
     if not (moved or part) or model.device in (CPU, UNKNOWN):
         return
     default = [a for a in site.arguments if part and isinstance(a.value, Tensor) and _stands_in(a.value)]
@@ -163,7 +163,7 @@ def note_callers_module(
 ) -> None:
     """``self.model(ids.to(d))``, where the model is an argument that nobody moved: it may be anywhere."""
     device = module.device
-    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER or was_moved(module):
+    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER or was_moved(module.provenance):
         return
     apart = tuple(
         MismatchOperand(argument.keyword or "input", argument.value, argument.node)
@@ -279,10 +279,12 @@ def _placed_on_purpose(module: Module) -> bool:
 
 
 def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpression, value: Value) -> bool:
-    if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (was_moved(value) or value.tensorlike)):
+    if not isinstance(value, Tensor) and not (
+        isinstance(value, Opaque) and (was_moved(value.provenance) or value.tensorlike)
+    ):
         return False
     assert isinstance(value, (Tensor, Opaque))
-    moved = was_moved(value) or is_set_as_device(value.device)
+    moved = was_moved(value.provenance) or is_set_as_device(value.device)
     if not moved and isinstance(value, Opaque) and interp.scope.setting is not Setting.FORWARD:
         return False
     if module.device == CPU and not moved and not built_here(interp, module, module_node):
@@ -291,7 +293,3 @@ def _input_apart(interp: Interpreter, module: Module, module_node: cst.BaseExpre
     if module.device == CPU and is_handed_on_by_its_owner(interp, module_node):
         return False
     return interp.relate(module.device, value.device) is Relation.DIFFERENT
-
-
-def was_moved(value: Tensor | Opaque | Module) -> bool:
-    return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None

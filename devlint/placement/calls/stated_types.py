@@ -25,7 +25,7 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, SameAs, leaves
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import was_moved
 from devlint.placement.state.field_types import tensor_fields
 from devlint.placement.syntax.nodes import code_of, string_value
 from devlint.source.dependency_parts import IMPORTS
@@ -84,8 +84,9 @@ def _is_tensor(value: Value) -> bool:
     return isinstance(value, Tensor) or (isinstance(value, Opaque) and (value.tensorlike or value.moved))
 
 
-def _was_moved(value: Opaque) -> bool:
-    return value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
+def as_moved(value: Value) -> Opaque:
+    """What is known of the place of a value whose type is not known: where it was moved, and nothing else."""
+    return value if isinstance(value, Opaque) and was_moved(value.provenance) else Opaque(UNKNOWN)
 
 
 class _Stated:
@@ -151,7 +152,7 @@ class _Stated:
         return replace(value if isinstance(value, Opaque) else Opaque(UNKNOWN), fields=fields, info=info)
 
     def _module(self, value: Value, info: ClassInfo | None) -> Module:
-        moved = value if isinstance(value, Opaque) and _was_moved(value) else Opaque(UNKNOWN)
+        moved = as_moved(value)
         return Module(moved.device, "", info, moved.provenance, assumed=info is None)
 
     def _named(self, node: cst.BaseExpression) -> Value | None:

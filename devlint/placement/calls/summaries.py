@@ -40,7 +40,7 @@ from devlint.placement.domain.lattice import (
     Symbol,
     choose,
 )
-from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend
+from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.syntax.nodes import code_of, dotted, literal, parameters_of
 
@@ -132,7 +132,7 @@ def _default_of(parameter: cst.Param) -> Value:
 def result_of_call(interp: Interpreter, node: cst.Call, summary: Value, substitution: Substitution) -> Value:
     """The result of a call by the summary of its callee, as the callee gives it."""
     value = _made_here(interp, substitute(summary, substitution, interp, node))
-    if isinstance(value, (Tensor, Opaque)) and value.device == CPU and _was_moved(value.provenance):
+    if isinstance(value, (Tensor, Opaque)) and value.device == CPU and was_moved(value.provenance):
         assert value.provenance is not None
         # Brought to the CPU by the callee: the caller has to see that it came from an argument of its own.
         value = replace(value, provenance=_renamed(value.provenance, substitution, interp, node))
@@ -146,13 +146,9 @@ def _made_here(interp: Interpreter, value: Value) -> Value:
     if isinstance(value, Container):
         items = tuple(_made_here(interp, item) for item in value.items)
         return replace(value, items=items, rest=None if value.rest is None else _made_here(interp, value.rest))
-    if isinstance(value, (Tensor, Opaque, Module)) and value.device == CPU and not _was_moved(value.provenance):
+    if isinstance(value, (Tensor, Opaque, Module)) and value.device == CPU and not was_moved(value.provenance):
         return replace(value, device=UNKNOWN)
     return value
-
-
-def _was_moved(provenance: Provenance | None) -> bool:
-    return provenance is not None and provenance.find(StepKind.MOVED) is not None
 
 
 def _renamed(provenance: Provenance, substitution: Substitution, interp: Interpreter, call: cst.Call) -> Provenance:

@@ -15,7 +15,7 @@ from devlint.placement.declarations.parameter_evidence import Role
 from devlint.placement.domain.abstract_values import Opaque, Tensor, Value
 from devlint.placement.domain.events import Created, DeviceMismatch
 from devlint.placement.domain.lattice import CPU, Anchor, Device, SameAs, is_accelerator, is_device_by_name, leaves
-from devlint.placement.domain.provenance import Provenance, StepKind
+from devlint.placement.domain.provenance import Provenance, was_moved
 from devlint.placement.domain.scope import Setting
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _is_elsewhere(interp: Interpreter, value: Value) -> bool:
     """A tensor that was brought to another place, or that a module computed in its own method."""
     if not isinstance(value, Tensor) and not (isinstance(value, Opaque) and (value.moved or value.tensorlike)):
         return False
-    moved = value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
+    moved = was_moved(value.provenance)
     in_module = interp.scope.setting in (Setting.FORWARD, Setting.METHOD)
     return all(_is_chosen(leaf, moved, in_module) for leaf in leaves(value.device))
 

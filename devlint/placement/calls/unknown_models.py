@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, TypeGuard
 import libcst as cst
 
 from devlint.placement.calls.conventional_results import of_callable, of_told_device
-from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart, was_moved
+from devlint.placement.calls.module_inputs import is_left_on_cpu, is_of_floats, tell_apart
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import NOTHING, Argument, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, is_accelerator, is_given
+from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import dotted
 
 if TYPE_CHECKING:
@@ -108,4 +109,4 @@ def _is_placed(value: Tensor | Opaque) -> bool:
 
 
 def _is_moved(value: Tensor | Opaque) -> bool:
-    return is_accelerator(value.device) or was_moved(value)
+    return is_accelerator(value.device) or was_moved(value.provenance)

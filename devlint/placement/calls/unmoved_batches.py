@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls import handed_on
-from devlint.placement.calls.module_inputs import brings_its_inputs, is_length, tell_apart, was_moved
+from devlint.placement.calls.module_inputs import brings_its_inputs, is_length, tell_apart
 from devlint.placement.declarations.evidence_conventions import draws_from_a_loader
 from devlint.placement.declarations.evidence_names import names_a_sibling
 from devlint.placement.declarations.parameter_evidence import Role
@@ -19,6 +19,7 @@ from devlint.placement.domain.abstract_values import Argument, Kind, Module, Opa
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.events import MismatchOperand
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs
+from devlint.placement.domain.provenance import was_moved
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def meet_unmoved_batch(interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite) -> None:
     """``model(x)`` after ``model.to(d)``, where ``x`` came with a batch and was not moved."""
-    if interp.in_cpu_world or not was_moved(model) or model.device in (CPU, UNKNOWN):
+    if interp.in_cpu_world or not was_moved(model.provenance) or model.device in (CPU, UNKNOWN):
         return
     if brings_its_inputs(interp, model, site):
         return

@@ -185,7 +185,8 @@ def names_a_module(name: str) -> bool:
     return name in _MODULES or _last(name) in _MODULE_ENDS
 
 
-_ACTIONS = frozenset("get build create make load init setup prepare save set update".split())
+_MAKES = frozenset("get build create make load init setup prepare".split())
+_ACTIONS = _MAKES | {"save", "set", "update"}
 
 
 def names_an_action(name: str) -> bool:
@@ -194,7 +195,7 @@ def names_an_action(name: str) -> bool:
     return bool(rest) and verb in _ACTIONS
 
 
-_MAKING = frozenset("get build create make load init setup construct instantiate new prepare".split())
+_MAKING = _MAKES | {"construct", "instantiate", "new"}
 _MADE_BY_NAME = frozenset(
     "model layer block head net network backbone conv linear mlp ffn submodule encoder decoder".split()
 )

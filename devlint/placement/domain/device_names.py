@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from devlint import semantics
-from devlint.placement.domain.abstract_values import Constant, DeviceName
-from devlint.placement.domain.lattice import Known
+from devlint.placement.domain.abstract_values import Constant, DeviceName, Value
+from devlint.placement.domain.lattice import CPU, Known
 from devlint.semantics import NamedDevice
 
 NO_DEVICE = "gpu"
@@ -19,3 +19,10 @@ def name_of_constant(value: Constant) -> DeviceName | None:
     if isinstance(named, NamedDevice):
         return DeviceName(Known(named.type, None if named.type == "cpu" else named.index), value.node, value.value)
     return None
+
+
+def names_the_cpu(value: Value) -> bool:
+    """``"cpu"``, or a device that is the CPU."""
+    if isinstance(value, Constant):
+        return value.value == "cpu"
+    return isinstance(value, DeviceName) and value.device == CPU

@@ -102,6 +102,11 @@ class Provenance:
 MAX_STEPS = 12
 
 
+def was_moved(provenance: Provenance | None) -> bool:
+    """Whether a value was moved on its way, if anything is known of that."""
+    return provenance is not None and provenance.find(StepKind.MOVED) is not None
+
+
 def extend(provenance: Provenance | None, step: Step) -> Provenance:
     """Append a step. At the maximum length the first step is kept, because repairs are made there."""
     if provenance is None:

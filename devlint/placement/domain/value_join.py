@@ -42,7 +42,7 @@ from devlint.placement.domain.lattice import (
     choose,
     leaves,
 )
-from devlint.placement.domain.provenance import Provenance, StepKind, beside
+from devlint.placement.domain.provenance import Provenance, StepKind, beside, was_moved
 from devlint.semantics import Dim, DType, Elements
 from devlint.semantics.sampling import GENERATOR
 
@@ -239,7 +239,7 @@ def _came_in(value: Tensor | Opaque) -> bool:
     of_arguments = all(
         isinstance(leaf, SameAs) and leaf.symbol.anchor is Anchor.PARAMETER for leaf in leaves(value.device)
     )
-    return of_arguments and (value.provenance is None or value.provenance.find(StepKind.MOVED) is None)
+    return of_arguments and not was_moved(value.provenance)
 
 
 def _likely(value: Tensor | Opaque) -> Tensor | Opaque:

@@ -81,7 +81,8 @@ from devlint.drafts.draft import Draft, DraftStep, Premise, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_with, is_certain, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Constant, DeviceName, Function, Host, Self, Tensor, Value
+from devlint.placement.domain.abstract_values import DeviceName, Function, Host, Self, Tensor
+from devlint.placement.domain.device_names import names_the_cpu
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -169,7 +170,7 @@ class NumpyOnAccelerator(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         values = [argument.value for argument in event.call.arguments]
-        if isinstance(event.receiver, Self) and event.name in (".to", ".cuda") and not any(map(_is_cpu, values)):
+        if isinstance(event.receiver, Self) and event.name in (".to", ".cuda") and not any(map(names_the_cpu, values)):
             self._own_object_goes(event.scope.qualname)
         if any(isinstance(value, DeviceName) and value.device != CPU and not value.is_type for value in values):
             self._speaks_of_devices = True
@@ -318,12 +319,6 @@ class NumpyOnAccelerator(Rule):
                     event, Severity.WARNING, Confidence.MEDIUM, f"may be on an accelerator, as {other} may", (step,)
                 ),
             )
-
-
-def _is_cpu(value: Value) -> bool:
-    return (isinstance(value, Constant) and value.value == "cpu") or (
-        isinstance(value, DeviceName) and value.device == CPU
-    )
 
 
 def _step_of(there: Moved) -> DraftStep:

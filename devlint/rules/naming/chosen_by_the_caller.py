@@ -28,7 +28,8 @@ class ChosenByTheCaller:
     _rebound: set[tuple[str, str]] = field(default_factory=set)
     _kept: dict[tuple[str | None, str], bool] = field(default_factory=dict)
     """By class and attribute: whether all that it gets is what a method was handed."""
-    _sets_current: bool = False
+    sets_current: bool = False
+    """Whether a device becomes the current one somewhere in the file."""
 
     def begun(self, event: Begun) -> None:
         self._handed[event.scope] = frozenset(name for name, _ in event.arguments)
@@ -44,7 +45,7 @@ class ChosenByTheCaller:
             self._kept[key] = self._kept.get(key, True) and handed
 
     def called(self, event: Called) -> None:
-        self._sets_current = self._sets_current or event.name.endswith(_SETS_CURRENT)
+        self.sets_current = self.sets_current or event.name.endswith(_SETS_CURRENT)
 
     def device_of(self, event: Moved) -> tuple[str, str] | None:
         """The device that a condition of the move is about, and the condition; None where it settles which one it is.
@@ -67,9 +68,6 @@ class ChosenByTheCaller:
         if device.startswith("self."):
             return self._kept.get((scope.class_name, device), False)
         return device.partition(".")[0] in self._handed.get(scope, frozenset())
-
-    def is_current(self) -> bool:
-        return self._sets_current
 
 
 def _device_in(question: str, holds: bool) -> str | None:

@@ -156,7 +156,7 @@ class GuardLosesIndex(LosesTheDevice):
     def finish(self) -> Iterable[Draft]:
         yield from super().finish()
         # What becomes the current device is the one that the caller chose.
-        yield from () if self._by_name.is_current() else self._told_by_name
+        yield from () if self._by_name.sets_current else self._told_by_name
 
     def _note_contract(self, event: Moved) -> None:
         """A function that is named for the GPU moves what it made on the CPU: to the current one, not to its inputs."""

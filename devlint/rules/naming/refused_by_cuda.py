@@ -13,7 +13,8 @@ from devlint.drafts.changes import TransferTo
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence
-from devlint.placement.domain.abstract_values import Constant, DeviceName, Instance, Opaque, Self
+from devlint.placement.domain.abstract_values import DeviceName, Instance, Opaque, Self
+from devlint.placement.domain.device_names import names_the_cpu
 from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, may_be_cpu
 from devlint.source.role import Role
 
@@ -41,7 +42,7 @@ class RefusedByCuda:
         self._definitions[event.scope] = event.node
 
     def stored(self, event: Stored) -> None:
-        if _is_cpu(event.value):
+        if names_the_cpu(event.value):
             self._on_cpu.setdefault(_kept(event.scope, event.target), (event.node, event.scope))
 
     def moved(self, event: Moved) -> None:
@@ -107,12 +108,6 @@ def _kept(scope: Scope, target: str) -> Kept:
     """An attribute of `self` is kept for the whole class."""
     own = target.startswith("self.") and scope.class_name is not None
     return (scope.class_name or "" if own else scope.qualname), target
-
-
-def _is_cpu(value: Value) -> bool:
-    return (isinstance(value, Constant) and value.value == "cpu") or (
-        isinstance(value, DeviceName) and value.device == CPU
-    )
 
 
 def _falls_back(value: Value) -> bool:

@@ -17,7 +17,7 @@ from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import NONE, Container, Kind, Self, Tensor
 from devlint.placement.domain.lattice import is_movable
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.semantics import Dim
 from devlint.source.role import Role
@@ -135,8 +135,7 @@ def _is_of_the_data(value: Value) -> bool:
         return bool(inside) and all(map(_is_of_the_data, inside))
     if not isinstance(value, Tensor) or value.kind is not Kind.PLAIN or value.dim is Dim.ZERO:
         return False
-    moved = value.provenance is not None and value.provenance.find(StepKind.MOVED) is not None
-    return is_movable(value.device) and not moved
+    return is_movable(value.device) and not was_moved(value.provenance)
 
 
 def _is_as_given(event: Stored) -> bool:

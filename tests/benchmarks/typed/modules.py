@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -34,13 +34,8 @@ class ModuleNames:
     def __init__(self, trees: Mapping[str, ast.Module]) -> None:
         tops = _importable(trees)
         self._foreign = {path: frozenset(_foreign(tree, tops)) for path, tree in trees.items()}
-        self._classes = [
-            _Class(path, node.name, frozenset(ast.unparse(base).split("[")[0] for base in node.bases))
-            for path, tree in trees.items()
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ClassDef)
-        ]
-        defined = {one.name for one in self._classes}
+        classes = _classes(trees)
+        defined = {one.name for one in classes}
         imported = {
             alias.asname or alias.name
             for tree in trees.values()
@@ -50,13 +45,7 @@ class ModuleNames:
             if alias.name in _OF_LIBRARIES or ((node.module or "").split(".")[0], alias.name) in _BY_IMPORT
         }
         self._of_libraries = _OF_LIBRARIES | (imported - defined)
-        self.names = self._closed({*(torch_modules() - defined), *self._of_libraries})
-
-    def _closed(self, known: set[str]) -> frozenset[str]:
-        """With the classes of the release that derive from one of these."""
-        while more := {one.name for one in self._classes if one.name not in known and self._derives(one, known)}:
-            known |= more
-        return frozenset(known)
+        self.names = _closed(classes, {*(torch_modules() - defined), *self._of_libraries}, self._derives)
 
     def _derives(self, one: _Class, known: set[str]) -> bool:
         for base in one.bases:
@@ -75,13 +64,23 @@ class ModuleNames:
 
 def derived(trees: Mapping[str, ast.Module], known: set[str]) -> frozenset[str]:
     """Names of classes of the release that derive from one of these, and these."""
-    bases: dict[str, set[str]] = {}
-    for tree in trees.values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                names = {ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases}
-                bases.setdefault(node.name, set()).update(names)
-    while more := {name for name, own in bases.items() if name not in known and own & known}:
+    return _closed(
+        _classes(trees), known, lambda one, names: any(base.rpartition(".")[2] in names for base in one.bases)
+    )
+
+
+def _classes(trees: Mapping[str, ast.Module]) -> list[_Class]:
+    return [
+        _Class(path, node.name, frozenset(ast.unparse(base).split("[")[0] for base in node.bases))
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def _closed(classes: Sequence[_Class], known: set[str], derives: Callable[[_Class, set[str]], bool]) -> frozenset[str]:
+    """The known names, with those of the classes that derive from one of them."""
+    while more := {one.name for one in classes if one.name not in known and derives(one, known)}:
         known |= more
     return frozenset(known)
 
