@@ -91,7 +91,11 @@ def test_annotations_that_contradict_one_another_do_not_tell() -> None:
         ("from torchmetrics import Metric\ndef f(m: Metric): ...\n", "module"),
         ("from torchmetrics import Metric as Base\nclass Metric(Base): ...\ndef f(m: Metric): ...\n", "module"),
         ("from torchmetrics import Metric as Base\nclass Metric: ...\ndef f(m: Metric): ...\n", "other"),
-        ("from elsewhere import Metric\ndef f(m: Metric): ...\n", "other"),
+        ("from elsewhere import Metric\ndef f(m: Metric): ...\n", "mixed"),
+        ("from elsewhere.losses import PPOLoss\ndef f(m: PPOLoss): ...\n", "mixed"),
+        ("from PIL.Image import Image\ndef f(m: Image): ...\n", "other"),
+        ("from logging import Logger\ndef f(m: Logger): ...\n", "other"),
+        ("from elsewhere import Float\nfrom torch import Tensor\ndef f(m: Float[Tensor, 'b']): ...\n", "tensor"),
         ("from torch import fx\ndef f(m: fx.GraphModule): ...\n", "module"),
     ],
 )
@@ -125,3 +129,18 @@ def test_a_class_of_the_release_is_told_from_one_that_is_imported() -> None:
         "pkg/b.py": "from libdf import DF\ndef f(m: DF): ...\n",
     }
     assert [kind for place, kind in typed(files).truth.items()] == ["module", "mixed"]
+
+
+def test_classes_that_stand_for_tensors_are_tensors() -> None:
+    shapes = (
+        "from torchtyping import TensorType\nfrom torch import Tensor\n"
+        "class DataTensor(TensorType['batch']): ...\n"
+        "class Spatial:\n    def __class_getitem__(cls, shape):\n        return Alias(Tensor, shape)\n"
+        "class Loader:\n    def __class_getitem__(cls, item):\n        return cls\n"
+    )
+    use = "from shapes import *\ndef f(a: DataTensor, b: Spatial['H W'], c: Loader[int]): ...\n"
+    named = use.replace("*", "DataTensor, Spatial, Loader")
+    expected = ["tensor", "tensor", "other"]
+    for text in (use, named):
+        truth = typed({"shapes.py": shapes, "a.py": text}).truth
+        assert [kind for place, kind in truth.items() if place.path == "a.py"] == expected

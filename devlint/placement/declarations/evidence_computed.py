@@ -15,9 +15,13 @@ def note_computed(node: cst.BaseExpression, found: Found) -> None:
     """Note what an expression that is certainly a tensor shows of the name that it is computed of."""
     parts = [element.value for element in node.elements] if isinstance(node, (cst.List, cst.Tuple)) else [node]
     for part in parts:
-        name = computed_from(part, found.masks)
-        if name and not isinstance(part, cst.Name):
-            found.note(name, rows.COMPUTED_OF)
+        names: set[str] = set()
+        if isinstance(part, cst.Name) or not _read(part, found.masks, names):
+            continue
+        if len(names) == 1:
+            found.note(*names, rows.COMPUTED_OF)
+        else:
+            found.together.append(names)
 
 
 def computed_from(node: cst.BaseExpression | None, masks: Collection[str]) -> str:

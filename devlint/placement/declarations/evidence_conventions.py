@@ -29,6 +29,7 @@ KEPT_BY_METHODS = "kept-by-methods"
 HAS_A_SHAPE = "has-a-shape"
 COMPUTES = "computes"
 COMPUTED_OF = "computed-of"
+COMPUTED_TOGETHER = "computed-together"
 READ_BY_A_TENSOR = "read-by-a-tensor"
 HANDED_TO_A_PART = "handed-to-a-part"
 SUBTRACTED = "subtracted"
@@ -62,6 +63,7 @@ CONVENTIONS = MappingProxyType(
         HAS_A_SHAPE: "taken for a tensor: it has a shape, and the file imports no library of arrays",
         COMPUTES: "taken for a tensor: its methods are a tensor's",
         COMPUTED_OF: "taken for a tensor: what is computed of it is used as only tensors can be",
+        COMPUTED_TOGETHER: "taken for a tensor: what is computed of it and others is used as only tensors can be",
         SUBTRACTED: "taken for a tensor: it is subtracted from one, or one from it",
         MADE_WHERE_NONE: "taken for a tensor: one is made where none is given",
         GIVEN_TO_A_DISTRIBUTION: "taken for a tensor: its probability is asked for",

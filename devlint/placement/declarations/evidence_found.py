@@ -9,7 +9,13 @@ import libcst as cst
 from devlint.placement.declarations import evidence_modules as modules
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.evidence_grades import HandedOn, Shows, Sign, Uses
-from devlint.placement.declarations.evidence_names import names_a_module, names_a_part
+from devlint.placement.declarations.evidence_names import (
+    names_a_module,
+    names_a_number,
+    names_a_part,
+    names_a_plain_value,
+    names_a_tensor,
+)
 from devlint.placement.declarations.imports import ImportTable
 
 
@@ -50,6 +56,9 @@ class Found:
 
         self.subtracted: list[tuple[str, str]] = []
         """Pairs of names of which one is subtracted from the other."""
+
+        self.together: list[set[str]] = []
+        """Groups of names of which something is computed that is certainly a tensor."""
 
         self.gone_through: set[str] = set()
         """Names that a loop binds to what it goes through, which is no range of numbers."""
@@ -136,9 +145,24 @@ class Found:
             if rows.SHAPED in self._signs.get(whole, ()):
                 self.note_parameter(whole, rows.COMPUTED_OF)
 
+    def _note_together(self) -> None:
+        """``p0`` and ``normal``, of ``torch.sum(p0 * normal)``: one of them is a tensor at least.
+
+        Where one is for another reason, or may be, the others may be numbers.
+        """
+        groups = [group for group in self.together if group <= self.parameters]
+        for group in [group for group in groups if not any(map(self._may_be_the_tensor, group))]:
+            for name in group:
+                if not (names_a_plain_value(name) or names_a_number(name)):
+                    self.note(name, rows.COMPUTED_TOGETHER)
+
+    def _may_be_the_tensor(self, name: str) -> bool:
+        return names_a_tensor(name) or any(sign.shows in _OF_A_TENSOR for sign in self._signs.get(name, ()))
+
     def uses(self) -> Uses:
         self.bind([])
         self._note_wholes()
+        self._note_together()
         for item, whole in self.iterated:
             signs = self._signs.get(item, set())
             if rows.TENSOR in signs and rows.MOVED not in signs:
@@ -182,7 +206,8 @@ class Found:
         )
 
 
-_AS_TENSOR = frozenset({rows.TENSOR, rows.COMPUTED_OF})
+_AS_TENSOR = frozenset({rows.TENSOR, rows.COMPUTED_OF, rows.COMPUTED_TOGETHER})
+_OF_A_TENSOR = frozenset({Shows.TENSOR, Shows.SHAPED, Shows.ARRAY_LIKE, Shows.PLACED, Shows.CONVERTED})
 _AS_IT_WAS_GIVEN = frozenset({Shows.NO_TENSOR, Shows.CALLED})
 _OTHERWISE = frozenset({Shows.NO_TENSOR, Shows.UNPACKED, Shows.ITEMS, Shows.SIZE})
 

@@ -264,6 +264,14 @@ def names_no_module(name: str) -> bool:
     return name in _KEEPERS_OF_STATE or _last(name) in _KEEPERS_OF_STATE
 
 
+_NUMBERS = frozenset("device_ids n num size dim eps shape dtype path filename seed".split())
+
+
+def names_a_number(name: str) -> bool:
+    """A number, a text or a shape, even where a part of it is read."""
+    return name in _NUMBERS
+
+
 def names_a_plain_value(name: str) -> bool:
     """A number, a text or a flag: ``num_heads``, ``hidden_size``, ``return_mask``."""
     first, _, rest = name.lstrip("_").partition("_")

@@ -134,6 +134,7 @@ REDUCTIONS = frozenset(
 )
 
 COMPUTED_OF = by_convention(conventions.COMPUTED_OF)
+COMPUTED_TOGETHER = by_convention(conventions.COMPUTED_TOGETHER)
 READ_BY_A_TENSOR = by_convention(conventions.READ_BY_A_TENSOR)
 MATRIX = by_convention(conventions.HAS_A_SHAPE, Shows.ARRAY_LIKE)
 SUBTRACTED = by_convention(conventions.SUBTRACTED)

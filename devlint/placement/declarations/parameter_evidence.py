@@ -230,7 +230,7 @@ def _held(
         return Held(_of_default(param.default))
     if beside is not None and grade_of(signs, Shows.CALLED) is not None and names.names_a_part(name):
         return Held(Role.MODULE, conventions.NAMED_PART)
-    if name in ("device_ids", "n", "num", "size", "dim", "eps", "shape", "dtype", "path", "filename", "seed"):
+    if names.names_a_number(name):
         return Held(Role.HOST)
     doubted = doubted or documented != "" or array is not None or converted
     unpacked = grade_of(signs, Shows.UNPACKED) is not None

@@ -26,8 +26,12 @@ class Aliases:
         }
 
     def of(self, path: str) -> dict[str, ast.expr]:
-        """What each named type stands for in a file: its own, and what it imports by name from others."""
-        imported = {name: self._shared[name] for name in self._imported[path] if name in self._shared}
+        """What each named type stands for in a file: its own, and what it imports by name from others.
+
+        ``from .typing import *``: any of the release's.
+        """
+        names = self._shared if "*" in self._imported[path] else self._imported[path]
+        imported = {name: self._shared[name] for name in names if name in self._shared}
         return imported | self._images[path] | self._own[path]
 
 
@@ -60,6 +64,25 @@ def _named(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function) as call):
                 if ast.unparse(function).rpartition(".")[2] == "TypeVar":
                     yield name, _of_variable(call)
+            case ast.ClassDef(name=name):
+                yield from ((name, meant) for meant in _of_class(node))
+
+
+def _of_class(node: ast.ClassDef) -> Iterator[ast.expr]:
+    """``class DataTensor(TensorType["batch", "feature"])``, and a class that is there to be subscripted.
+
+    ``def __class_getitem__(cls, shape): return Alias(Tensor, shape)``: what it returns is made of the type that is meant.
+    """
+    for base in node.bases:
+        written = base.value if isinstance(base, ast.Subscript) else base
+        if ast.unparse(written).endswith(("Tensor", "TensorType")):
+            yield written
+            return
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef) and method.name == "__class_getitem__":
+            match method.body[-1]:
+                case ast.Return(value=ast.Call(args=[ast.Name() | ast.Attribute() as meant, *_])):
+                    yield meant
 
 
 def _image_tensors(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:

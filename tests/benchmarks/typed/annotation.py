@@ -35,6 +35,8 @@ _CONTAINERS = frozenset(
 _THROUGH = frozenset("Optional Annotated Final ClassVar Required NotRequired ReadOnly Unpack Awaitable".split())
 _NOBODY_KNOWS = frozenset("Any object Unknown Never NoReturn Unpack Self T Incomplete Todo".split())
 
+_BY_NAME = (_SHAPED, _HOST, _DEVICES, _CONTAINERS, _THROUGH, _NOBODY_KNOWS)
+
 IsModule = Callable[[str], bool]
 """Whether a name (its last part) is a subclass of ``nn.Module``."""
 
@@ -156,6 +158,11 @@ class _Reader:
 
 def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def says_a_kind(name: str) -> bool:
+    """Whether a type is known by its name, wherever it comes from: ``Tensor``, ``NDArray``, jaxtyping's ``Float``."""
+    return _TENSORS.fullmatch(name) is not None or any(name in known for known in _BY_NAME)
 
 
 def is_device_by_name(name: str, node: ast.expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -34,6 +35,11 @@ class ModuleNames:
     def __init__(self, trees: Mapping[str, ast.Module]) -> None:
         tops = _importable(trees)
         self._foreign = {path: frozenset(_foreign(tree, tops)) for path, tree in trees.items()}
+        known = tops | _TORCH | _KNOWN
+        self._unseen = {
+            path: frozenset(name for name in _foreign(tree, known) if name[:1].isupper())
+            for path, tree in trees.items()
+        }
         classes = _classes(trees)
         defined = {one.name for one in classes}
         imported = {
@@ -60,6 +66,10 @@ class ModuleNames:
     def foreign(self, path: str) -> frozenset[str]:
         """What a file imports from elsewhere under the name of one of them: nobody knows what that is."""
         return (self._foreign[path] & self.names) - self._of_libraries
+
+    def unseen(self, path: str) -> frozenset[str]:
+        """Classes that a file imports from elsewhere: ``PPOLoss`` may be a Module of another library."""
+        return self._unseen[path] - self._of_libraries
 
 
 def derived(trees: Mapping[str, ast.Module], known: set[str]) -> frozenset[str]:
@@ -102,10 +112,12 @@ def _importable(paths: Iterable[str]) -> frozenset[str]:
 
 
 _TORCH = frozenset({"torch", "torch_geometric"})
+_KNOWN = frozenset({"numpy", "PIL", "pandas", "scipy", "typing_extensions"}) | sys.stdlib_module_names
+"""Packages none of whose classes is a Module or a tensor."""
 
 
 def _foreign(tree: ast.Module, tops: frozenset[str]) -> Iterator[str]:
-    """Names that a file imports neither from torch nor from the release."""
+    """Names that a file imports from neither torch nor one of these."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             if (node.module or "").split(".")[0] not in tops | _TORCH:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from typed.aliases import Aliases
-from typed.annotation import Kind, is_device_by_name, kind_of
+from typed.annotation import Kind, is_device_by_name, kind_of, says_a_kind
 from typed.contradictions import contradicted
 from typed.definitions import Place, functions, parameters
 from typed.modules import ModuleNames, derived
@@ -38,7 +38,8 @@ def typed(files: Mapping[str, str]) -> Typed:
     truth: dict[Place, Kind] = {}
     doubled: set[Place] = set()
     for path, tree in trees.items():
-        known = tensors | aliases.of(path) | dict.fromkeys(modules.foreign(path), ast.Name("Any"))
+        unseen = dict.fromkeys((name for name in modules.unseen(path) if not says_a_kind(name)), ast.Name("Any"))
+        known = tensors | unseen | aliases.of(path) | dict.fromkeys(modules.foreign(path), ast.Name("Any"))
         for qualname, node, owner in functions(tree):
             if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue

@@ -947,6 +947,38 @@ def test_what_a_tensor_is_subtracted_from_is_one(use: str, told: bool) -> None:
     assert is_taken_for_a_tensor(value) is told
 
 
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("torch.sum(given * q)", True),
+        ("torch.stack([given * q, q - given])", True),
+        ("torch.linalg.norm(q[..., 0] + given)", True),
+        ("(given * q).unsqueeze(0)", True),
+        # One of them is a tensor for another reason: the other may be a number.
+        ("torch.sum(given * q) + q.softmax(-1)", False),
+        ("torch.sum(given * q[:, None] / q.shape[0])", False),
+        ("torch.sum(given * q, dim=0) if q.is_cuda else 0", False),
+        # Beside what is called as numbers are, it can only be this one.
+        ("torch.sum(given * eps)", True),
+        # A name of a tensor speaks for the other; a name that the body binds may be the tensor.
+        ("logits = q; torch.sum(given * logits)", False),
+        ("w = load(q); torch.sum(given * w)", False),
+        # A number comes of numbers.
+        ("max(given * q, 0)", False),
+        ("torch.full((3,), given * q)", False),
+    ],
+)
+def test_of_what_a_tensor_is_computed_is_a_tensor(use: str, told: bool) -> None:
+    value = stored(f"def f(given, q, eps):\n    y = given\n    {use}\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told
+
+
+@pytest.mark.parametrize("name", ["eps", "num_steps", "head_dim"])
+def test_a_name_of_numbers_is_one_beside_what_is_computed_with_it(name: str) -> None:
+    value = stored(f"def f(given, {name}):\n    y = {name}\n    torch.sum(given * {name})\n", "y", NO_ARRAYS)
+    assert isinstance(value, Host)
+
+
 def test_what_stands_in_a_function_overrides_nothing_outside_of_it() -> None:
     program = """
     class Noise:
