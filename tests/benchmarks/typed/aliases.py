@@ -71,7 +71,7 @@ def _named(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
 def _of_class(node: ast.ClassDef) -> Iterator[ast.expr]:
     """``class DataTensor(TensorType["batch", "feature"])``, and a class that is there to be subscripted.
 
-    ``def __class_getitem__(cls, shape): return Alias(Tensor, shape)``: what it returns is made of the type that is meant.
+    ``def __class_getitem__(cls, shape): return Alias(Tensor, shape)``: it returns something made of what is meant.
     """
     for base in node.bases:
         written = base.value if isinstance(base, ast.Subscript) else base
