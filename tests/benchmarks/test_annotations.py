@@ -144,3 +144,15 @@ def test_classes_that_stand_for_tensors_are_tensors() -> None:
     for text in (use, named):
         truth = typed({"shapes.py": shapes, "a.py": text}).truth
         assert [kind for place, kind in truth.items() if place.path == "a.py"] == expected
+
+
+def test_a_tensor_of_the_release_is_one_by_its_module_too() -> None:
+    files = {
+        "release/__init__.py": "",
+        "release/kinds.py": "import torch\nclass Mask(torch.Tensor): ...\nclass Spec: ...\n",
+        "release/uses.py": (
+            "from release import kinds\nfrom elsewhere import others\n"
+            "def f(a: kinds.Mask, b: kinds.Spec, c: others.Mask): ...\n"
+        ),
+    }
+    assert list(typed(files).truth.values()) == ["tensor", "other", "other"]

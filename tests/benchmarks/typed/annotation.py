@@ -98,8 +98,8 @@ class _Reader:
         return "mixed"
 
     def _named(self, name: str, dotted: str) -> Kind | None:
-        if name in self._aliases and dotted == name:
-            return self.read(self._aliases[name])
+        if dotted in self._aliases:
+            return self.read(self._aliases[dotted])
         if _TENSORS.fullmatch(name) and not dotted.startswith(("tf.", "np.", "jax.")):
             return "tensor"
         if dotted == "torch.tensor":

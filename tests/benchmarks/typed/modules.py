@@ -35,6 +35,7 @@ class ModuleNames:
     def __init__(self, trees: Mapping[str, ast.Module]) -> None:
         tops = _importable(trees)
         self._foreign = {path: frozenset(_foreign(tree, tops)) for path, tree in trees.items()}
+        self._own = {path: frozenset(_from(tree, tops)) for path, tree in trees.items()}
         known = tops | _TORCH | _KNOWN
         self._unseen = {
             path: frozenset(name for name in _foreign(tree, known) if name[:1].isupper())
@@ -66,6 +67,10 @@ class ModuleNames:
     def foreign(self, path: str) -> frozenset[str]:
         """What a file imports from elsewhere under the name of one of them: nobody knows what that is."""
         return (self._foreign[path] & self.names) - self._of_libraries
+
+    def own(self, path: str) -> frozenset[str]:
+        """What a file imports by name from the release itself: classes, functions and modules."""
+        return self._own[path]
 
     def unseen(self, path: str) -> frozenset[str]:
         """Classes that a file imports from elsewhere: ``PPOLoss`` may be a Module of another library."""
@@ -114,6 +119,12 @@ def _importable(paths: Iterable[str]) -> frozenset[str]:
 _TORCH = frozenset({"torch", "torch_geometric"})
 _KNOWN = frozenset({"numpy", "PIL", "pandas", "scipy", "typing_extensions"}) | sys.stdlib_module_names
 """Packages none of whose classes is a Module or a tensor."""
+
+
+def _from(tree: ast.Module, tops: frozenset[str]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.level > 0 or (node.module or "").split(".")[0] in tops):
+            yield from (alias.asname or alias.name for alias in node.names)
 
 
 def _foreign(tree: ast.Module, tops: frozenset[str]) -> Iterator[str]:

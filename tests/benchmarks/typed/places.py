@@ -39,7 +39,9 @@ def typed(files: Mapping[str, str]) -> Typed:
     doubled: set[Place] = set()
     for path, tree in trees.items():
         unseen = dict.fromkeys((name for name in modules.unseen(path) if not says_a_kind(name)), ast.Name("Any"))
-        known = tensors | unseen | aliases.of(path) | dict.fromkeys(modules.foreign(path), ast.Name("Any"))
+        # ``from release import kinds``, ``-> kinds.Mask``
+        through = {f"{one}.{name}": ast.Name("Tensor") for one in modules.own(path) for name in tensors}
+        known = tensors | through | unseen | aliases.of(path) | dict.fromkeys(modules.foreign(path), ast.Name("Any"))
         for qualname, node, owner in functions(tree):
             if any("overload" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue
