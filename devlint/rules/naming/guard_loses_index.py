@@ -149,7 +149,7 @@ class GuardLosesIndex(LosesTheDevice):
         return ()
 
     def _note_type(self, event: Moved) -> None:
-        """`torch.arange(n).type(x.type())`: on CUDA the type is `torch.cuda.LongTensor`, which is the current device."""
+        """`torch.arange(n).type(x.type())`: on CUDA that is `torch.cuda.LongTensor`, which is the current device."""
         named = event.named
         if event.method != "type" or named is None or event.fate != Fate.USED or event.guarded:
             return
