@@ -8,7 +8,8 @@ not move themselves, and in functions that move something else to the device of 
 that they chose by what the machine has or an option says. Of tensors
 it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
 made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that
-go to a `device` that the method itself chooses by what the machine has. So it does where inputs go to the machine's
+go to a `device` that the method itself chooses by what the machine has; in a function of a library it finds the latter
+beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
 accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
 its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
 `.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default: it takes no
