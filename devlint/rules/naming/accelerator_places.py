@@ -105,6 +105,7 @@ def draft_of(
     definitions: Definitions, definition: Definition, place: Place, of_class: Iterable[Candidate] = ()
 ) -> Draft | None:
     """``of_class``: devices of the object to which other methods move something."""
+    handed = {name for name, _ in definition.begun.arguments} if definition.begun is not None else set()
     shared = () if place.of_module or place.in_place or place.scope.setting is Setting.CONSTRUCTION else of_class
     candidates = [
         candidate
@@ -117,7 +118,7 @@ def draft_of(
         and not is_part_of(place.receiver, candidate.name)
         and (id(place.node), candidate.name) not in definition.filled_in
         # Whoever asks whether to go there at all may have asked the machine before (fixture `chosen_in_functions`).
-        and not (candidate.chosen and (place.in_one_arm or place.sink == Sink.DEVICE_TYPE))
+        and not (candidate.chosen and (place.in_one_arm or place.sink == Sink.DEVICE_TYPE or candidate.name in handed))
     ]
     if place.where_available:
         # What the machine has says nothing of where this module is (fixture `where_available`).
