@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from devlint.source.project import import_roots, project_root
+from devlint.source.project import distribution_root, import_roots, project_root
 from devlint.source.tree import WORKING_TREE, Tree
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -102,7 +102,8 @@ def package_of(file: Path, tree: Tree = WORKING_TREE) -> Path | None:
 def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, ...]:
     """Where absolute imports are looked up: the usual root, then its parents up to the project's (no ``__init__``).
 
-    Outside of any project, as in an unpacked wheel, up to the parent of the topmost package.
+    Outside of any project, as in an unpacked wheel, up to the parent of the topmost package. Last comes the directory
+    that the package is installed from: an ``__init__.py`` beside its ``setup.py`` makes it a package of nobody's.
     """
     roots = list(import_roots(file, configured, tree))
     project = project_root(file.parent, tree)
@@ -113,6 +114,9 @@ def _roots(file: Path, configured: tuple[Path, ...], tree: Tree) -> tuple[Path, 
         roots.append(directory)
     if project is not None:
         roots.append(project / "src")
+    installed_from = distribution_root(file.parent, tree)
+    if installed_from is not None:
+        roots.append(installed_from)
     return tuple(dict.fromkeys(roots))
 
 

@@ -9,6 +9,8 @@ from pathlib import Path, PurePath
 from devlint.source.tree import WORKING_TREE, Tree
 
 PROJECT_MARKERS = ("pyproject.toml", "setup.cfg", ".git")
+DISTRIBUTION_MARKERS = (*PROJECT_MARKERS, "setup.py")
+"""What stands in the directory that a package is installed from."""
 
 
 _REMEMBERED = 20_000
@@ -22,6 +24,15 @@ def project_root(directory: Path, tree: Tree = WORKING_TREE) -> Path | None:
         return directory
     parent = directory.parent
     return project_root(parent, tree) if parent != directory else None
+
+
+@lru_cache(_REMEMBERED)
+def distribution_root(directory: Path, tree: Tree = WORKING_TREE) -> Path | None:
+    """The nearest directory at or above ``directory`` (absolute) that packages are installed from."""
+    if _holds(directory, DISTRIBUTION_MARKERS, tree):
+        return directory
+    parent = directory.parent
+    return distribution_root(parent, tree) if parent != directory else None
 
 
 @lru_cache(_REMEMBERED)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from devlint.source.dependency_parts import PROGRAM
 from devlint.source.library import Index, Library, ParsedFile
 from devlint.source.modules import ModuleFinder, package_of
-from devlint.source.project import PROJECT_MARKERS
+from devlint.source.project import DISTRIBUTION_MARKERS
 from devlint.source.word_search import has_word, mention_elsewhere
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ProjectFiles(Generic[Index]):
         self._note("rooted", directory, True)
         while directory not in self._rooted:
             self._rooted.add(directory)
-            for marker in ("__init__.py", *PROJECT_MARKERS):
+            for marker in ("__init__.py", *DISTRIBUTION_MARKERS):
                 self._ask(os.path.join(directory, marker))
             directory = os.path.dirname(directory)
 

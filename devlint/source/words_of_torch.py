@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-_WORDS = ("torch", ".detach().numpy()")
-"""Every name that reaches PyTorch contains the first one; of what is handed in, only a tensor is detached."""
+_WORDS = ("torch", ".detach().numpy()", "def forward(self")
+"""Every name that reaches PyTorch contains the first one; of what is handed in, only a tensor is detached.
+
+A Module whose base and parts are the project's own need not name it either: it has a ``forward``.
+"""
 
 
 def text_may_hold_findings(text: str) -> bool:

@@ -46,6 +46,15 @@ def test_a_package_without_init_is_looked_up_from_the_root_of_the_project(tmp_pa
     assert finder.locate("core.net") == tmp_path / "src/core/net.py"
 
 
+@pytest.mark.parametrize("marker", ["setup.py", "pyproject.toml"])
+def test_an_init_file_in_the_root_of_the_project_hides_no_package(tmp_path: Path, marker: str) -> None:
+    make(tmp_path, f"work/{marker}", "work/__init__.py", "work/pkg/__init__.py", "work/pkg/net.py", "work/pkg/ops.py")
+    finder = ModuleFinder(tmp_path / "work/pkg/net.py")
+    assert finder.locate("pkg.ops") == tmp_path / "work/pkg/ops.py"
+    assert finder.locate("work.pkg.ops") == tmp_path / "work/pkg/ops.py"
+    assert finder.locate("ops") is None
+
+
 def test_a_configured_root_is_where_imports_start(tmp_path: Path) -> None:
     make(tmp_path, "python/names/net.py", "python/names/ops.py")
     finder = ModuleFinder(tmp_path / "python/names/net.py", (tmp_path / "python",))

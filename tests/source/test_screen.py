@@ -35,6 +35,7 @@ def test_the_rules_have_nothing_to_say_of_what_is_screened_out() -> None:
     [
         (b"import torch\n", True),
         (b"import pytorch_lightning\n", True),
+        (b"from .base import Base\nclass Net(Base):\n    def forward(self, x):\n        return x\n", True),
         (b"x = 1\n", False),
         (b"# coding: utf-7\nimport +AHQAbwByAGMAaA-\n", True),
     ],

@@ -48,6 +48,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import any_item, join_values
 from devlint.placement.operations import frames
 from devlint.placement.operations.subscripts import is_edge_index, write_item
+from devlint.placement.state.host_reads import read_for_array
 from devlint.placement.syntax.nodes import code_of, descend, dotted, literal, path_of
 from devlint.semantics import Dim, Elements
 
@@ -165,6 +166,8 @@ def _assign_item(
         write_item(interp, target, owner, value, value_node)
         _mix(interp, target, owner, value, key)
         return
+    elif isinstance(owner, Host) and owner.numpy:
+        read_for_array(interp, target, value, value_node)
     for element in target.slice:
         if isinstance(element.slice, cst.Index):
             interp.evaluate(element.slice.value)

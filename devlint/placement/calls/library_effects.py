@@ -109,9 +109,14 @@ def _host(call: LibraryCall) -> Value:
         expression: cst.BaseExpression | None = argument.node
         if isinstance(value, Container) and value.keys is None:
             # Each of its items is converted: where they are made is where a copy is to be taken.
-            value, expression = next((item for item in value.innermost if isinstance(item, Tensor)), NOTHING), None
+            value, expression = next((item for item in value.innermost if _is_tensor(item)), NOTHING), None
         host_read(call.interp, call.node, call.name, value, wants_cpu=True, expression=expression)
     return array_of(*(argument.value for argument in call.site.arguments))
+
+
+def _is_tensor(value: Value) -> bool:
+    """An item that is a tensor, or what is used or moved as one."""
+    return isinstance(value, Tensor) or (isinstance(value, Opaque) and (value.tensorlike or value.moved))
 
 
 def _host_each(call: LibraryCall) -> Value:

@@ -43,7 +43,14 @@ from devlint.placement.domain.lattice import CPU, SOME_INDEX, Anchor, Device, Sa
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.field_types import annotated_class, is_data_set, module_of, role_of_alias, tensor_fields
+from devlint.placement.state.field_types import (
+    annotated_class,
+    container_of_modules,
+    is_data_set,
+    module_of,
+    role_of_alias,
+    tensor_fields,
+)
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, library_models
 from devlint.source.dependency_parts import IMPORTS
@@ -211,6 +218,21 @@ def _is_named_for_cpu(name: str) -> bool:
     return name.startswith("cpu_") or name.endswith("_cpu")
 
 
+def _modules(interp: Interpreter, parameter: cst.Param, symbol: Symbol, kind: str, held: ClassInfo | str) -> Container:
+    """``encoders: list[Encoder]``: any number of modules, which are where the caller has them."""
+    device = SameAs(symbol)
+    provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+    known = semantics.module(held) if isinstance(held, str) else None
+    module = Module(
+        device,
+        held if isinstance(held, str) else "",
+        None if isinstance(held, str) else held,
+        provenance,
+        holds_state=known.holds_state if known is not None else None,
+    )
+    return Container((), () if kind == "dict" else None, module, kind)
+
+
 def _value(
     interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, with_module: Symbol | None, first: bool
 ) -> Value:
@@ -222,6 +244,9 @@ def _value(
         # `lengths_cpu`: the callers are asked for a CPU tensor.
         device = CPU
     dim = Dim.NONZERO if symbol.name in interp.uses.with_dimensions else Dim.UNKNOWN
+    modules = container_of_modules(interp, parameter)
+    if modules is not None:
+        return _modules(interp, parameter, symbol, *modules)
     match held.role:
         case Holds.TENSOR:
             annotation_text = code_of(parameter.annotation.annotation) if parameter.annotation is not None else ""

@@ -11,6 +11,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.calls import reads_of_callees, stated_types
 from devlint.placement.calls.conventional_results import of_overrides
+from devlint.placement.calls.default_parts import builds_state_by_default
 from devlint.placement.calls.generators_of_items import handed_through
 from devlint.placement.calls.handed_up import note_handed_up
 from devlint.placement.calls.inlining import call_with_values
@@ -143,6 +144,8 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         if device == CPU and init is not None and (init.places_itself or _follows_arguments(interp, info, init, site)):
             device = UNKNOWN
         holds_state = _holds_state(interp, callee)
+        if holds_state is None and init is not None and builds_state_by_default(interp, init, site):
+            holds_state = True
         provenance = interp.step(StepKind.MADE, node, device, code_of(node.func))
         made = Module(device, "", info, provenance, holds_state=holds_state)
         for one in info.order:

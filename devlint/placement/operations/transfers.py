@@ -126,7 +126,10 @@ def _target_of_type(interp: Interpreter, receiver: Value, call: CallSite) -> Tar
     if argument is None:
         return Target(_own(receiver), False)
     if isinstance(argument.value, DeviceName):
-        return Target(resolve_device(interp, argument.value, argument.node, Sink.TRANSFER, call), True, argument)
+        there = resolve_device(interp, argument.value, argument.node, Sink.TRANSFER, call)
+        # It goes to the current device of that type: which one that is may have been said on purpose.
+        left_open = resolve_current(interp, Known("cuda")) == Known("cuda")
+        return Target(there, True, argument if left_open else None)
     if isinstance(argument.value, (Constant, Reference)):
         spelled = argument.value.name if isinstance(argument.value, Reference) else str(argument.value.value)
         device = _device_of_type(spelled)

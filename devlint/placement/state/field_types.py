@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint import semantics
 from devlint.placement.declarations.class_body import annotated_fields
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import ClassKind, kind_of_base
@@ -65,6 +66,32 @@ def annotated_class(interp: Interpreter, parameter: cst.Param) -> Value | None:
         text = str(string_value(node.value))
         return interp.lookup(text) if text.isidentifier() else None
     return interp.evaluate_quietly(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
+
+
+_CONTAINERS = {"list": "list", "List": "list", "tuple": "tuple", "Tuple": "tuple", "dict": "dict", "Dict": "dict"}
+"""What holds modules without registering them, by its name in annotations. A ``Sequence`` may be a ``ModuleList``."""
+
+
+def container_of_modules(interp: Interpreter, parameter: cst.Param) -> tuple[str, ClassInfo | str] | None:
+    """The type of a container and the class of the modules in it: ``list[Encoder]``, ``Dict[str, nn.Linear]``."""
+    node = _class_of(parameter.annotation.annotation) if parameter.annotation is not None else None
+    if not isinstance(node, cst.Subscript):
+        return None
+    kind = _CONTAINERS.get(code_of(node.value).rsplit(".", 1)[-1])
+    parts = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+    if kind is None or (kind == "dict" and len(parts) != 2) or (kind == "tuple" and not _of_any_length(parts)):
+        return None
+    held = _class_of(parts[-1] if kind == "dict" else parts[0])
+    named = interp.evaluate_quietly(held) if isinstance(held, (cst.Name, cst.Attribute)) else None
+    if isinstance(named, Reference):
+        known = named.name.startswith("torch.nn.") and semantics.module(named.name) is not None
+        return (kind, named.name) if known or named.name == "torch.nn.Module" else None
+    info = module_of(named)
+    return (kind, info) if info is not None else None
+
+
+def _of_any_length(parts: list[cst.BaseExpression]) -> bool:
+    return len(parts) == 2 and isinstance(parts[1], cst.Ellipsis)
 
 
 def is_data_set(interp: Interpreter, parameter: cst.Param) -> bool:

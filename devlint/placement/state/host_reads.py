@@ -34,6 +34,9 @@ ARRAY_REDUCTIONS = frozenset(
 ARRAY_INDEX = "array[...]"
 """The reader where a tensor indexes an array, or a matrix of scipy."""
 
+ARRAY_WRITE = "array[...] ="
+"""The reader where a tensor is written into an array."""
+
 SCIPY_ONLY = frozenset({"todense", "toarray", "tocsr", "tocsc", "tocoo"})
 """Methods that matrices of scipy.sparse have and tensors have not: a tensor has ``to_dense``."""
 
@@ -76,3 +79,15 @@ def read_indices(interp: Interpreter, node: cst.Subscript) -> None:
         value = interp.evaluate_quietly(index) if isinstance(index, cst.Name) else None
         if isinstance(value, Tensor) and value.dim is not Dim.ZERO:
             host_read(interp, node, ARRAY_INDEX, value, wants_cpu=True, expression=index)
+
+
+def read_for_array(
+    interp: Interpreter, target: cst.Subscript, value: Value, value_node: cst.BaseExpression | None
+) -> None:
+    """``array[start:stop] = t`` reads the tensor through ``__array__``; ``array[i] = t`` through ``float(t)``.
+
+    An index may as well name a row. Source: ``PyArray_Pack`` in numpy/_core/src/multiarray/array_coercion.c.
+    """
+    if any(isinstance(element.slice, cst.Slice) for element in target.slice):
+        node = value_node if value_node is not None else target
+        host_read(interp, node, ARRAY_WRITE, value, wants_cpu=True, expression=value_node)

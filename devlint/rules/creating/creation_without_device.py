@@ -124,7 +124,7 @@ from devlint.drafts.wording import (
 )
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Function, Opaque, Tensor, Value
-from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, leaves, may_be_cpu
+from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, is_device_by_name, leaves, may_be_cpu
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.repairs.device_expressions import Definitions, repair_creation
@@ -322,9 +322,11 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         return Confidence.LOW
     if Anchor.MODULE in anchors and step.scope.setting is not Setting.MODULE_LEVEL:
         return Confidence.MEDIUM if event.assumed else Confidence.HIGH
-    if step.scope.role in (Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK):
-        # The functions of a script or notebook are called by itself: on the CPU, more often than not (fixture
-        # `a_script`).
+    by_name = any(map(is_device_by_name, leaves(device_of(theirs.value) or CPU)))
+    said = by_name and step.scope.role is Role.SCRIPT
+    if step.scope.role in (Role.SCRIPT, Role.NOTEBOOK, Role.BENCHMARK) and not said:
+        # The functions of a script or notebook are called by itself: on the CPU, more often than not, but for what they
+        # bring to a device by its name (fixture `a_script`).
         return Confidence.LOW
     # What a nested definition gives to the function around it meets that function's values.
     nested = step.scope.is_nested and event.scope.is_nested and not event.placed_by_callers

@@ -17,14 +17,15 @@ from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import bare_creation, other_creations, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.forward_like_methods import stands_for_forward
-from devlint.placement.domain.abstract_values import Container, Host, Module, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Host, Module, Opaque, Tensor, Value
 from devlint.placement.domain.lattice import CPU, Anchor, SameAs, leaves
 from devlint.placement.domain.provenance import Step, StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.sizes import named_sizes, sized_by
 from devlint.repairs.device_expressions import Definitions, repair_creation
 from devlint.rules.creating.copied_parts import is_made_for, is_of_many
-from devlint.semantics import Dim
+from devlint.rules.creating.parts_of_results import parts_of
+from devlint.semantics import Dim, DType
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ class HandedOut:
     """Definitions seen working on tensors that the caller placed."""
     _nodes: dict[str, cst.CSTNode] = field(default_factory=dict)
     """Each definition's own node."""
-    _follows: set[str] = field(default_factory=set)
-    """Definitions that return a tensor which is where an argument is."""
     _sized: set[int] = field(default_factory=set)
     """Creations of which a size alone says where they are expected, by node."""
     _written: set[int] = field(default_factory=set)
@@ -146,10 +145,10 @@ class HandedOut:
             return
         in_place_of_forward = scope.setting is Setting.FORWARD or scope.qualname in self._instead
         method = scope.qualname.rsplit(".", 1)[-1]
-        for place, value in enumerate(event.value.items if isinstance(event.value, Container) else (event.value,)):
+        parts = tuple(parts_of(event.value))
+        for place, value in enumerate(parts):
             step = bare_creation(value)
             if movable(value):
-                self._follows.add(scope.qualname)
                 self._beside.add((scope.qualname, place))
             if step is None or not isinstance(value, Tensor) or value.device != CPU:
                 continue
@@ -165,7 +164,10 @@ class HandedOut:
                 continue
             like = self._made_like(step, scope)
             from_host = self._answers_from_host(step, scope)
-            sized = None if in_place_of_forward or like is not None or from_host else self._sized_like(event, step)
+            told = in_place_of_forward or like is not None or from_host
+            # `return rows[order], order`: an order indexes rows anywhere (fixture `handed_out_in_records`).
+            told = told or (value.dtype is not DType.OTHER and len(parts) > 1)
+            sized = None if told else self._sized_like(event, step)
             if not in_place_of_forward and like is None and not from_host and sized is None:
                 continue
             name = quoted(step.node, f"`{step.name}`")
@@ -277,20 +279,20 @@ class HandedOut:
 
     def finish(self) -> Iterator[Draft]:
         for scope, place, draft in self._drafts:
-            if id(draft.node) in self._sized and self._is_told_otherwise(scope, draft.node):
+            if id(draft.node) in self._sized and self._is_told_otherwise(scope, place, draft.node):
                 continue
             if scope.qualname in self._placed or scope.qualname in self._inputs_to_cpu:
                 # What becomes of it is seen at the calls; not so if it is elsewhere whenever another return gives it.
                 seen = scope.class_name in self._built and (scope.qualname, place) not in self._beside
                 yield replace(draft, confidence=Confidence.LOW) if seen else draft
 
-    def _is_told_otherwise(self, scope: Scope, creation: cst.CSTNode) -> bool:
+    def _is_told_otherwise(self, scope: Scope, place: int, creation: cst.CSTNode) -> bool:
         """Whether something else says more of what is made in a size: a call, another return, what is written into it.
 
         Numbers may be collected on the CPU; DEV407 compares returns.
         """
         name = scope.qualname.rpartition(".")[2]
-        return name in self._called or scope.qualname in self._follows or id(creation) in self._written
+        return name in self._called or (scope.qualname, place) in self._beside or id(creation) in self._written
 
     def _confidence(self, step: Step, scope: Scope) -> Confidence:
         """Made of an array: the computation before it ran on the CPU, unless the method brought it there.

@@ -109,6 +109,7 @@ from devlint.rules.meeting.reads_by_numpy import (
     is_computed,
     is_item_beside,
     is_moved_itself,
+    is_moved_object,
     is_of_a_working_function,
     is_state_of_a_model,
     is_taken_from_a_graph,
@@ -224,7 +225,9 @@ class NumpyOnAccelerator(Rule):
             if follows_the_tensors_own_test(device):
                 return
             yield _draft(event, Severity.WARNING, Confidence.MEDIUM, f"is on {describe(device)}")
-        elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and isinstance(event.value, Tensor):
+        elif any(isinstance(leaf, SameAs) for leaf in leaves(device)) and (
+            isinstance(event.value, Tensor) or is_moved_object(event)
+        ):
             self._undecided.append(event)
         elif CPU not in leaves(device) and is_of_a_working_function(event):
             self._unknown.append(event)

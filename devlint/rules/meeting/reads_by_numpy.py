@@ -130,12 +130,32 @@ def chosen_here(event: HostRead) -> Device | None:
     return None
 
 
+def is_moved_object(event: HostRead) -> bool:
+    """Whether numpy reads by itself what the function moved, `batch["label"].to(device)`: an array cannot be moved.
+
+    Nor is it an array that a model computed, where it is used as a tensor.
+    """
+    value = event.value
+    return event.reader != METHOD and isinstance(value, Opaque) and (value.moved or value.tensorlike)
+
+
 def _is_no_array(value: Tensor | Opaque) -> bool:
     """Whether what numpy reads by itself is a tensor: torch made it, a module computed it, or it was moved before."""
-    if not isinstance(value, Tensor):
-        return False
+    if isinstance(value, Opaque):
+        return _was_moved(value) or (value.tensorlike and _was_computed(value))
     computed = value.provenance is not None and value.provenance.find(StepKind.COMPUTED, StepKind.MOVED) is not None
     return value.evidence is Evidence.CERTAIN or computed
+
+
+def _was_moved(value: Opaque) -> bool:
+    """Whether it is as it was moved; what an object of another kind, moved or not, hands out is anything."""
+    return value.moved and value.provenance is not None and value.provenance.step.kind is StepKind.MOVED
+
+
+def _was_computed(value: Opaque) -> bool:
+    """Whether a module of known place gives it, and no callable of unknown type."""
+    step = value.provenance.step if value.provenance is not None else None
+    return step is not None and step.kind is StepKind.COMPUTED and not step.note
 
 
 def _was_brought(value: Tensor | Opaque, device: Device) -> bool:
@@ -202,7 +222,7 @@ def confidence_in_tensor(event: HostRead) -> Confidence:
     value = event.value
     if any(step.note == CONVENTIONS[TOLD_A_DEVICE] for step in value.provenance or ()):
         return Confidence.MEDIUM
-    told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD
+    told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD or _was_moved(value)
     return Confidence.HIGH if told else Confidence.LOW
 
 

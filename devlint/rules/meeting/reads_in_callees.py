@@ -55,7 +55,9 @@ def _is_chosen(event: ReadInCallee, device: Device) -> bool:
         return True
     working = event.scope.setting in (Setting.FORWARD, Setting.METHOD)
     computed = event.value.provenance.find(StepKind.COMPUTED) is not None
-    return working and computed and device.symbol.anchor is Anchor.MODULE
+    # Results of models hold arrays as well: `for polygon in found["polygons"]:` (fixture `results_as_arrays`).
+    tensor = isinstance(event.value, Tensor) or event.value.tensorlike
+    return working and computed and tensor and device.symbol.anchor is Anchor.MODULE
 
 
 def _draft(event: ReadInCallee, device: Device, severity: Severity, confidence: Confidence) -> Draft:

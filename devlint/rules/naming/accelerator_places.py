@@ -53,6 +53,8 @@ class Place:
     """What holds where it is reached, in the source's words."""
     bound: frozenset[str] = frozenset()
     """The names that the definition has bound by then."""
+    in_one_arm: bool = False
+    """A condition that speaks of devices decides whether it is reached."""
 
 
 @dataclass(slots=True, eq=False)
@@ -103,6 +105,7 @@ def draft_of(
     definitions: Definitions, definition: Definition, place: Place, of_class: Iterable[Candidate] = ()
 ) -> Draft | None:
     """``of_class``: devices of the object to which other methods move something."""
+    handed = {name for name, _ in definition.begun.arguments} if definition.begun is not None else set()
     shared = () if place.of_module or place.in_place or place.scope.setting is Setting.CONSTRUCTION else of_class
     candidates = [
         candidate
@@ -114,6 +117,8 @@ def draft_of(
         and not _comes_later(candidate, definition, place)
         and not is_part_of(place.receiver, candidate.name)
         and (id(place.node), candidate.name) not in definition.filled_in
+        # Whoever asks whether to go there at all may have asked the machine before (fixture `chosen_in_functions`).
+        and not (candidate.chosen and (place.in_one_arm or place.sink == Sink.DEVICE_TYPE or candidate.name in handed))
     ]
     if place.where_available:
         # What the machine has says nothing of where this module is (fixture `where_available`).
@@ -132,7 +137,8 @@ def draft_of(
         message = f"{named} names one type of accelerator; `{best.name}` says which one is in use"
     else:
         device = best.device
-        message = f"{named} is the current CUDA device or none at all; `{best.name}` says where the caller works"
+        where = "where the rest goes" if best.chosen else "where the caller works"
+        message = f"{named} is the current CUDA device or none at all; `{best.name}` says {where}"
     return Draft(
         node=place.node,
         scope=place.scope,
@@ -157,6 +163,8 @@ def _confidence(definition: Definition, place: Place, best: Candidate) -> Confid
     if place.where_available:
         return Confidence.LOW if definition.tests_place else Confidence.MEDIUM
     tests = definition.tests_place if best.in_use else definition.tests_device
+    # What no condition decides runs whatever was asked, `if device.type == "cuda": model.half()`.
+    tests = tests and not best.chosen
     # Where a module goes is the caller's choice, who may name another device than the one that is filled in for none.
     is_default = not best.is_tensor and any(node == id(place.node) for node, _ in definition.filled_in)
     # `if self.cpu_cache: x = x.cuda()`: what waits on the CPU does not say where the work is done.

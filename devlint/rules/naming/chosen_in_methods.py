@@ -1,6 +1,7 @@
 """Tensors that a method of a Module makes where the machine has an accelerator, by a device it names first: DEV302.
 
-``device = "cuda" if torch.cuda.is_available() else "cpu"`` says what the machine has, and not where the module is.
+``device = "cuda" if torch.cuda.is_available() else "cpu"`` says what the machine has, and not where the module is. Nor
+does it say where the tensors are that a function of a library is handed, and does not move.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName, Self, Tensor
 from devlint.placement.domain.lattice import CPU, is_accelerator
 from devlint.placement.domain.scope import Setting
+from devlint.placement.state.call_sites import is_private
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.naming.device_candidates import Candidate, candidates_of, is_known_module
 from devlint.source.role import Role
@@ -34,6 +36,8 @@ class ChosenInMethods:
     """The methods of Modules in one file, and what they put on the accelerator of the machine."""
 
     _methods: dict[Scope, Begun] = field(default_factory=dict)
+    _functions: set[Scope] = field(default_factory=set)
+    """Those that are functions, of which only their tensors say a place."""
     _chosen: dict[Scope, set[str]] = field(default_factory=dict)
     """By method: the names that it binds to what the machine has."""
     _places: dict[Scope, list[Argument]] = field(default_factory=dict)
@@ -45,8 +49,14 @@ class ChosenInMethods:
 
     def begun(self, event: Begun) -> None:
         scope, owner = event.scope, event.owner
-        in_use = scope.setting in (Setting.FORWARD, Setting.METHOD) and scope.role is Role.LIBRARY
-        if in_use and owner is not None and is_known_module(owner) and not is_named_for_accelerator(scope.qualname):
+        if scope.role is not Role.LIBRARY or is_named_for_accelerator(scope.qualname):
+            return
+        in_use = scope.setting in (Setting.FORWARD, Setting.METHOD)
+        if in_use and owner is not None and is_known_module(owner):
+            self._methods[scope] = event
+        elif scope.setting is Setting.FUNCTION and not scope.is_nested and not is_private(scope.qualname):
+            # A model that comes in is another matter: `chosen_for_models`.
+            self._functions.add(scope)
             self._methods[scope] = event
 
     def stored(self, event: Stored) -> None:
@@ -91,6 +101,8 @@ class ChosenInMethods:
     def _draft_of(self, scope: Scope) -> Draft | None:
         candidates = candidates_of(self._methods[scope], ())
         if not candidates or candidates[0].is_device:
+            return None
+        if scope in self._functions and not candidates[0].is_tensor:
             return None
         if scope in self._bringing or scope.class_name in self._placing:
             # It chooses for all that it computes with, or the class is where the machine has an accelerator.

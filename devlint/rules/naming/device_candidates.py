@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devlint.placement.declarations.known_classes import kind_of_base
 from devlint.placement.domain.abstract_values import DeviceName, Module, Opaque, Tensor
 from devlint.placement.domain.events import Moved
-from devlint.placement.domain.lattice import UNKNOWN, SameAs
+from devlint.placement.domain.lattice import UNKNOWN, SameAs, is_device_by_name, leaves
 from devlint.placement.domain.scope import Setting
 from devlint.placement.syntax.nodes import code_of, descend, dotted
 from devlint.records import dataclass
@@ -35,6 +35,8 @@ class Candidate:
     node: cst.CSTNode | None = None
     in_use: bool = False
     """A device of an object, such as `self.device`, to which the definition itself moves something."""
+    chosen: bool = False
+    """A name for what the machine has or the options say, to which the definition itself brings something."""
 
 
 def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
@@ -64,10 +66,14 @@ def candidates_of(begun: Begun | None, moved: Moves) -> list[Candidate]:
 
 
 def in_use(event: Moved | Created) -> Candidate | None:
-    """The device of an object to which a transfer or a factory goes, as `accelerator.device`."""
+    """The device to which a transfer or a factory goes: of an object, as `accelerator.device`, or what was chosen."""
     import libcst as cst
 
     named = event.named
+    if named is not None and isinstance(named.node, cst.Name) and isinstance(named.value, DeviceName):
+        name = named.node.value
+        told = named.value.chosen_by_probe or any(map(is_device_by_name, leaves(named.value.device)))
+        return Candidate(name, name, is_device=True, node=event.node, in_use=True, chosen=True) if told else None
     if named is None or not isinstance(named.node, cst.Attribute):
         return None
     device = event.target if isinstance(event, Moved) else getattr(event.value, "device", UNKNOWN)

@@ -4,7 +4,8 @@
 
 Finds `if x.is_cuda: y = y.cuda()` and its kin: `x.device.type == "cuda"` for the question, `.to("cuda")`,
 `device="cuda"` or `"cuda" if x.is_cuda else "cpu"` for the answer. So `if device != "cpu": model = model.cuda()`, where
-the caller chose the device. In a function that is named for the GPU and takes
+the caller chose the device. So `y.type(x.type())` of what was made on the CPU: the type of a tensor says that it is on
+CUDA, and not where. In a function that is named for the GPU and takes
 tensors, the name stands for the question: there it finds `.cuda()` of what the function made on the CPU.
 
 ## Why is this bad
@@ -43,13 +44,15 @@ def windowed(x: torch.Tensor) -> torch.Tensor:
 - The current device is set from the tensor: `with torch.cuda.device(x.device):`.
 - The question is not about a tensor: `if torch.cuda.is_available():`, `if use_cuda:`.
 - The guard is followed by something that only has to be on any accelerator.
-- The tensor that was tested gets a type: `if x.is_cuda: x = x.type(torch.cuda.FloatTensor)` leaves it on its GPU.
+- The tensor that was tested gets a type: `if x.is_cuda: x = x.type(torch.cuda.FloatTensor)` leaves it on its GPU. So
+  does `y.type(x.type())` of what is on a GPU already; `y.type_as(x)` brings it to the very one.
 - In tests and benchmarks the confidence is low.
 
 ## Fix safety
 
 `y.to(x.device)` is safe where the guard stands around the move: where it holds and `x` is on the current device it does
-the same. It is unsafe where the answer was kept in a name, or `x` has got another value in between.
+the same. It is unsafe where the answer was kept in a name, or `x` has got another value in between. `y.type_as(x)` for
+`y.type(x.type())` is safe: it gives the same type, on the device of `x`.
 
 ## How a run confirms it
 
@@ -82,6 +85,7 @@ from devlint.source.role import Role
 if TYPE_CHECKING:
     import libcst as cst
 
+    from devlint.drafts.changes import Change
     from devlint.placement.domain.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.domain.scope import Scope
 
@@ -135,6 +139,7 @@ class GuardLosesIndex(LosesTheDevice):
         return ()
 
     def moved(self, event: Moved) -> Iterable[Draft]:
+        self._note_type(event)
         # A value on its way back from the CPU is DEV205's (fixture `others`).
         if goes_to_current(event) and round_trip(event) is None:
             self._note(event.node, event.scope, event.arms, str(event.target), event)
@@ -142,6 +147,17 @@ class GuardLosesIndex(LosesTheDevice):
             if is_named_for_accelerator(event.scope.qualname) and id(event.node) not in self._pending:
                 self._note_contract(event)
         return ()
+
+    def _note_type(self, event: Moved) -> None:
+        """`torch.arange(n).type(x.type())`: on CUDA that is `torch.cuda.LongTensor`, which is the current device."""
+        named = event.named
+        if event.method != "type" or named is None or event.fate != Fate.USED or event.guarded:
+            return
+        # What is where the caller has it keeps its index under a type of the same kind.
+        made_here = isinstance(event.receiver, Tensor) and event.receiver.device == CPU
+        type_ = named.value
+        if made_here and isinstance(type_, DeviceName) and type_.is_type and is_movable(type_.device):
+            self._report_later(_draft_of_type(event, named.node, type_))
 
     def _note_named(self, event: Moved) -> None:
         """`if device != "cpu": model = model.cuda()`: the caller's device is asked for its type alone."""
@@ -278,6 +294,31 @@ def _is_tested_around(test: str, device: str, function: cst.CSTNode | None, node
         and any(n is node for n in descend(part))
     ]
     return bool(tests) and is_untouched_since(root, tests[-1], function, node)
+
+
+def _draft_of_type(event: Moved, named: cst.BaseExpression, type_: DeviceName) -> Draft:
+    import libcst as cst
+
+    call = event.call.node
+    changes: tuple[Change, ...] = ()
+    spelled = named.func.value if isinstance(named, cst.Call) and isinstance(named.func, cst.Attribute) else None
+    subject = code_of(spelled) if spelled is not None else "..."
+    if spelled is not None and isinstance(call.func, cst.Attribute) and [one.keyword for one in call.args] == [None]:
+        changes = (Replace(call.func.attr, "type_as"), Replace(named, subject))
+    low = event.scope.role in (Role.TEST, Role.BENCHMARK)
+    return Draft(
+        node=event.node,
+        scope=event.scope,
+        message=f"{quoted(event.node, 'the move')} means the current device; `{code_of(named)}` tells the type of a "
+        "device and not which one it is",
+        confidence=Confidence.LOW if low else Confidence.MEDIUM if type_.by_convention else Confidence.HIGH,
+        trace=(DraftStep(event.node, event.scope, "goes to the current device", "cuda", passes_on=False),),
+        repair=Repair(
+            Applicability.SAFE if changes else Applicability.SUGGESTION,
+            f"name the tensor: `.type_as({subject})`",
+            changes,
+        ),
+    )
 
 
 def _draft_of_contract(event: Moved, given: str, repair: Repair) -> Draft:

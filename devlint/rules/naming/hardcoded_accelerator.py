@@ -4,10 +4,12 @@
 
 Finds `.cuda()`, `.to("cuda")`, `device="cuda"`, `torch.device("cuda")`, `torch.autocast("cuda")` and
 `torch.amp.GradScaler("cuda")`, without an index, in functions that are handed a device, a tensor or a module they do
-not move themselves, and in functions that move something else to the device of an object, as `self.device`. Of tensors
+not move themselves, and in functions that move something else to the device of an object, as `self.device`, or to one
+that they chose by what the machine has or an option says. Of tensors
 it does so where another method of the class brings something to `self.device`. In a method of a Module it finds tensors
 made there that `.cuda()` moves because the machine has an accelerator, whatever device the module is on, and those that
-go to a `device` that the method itself chooses by what the machine has. So it does where inputs go to the machine's
+go to a `device` that the method itself chooses by what the machine has; in a function of a library it finds the latter
+beside tensors that the function is handed and does not move. So it does where inputs go to the machine's
 accelerator for a model that a caller handed in, and that the file never moves. And a class that asks an attribute of
 its own, `if self.use_cuda:`, before it moves something there, and in another public method asks nobody. And
 `.cuda(device)` of a device that is the CPU on a machine without an accelerator, in one arm, or by default: it takes no
@@ -41,7 +43,8 @@ def with_noise(x: torch.Tensor) -> torch.Tensor:
 
 ## When it is right
 
-- A test for the device decides whether the line runs, in the function or around it.
+- A test for the device decides whether the line runs, in the function or around it. Where the function chose a device
+  for the rest, so does any condition that speaks of devices.
 - It stands where the argument that could say the device is None.
 - The function or its class is named for CUDA or the GPU: that is its contract.
 - A method goes where the machine has an accelerator, where it was given nothing to ask, `if len(boxes) == 0:`: low.

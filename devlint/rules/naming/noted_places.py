@@ -20,7 +20,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, GuardKind
 from devlint.placement.domain.scope import Setting
-from devlint.placement.syntax.device_words import is_named_for_accelerator
+from devlint.placement.syntax.device_words import is_named_for_accelerator, speaks_of_devices
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.current_device import goes_to_current, is_current, round_trip
 from devlint.rules.naming.accelerator_places import Definition, Place, draft_of, switches, used_by_classes
@@ -125,6 +125,7 @@ class NotedPlaces:
                 absent = _absent(event.arms)
                 place = Place(event.node, event.scope, event.sink, event.text, call=call, weak=off, absent=absent)
                 place.bound = frozenset(self.of(event.scope).bound)
+                place.in_one_arm = any(speaks_of_devices(decided.guard.text) for decided in event.arms)
                 place.written_here = call is not None and any(a.value is event.node for a in call.args)
                 self.of(event.scope).places.append(place)
 
@@ -152,6 +153,7 @@ class NotedPlaces:
         place = Place(node, event.scope, Sink.TRANSFER, text, *sides, absent=absent)
         place.where_available, place.in_place = where_available, in_place
         place.bound = frozenset(definition.bound)
+        place.in_one_arm = any(speaks_of_devices(decided.guard.text) for decided in event.arms)
         place.conditions = frozenset(decided.guard.text for decided in event.arms if decided.holds)
         place.written_here = event.named is None or event.named.node is node
         definition.places.append(place)

@@ -23,6 +23,17 @@ _LAYERS = re.compile(
 """Names of attributes that hold submodules in nine of ten Modules or more; functions and transforms have others."""
 
 
+_WITHOUT_STATE = re.compile(
+    r"loss|criteri|metric|activation|transform|augment|regulari|penalt|dropout|pool|callback|hook"
+)
+"""Names of modules that hold neither parameters nor buffers as a rule."""
+
+
+def hold_nothing_by_name(attribute: str) -> bool:
+    """Whether modules of any class are called what those are that hold no state: ``losses``, ``activations``."""
+    return _WITHOUT_STATE.search(attribute.lower()) is not None
+
+
 def are_layers_by_name(attribute: str, held: Container, info: ClassInfo) -> bool:
     """Whether a list that is filled with something unknown holds layers as a rule, and a method calls its items."""
     return (

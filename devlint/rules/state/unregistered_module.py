@@ -3,8 +3,8 @@
 ## What it does
 
 Finds plain containers of modules or parameters stored on `self` of a module and used in another method, where nothing
-registers them. Where a container holds what the constructor was handed as modules by its annotation, or layers in a row
-of which nothing more is known, the finding is a warning.
+registers them. Where a container holds what the constructor was handed as modules by its annotation, or came in as a
+list or dict of modules, or holds layers in a row of which nothing more is known, the confidence is medium.
 
 ## Why is this bad
 
@@ -52,7 +52,7 @@ class Tower(nn.Module):
 
 - The same modules also go through `add_module`, `nn.ModuleList(self.floors)` or `nn.Sequential(*floors)`.
 - A method brings the modules over before it uses them (`self.floors[0].to(x.device)`).
-- The modules hold neither parameters nor buffers.
+- The modules hold neither parameters nor buffers, or those of any class are called losses, metrics or the like.
 - What is kept are the parameters of a module that is registered itself: a move changes them in place. The buffers of a
   module are registered there.
 - A method other than the constructor builds them where it is told, or where the data is.
@@ -88,7 +88,7 @@ from devlint.placement.domain.class_facts import names_registered
 from devlint.placement.domain.lattice import UNKNOWN, is_given, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
-from devlint.rules.state.lists_of_layers import are_layers_by_name
+from devlint.rules.state.lists_of_layers import are_layers_by_name, hold_nothing_by_name
 from devlint.rules.state.unregistered_tensor import stored_step
 
 if TYPE_CHECKING:
@@ -198,8 +198,13 @@ class UnregisteredModule(Rule):
                 continue
             kept = _kept(fact.value)
             likely = _likely_kept(fact.value)
+            if _are_of_any_class(fact.value) and hold_nothing_by_name(fact.name):
+                likely = False
             if kept:
-                yield _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
+                draft = _draft(facts.info, fact, kept, fact.value.keys is not None, readers)
+                # What a caller hands over as a list, by the annotation, may be a list that registers.
+                handed_in = modules and all(map(_is_handed_in, modules))
+                yield replace(draft, confidence=Confidence.MEDIUM) if handed_in else draft
             elif likely:
                 draft = _draft(facts.info, fact, "modules", fact.value.keys is not None, readers)
                 yield replace(draft, confidence=Confidence.MEDIUM)
@@ -250,6 +255,14 @@ def _made(container: Value) -> Iterator[DraftStep]:
 def _likely_kept(container: Container) -> bool:
     """Whether a module lies in it that holds state as a rule: layers in a row, or what a module is handed."""
     return any(isinstance(value, Module) and _holds_state_as_a_rule(value) for value in container.innermost)
+
+
+def _is_handed_in(module: Module) -> bool:
+    return module.provenance is not None and module.provenance.first.kind is StepKind.GIVEN
+
+
+def _are_of_any_class(container: Container) -> bool:
+    return all(isinstance(one, Module) and one.type_name == "torch.nn.Module" for one in container.innermost)
 
 
 def _holds_state_as_a_rule(module: Module) -> bool:
