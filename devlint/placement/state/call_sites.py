@@ -379,6 +379,9 @@ def _stays_on_cpu(value: Value) -> bool:
         made_bare = isinstance(value, Tensor) and value.provenance is not None and value.provenance.first.bare
         places = set(leaves(value.device))
         return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
+    if isinstance(value, Module):
+        # Made in the caller, which has not moved it by then.
+        return value.device == CPU and not value.stateless
     if isinstance(value, Constant):
         named = name_of_constant(value)
         return named is None or named.device == CPU
