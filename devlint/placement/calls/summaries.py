@@ -41,7 +41,7 @@ from devlint.placement.domain.lattice import (
     choose,
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
-from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.domain.symbols import HANDED_ON, module_symbol
 from devlint.placement.syntax.nodes import code_of, dotted, literal, parameters_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,18 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
         substitution[symbol_key(info, name)] = value
         if counts:
             interp.program.note_argument(symbol_key(info, name), value)
+    if counts:
+        for given in site.arguments:
+            _note_handed_on(interp, given.node, given.value)
     return substitution
+
+
+def _note_handed_on(interp: Interpreter, node: cst.BaseExpression, value: Value) -> None:
+    """Note what is an argument of the caller's own, as it came in: it may be None for all that the call shows."""
+    if not isinstance(node, cst.Name) or interp.state.versions.get(node.value, 0) or interp.info is None:
+        return
+    if any(parameter.name.value == node.value for parameter in parameters_of(interp.info.header)):
+        interp.program.note_argument(HANDED_ON, value)
 
 
 def _handed_up(interp: Interpreter, info: FunctionInfo, receiver: Value) -> Substitution:
