@@ -99,6 +99,8 @@ class Shape(Enum):
     """0-dim when called without any of the parameters in `reduced_by`, unknown otherwise."""
     SAME = "same"
     """As the first operand."""
+    SQUEEZED = "squeezed"
+    """0-dim where the first operand has one element and no dimension is named; unknown otherwise."""
     UNKNOWN = "unknown"
 
 

@@ -99,7 +99,7 @@ def _evaluate(
     first = parameters_of(definition)[:1]
     if first and receiver is not None and info.owner is not None and not info.is_static:
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
-    for name, value in arguments_of(info, site, receiver):
+    for name, value in arguments_of(info, site, receiver, interp.program):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))
     with program.running(info):
         inner.run_definition(definition)

@@ -30,14 +30,15 @@ from devlint.placement.syntax.nodes import descend, path_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
+    from devlint.placement.interpreter.program import Program
 
 
-def built_with(info: ClassInfo, site: CallSite) -> tuple[tuple[str, Value], ...]:
+def built_with(info: ClassInfo, site: CallSite, program: Program) -> tuple[tuple[str, Value], ...]:
     """The arguments of a construction, and the defaults of what it leaves out, by the keys of their symbols."""
     init = info.method("__init__")
     if init is None or not init.keeps_signature:
         return ()
-    bound = arguments_of(init, site, Self(info))
+    bound = arguments_of(init, site, Self(info), program)
     return tuple((symbol_key(init, name), value) for name, value in bound)
 
 

@@ -41,11 +41,12 @@ from devlint.placement.domain.lattice import (
     choose,
 )
 from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
-from devlint.placement.domain.symbols import module_symbol
+from devlint.placement.domain.symbols import HANDED_ON, module_symbol
 from devlint.placement.syntax.nodes import code_of, dotted, literal, parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
+    from devlint.placement.interpreter.program import Program
 
 
 Substitution = dict[str, Value]
@@ -65,11 +66,22 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
         substitution.update(receiver.given if isinstance(receiver, Instance) else ())
         substitution.update(_handed_up(interp, info, receiver))
         note_receiver(interp, receiver)
-    for name, value in arguments_of(info, site, receiver):
+    for name, value in arguments_of(info, site, receiver, interp.program):
         substitution[symbol_key(info, name)] = value
         if counts:
             interp.program.note_argument(symbol_key(info, name), value)
+    if counts:
+        for given in site.arguments:
+            _note_handed_on(interp, given.node, given.value)
     return substitution
+
+
+def _note_handed_on(interp: Interpreter, node: cst.BaseExpression, value: Value) -> None:
+    """Note what is an argument of the caller's own, as it came in: it may be None for all that the call shows."""
+    if not isinstance(node, cst.Name) or interp.state.versions.get(node.value, 0) or interp.info is None:
+        return
+    if any(parameter.name.value == node.value for parameter in parameters_of(interp.info.header)):
+        interp.program.note_argument(HANDED_ON, value)
 
 
 def _handed_up(interp: Interpreter, info: FunctionInfo, receiver: Value) -> Substitution:
@@ -86,7 +98,7 @@ def note_arguments(interp: Interpreter, chosen: OneOf, site: CallSite) -> None:
         return
     for one in chosen.callees:
         if isinstance(one, Function):
-            for name, value in arguments_of(one.info, site, one.receiver):
+            for name, value in arguments_of(one.info, site, one.receiver, interp.program):
                 interp.program.note_argument(symbol_key(one.info, name), value)
 
 
@@ -97,10 +109,12 @@ def note_receiver(interp: Interpreter, receiver: Value) -> None:
             interp.program.note_argument(module_symbol(one).key, receiver)
 
 
-def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> Iterator[tuple[str, Value]]:
+def arguments_of(
+    info: FunctionInfo, site: CallSite, receiver: Value | None, program: Program
+) -> Iterator[tuple[str, Value]]:
     """Each parameter with its argument, without ``self`` if there is a receiver; default values where none is given.
 
-    A parameter that unpacked arguments may supply is unknown.
+    A parameter that unpacked arguments may supply is unknown. ``program`` is the module of the call.
     """
     bound = info.owner is not None and not info.is_static and receiver is not None
     parameters = parameters_of(info.header)
@@ -109,11 +123,14 @@ def arguments_of(info: FunctionInfo, site: CallSite, receiver: Value | None) -> 
         if given is not None:
             yield parameter.name.value, given.value
         else:
-            yield parameter.name.value, NOTHING if site.unpacks else _default_of(parameter)
+            yield parameter.name.value, NOTHING if site.unpacks else _default_of(parameter, info, program)
 
 
-def _default_of(parameter: cst.Param) -> Value:
-    """The default value of a parameter, if it is a literal or the device that one names; otherwise unknown."""
+def _default_of(parameter: cst.Param, info: FunctionInfo, program: Program) -> Value:
+    """The default value of a parameter, if it is a literal or the device that one names; otherwise unknown.
+
+    ``device=DEVICE`` is what the module of the function binds to the name.
+    """
     match parameter.default:
         case None:
             return NOTHING
@@ -121,6 +138,10 @@ def _default_of(parameter: cst.Param) -> Value:
             # `torch.device("cpu")`, under whatever name torch is imported.
             if (dotted(function) or "").rpartition(".")[2] != "device":
                 return NOTHING
+        case cst.Name(value=name) if parameter.name.value.endswith("device") and name not in ("None", "True", "False"):
+            holder = program.holder(info)
+            value = holder.global_value(name) if holder is not None else NOTHING
+            return value if isinstance(value, (Constant, DeviceName)) else NOTHING
         case spelled:
             pass
     try:

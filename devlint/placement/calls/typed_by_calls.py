@@ -34,7 +34,8 @@ def typed_by_call(
     program = interp.program.holder(info)
     if interp.depth or interp.muted or interp.in_cpu_world or program is None:
         return
-    elsewhere = [(name, value) for name, value in arguments_of(info, site, receiver) if _is_elsewhere(interp, value)]
+    given = arguments_of(info, site, receiver, interp.program)
+    elsewhere = [(name, value) for name, value in given if _is_elsewhere(interp, value)]
     if not elsewhere or not any(_makes_bare(event) for event in program.events_of(info)):
         return
     if _tests_types(info):

@@ -153,7 +153,9 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
         return made
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
-    return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(info, site))
+    return Instance(
+        info.qualname, info, node=node, details=held_by(info, site), given=built_with(info, site, interp.program)
+    )
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:

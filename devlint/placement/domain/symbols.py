@@ -15,3 +15,7 @@ def module_symbol(info: ClassInfo | None) -> Symbol:
 def made_key(key: str) -> str:
     """The key under which the constructions of the class with that symbol key are noted."""
     return f"made:{key}"
+
+
+HANDED_ON = "handed on"
+"""The key under which are noted the arguments of calls that are the caller's own, as they came in."""

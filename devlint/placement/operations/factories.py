@@ -160,7 +160,8 @@ def _first_tensor(factory: Factory, call: CallSite) -> Value | None:
     """The first argument that is no number, where numbers or tensors may stand (``torch.normal(0.0, std=std)``); one
     that was put somewhere rather than one that was just made.
 
-    None if all are numbers, or just made with a size beside them: then it is the call that says where.
+    None if all are numbers, or just made with a size beside them: then it is the call that says where. Random numbers
+    are drawn to a size only where no tensor says one; a sparse tensor has a size whatever its values are.
     """
     assert factory.with_tensors is not None
     arguments = (
@@ -173,7 +174,8 @@ def _first_tensor(factory: Factory, call: CallSite) -> Value | None:
     placed = next((tensor for tensor in tensors if not _is_bare(tensor.provenance)), None)
     if placed is not None:
         return placed
-    if "size" in factory.parameters and call.argument("size", factory.parameters.index("size")) is not None:
+    sized = "size" in factory.parameters and call.argument("size", factory.parameters.index("size")) is not None
+    if sized and (tensors or factory.random):
         return None
     return next((value for value in (*tensors, *given) if not isinstance(value, (Constant, Host))), None)
 

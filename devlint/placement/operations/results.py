@@ -259,6 +259,10 @@ def _dim(operation: Operation, operands: Sequence[Bound], call: CallSite | None)
             if call is not None and _keeps_dimensions(call):
                 return dim_of(operands[0].value)
             return Dim.UNKNOWN if given else Dim.ZERO
+        case Shape.SQUEEZED:
+            one = isinstance(operands[0].value, Tensor) and operands[0].value.elements is Elements.ONE
+            named = call is None or _positional_dim(operation, call) or call.keyword("dim") is not None
+            return Dim.ZERO if one and not named else Dim.UNKNOWN
         case Shape.BROADCAST:
             dims = {dim_of(b.value) for b in operands}
             if Dim.NONZERO in dims:

@@ -34,6 +34,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope
 from devlint.placement.domain.symbols import made_key
+from devlint.placement.state.left_out import is_never_left_out
 from devlint.source.role import Role
 
 
@@ -84,6 +85,8 @@ class ArgumentLog:
         if not isinstance(event, DeviceMismatch):
             return event
         if self._is_direct(scope.qualname, scope.is_nested) and self._never_asked_for(event.arms, parameters):
+            return None
+        if is_never_left_out(event, self._arguments, lambda owner: self._is_direct(owner, nested=False)):
             return None
         sides = [operand.value for operand in (event.offending, event.other)]
         if self._is_own_class(scope) and any(self._objects_stay(value) for value in sides):
@@ -379,6 +382,9 @@ def _stays_on_cpu(value: Value) -> bool:
         made_bare = isinstance(value, Tensor) and value.provenance is not None and value.provenance.first.bare
         places = set(leaves(value.device))
         return places <= {CPU, UNKNOWN} and (CPU in places or made_bare)
+    if isinstance(value, Module):
+        # Made in the caller, which has not moved it by then.
+        return value.device == CPU and not value.stateless
     if isinstance(value, Constant):
         named = name_of_constant(value)
         return named is None or named.device == CPU

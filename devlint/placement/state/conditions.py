@@ -1,7 +1,7 @@
 """Conditions: which arm the analysed configuration takes, and under which guard both arms are kept.
 
 The analysed configuration has an available accelerator: ``torch.cuda.is_available()`` holds. Of several probes in a
-chain the first that holds in source order is taken.
+chain the first that holds in source order is taken. Of several frameworks it is PyTorch that the program works with.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.events import Tested
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Guard, GuardKind, SameAs, Symbol
 from devlint.placement.state import type_tests
+from devlint.placement.state.chosen_framework import is_of_torch
 from devlint.placement.state.cpu_outcomes import names_accelerator_flag, number_of, of_comparison, of_number
 from devlint.placement.state.switches import switch_of
 from devlint.placement.syntax.device_words import speaks_of_devices
@@ -138,6 +139,9 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
     if isinstance(operator, (cst.Is, cst.IsNot)) and _is_none(target.comparator):
         condition = _none_test(interp, node.left, interp.evaluate_quietly(node.left))
         return condition if isinstance(operator, cst.Is) else condition.flipped()
+    framework = is_of_torch(node)
+    if framework is not None:
+        return Condition(framework, settled=True)
     if isinstance(value, Truth):
         if value.known is not None:
             return Condition(value.known)

@@ -59,6 +59,7 @@ def batches(images: Images, device: torch.device):
 - The loaders have no workers: `num_workers=0` is stated.
 - A move to the CPU.
 - `__getitem__` returns nothing: a loader cannot collate that, so the program calls it by itself.
+- `__getitem__` of an IterableDataset: a loader iterates it, so the program indexes it by itself.
 - Tensors that a Dataset put on the accelerator in its constructor are only picked.
 
 ## Fix safety
@@ -217,10 +218,11 @@ def _run_by_workers(event: Begun) -> str:
         if name in ("worker_init_fn", "seed_worker"):
             return "a worker's start"
         return "a collate function" if "collate" in name else ""
+    if any(base.endswith("IterableDataset") for each in owner.order for base in _named_bases(each.bases)):
+        # A loader iterates it, and never indexes it (fixture `iterated`).
+        return "`__iter__` of an IterableDataset" if name == "__iter__" else ""
     if owner.kind is ClassKind.HOST and name in ("__getitem__", "__getitems__"):
         return f"`{name}` of a Dataset"
-    if name == "__iter__" and any(base.endswith("IterableDataset") for base in _named_bases(owner.bases)):
-        return "`__iter__` of an IterableDataset"
     if name == "__call__" and "collat" in owner.name.lower():
         return "a collate function"
     return ""

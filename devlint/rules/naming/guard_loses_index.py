@@ -44,6 +44,7 @@ def windowed(x: torch.Tensor) -> torch.Tensor:
 - The current device is set from the tensor: `with torch.cuda.device(x.device):`.
 - The question is not about a tensor: `if torch.cuda.is_available():`, `if use_cuda:`.
 - The guard is followed by something that only has to be on any accelerator.
+- The name that the answer is kept in is only asked for its type: `device.type == "cuda"`.
 - The tensor that was tested gets a type: `if x.is_cuda: x = x.type(torch.cuda.FloatTensor)` leaves it on its GPU. So
   does `y.type(x.type())` of what is on a GPU already; `y.type_as(x)` brings it to the very one.
 - In tests and benchmarks the confidence is low.
@@ -79,6 +80,7 @@ from devlint.placement.domain.events import Fate, Sink
 from devlint.placement.domain.lattice import CPU, Choice, Decided, is_movable
 from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
+from devlint.rules.naming.asked_for_its_type import is_asked_for_its_type
 from devlint.rules.naming.chosen_by_the_caller import ChosenByTheCaller
 from devlint.source.role import Role
 
@@ -222,6 +224,9 @@ class GuardLosesIndex(LosesTheDevice):
             test = self._flags.get((scope.qualname, guard), guard)
             subject = _subject(test, decided.holds)
             if subject is not None and self._is_device_test(scope, test, guard):
+                if move is None and is_asked_for_its_type(self._definitions.get(scope), node):
+                    # Nothing goes there: the name answers the same question again (fixture `keeps_the_index`).
+                    return
                 if move is not None and move.method == "type" and f"{code_of(move.receiver_node)}.device" == subject:
                     # What is on an accelerator keeps its index with a type of that kind.
                     return

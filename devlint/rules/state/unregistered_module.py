@@ -56,6 +56,7 @@ class Tower(nn.Module):
 - What is kept are the parameters of a module that is registered itself: a move changes them in place. The buffers of a
   module are registered there.
 - A method other than the constructor builds them where it is told, or where the data is.
+- They are put on the device that the object keeps, as its inputs are: `Layer().to(self.device)`.
 - The class is no module.
 
 ## Fix safety
@@ -73,7 +74,7 @@ Registration by a function of another file is not seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -83,9 +84,9 @@ from devlint.drafts.trace import draft_step, trace_of
 from devlint.drafts.wording import code_of, describe_operand, failure, operand_and_placement
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, NAMED_LAYERS
-from devlint.placement.domain.abstract_values import Container, Kind, Module, Tensor, Value
+from devlint.placement.domain.abstract_values import Container, DeviceName, Kind, Module, Tensor, Value
 from devlint.placement.domain.class_facts import names_registered
-from devlint.placement.domain.lattice import UNKNOWN, is_given, leaves
+from devlint.placement.domain.lattice import UNKNOWN, Device, is_given, is_set_as_device, leaves
 from devlint.placement.domain.provenance import StepKind
 from devlint.rules.rule import Rule
 from devlint.rules.state.lists_of_layers import are_layers_by_name, hold_nothing_by_name
@@ -196,7 +197,8 @@ class UnregisteredModule(Rule):
                 continue
             if any((facts.info.qualname, _creation(one)) in self._brought for one in modules):
                 continue
-            kept = _kept(fact.value)
+            devices = {f.value.device for f in facts.attributes.values() if isinstance(f.value, DeviceName)}
+            kept = _kept(fact.value, devices)
             likely = _likely_kept(fact.value)
             if _are_of_any_class(fact.value) and hold_nothing_by_name(fact.name):
                 likely = False
@@ -233,14 +235,23 @@ def _is_moved(event: Stored) -> bool:
     return function.attr.value in ("to", "cuda")
 
 
-def _kept(container: Container) -> str:
+def _kept(container: Container, kept_devices: Collection[Device]) -> str:
     """What of a module's state lies in the container: "modules", "parameters", or nothing."""
     for value in container.innermost:
-        if isinstance(value, Module) and value.holds_state:
+        if isinstance(value, Module) and value.holds_state and not _goes_with_a_device(value, kept_devices):
             return "modules"
         if isinstance(value, Tensor) and value.kind is Kind.PARAMETER:
             return "parameters"
     return ""
+
+
+def _goes_with_a_device(module: Module, kept_devices: Collection[Device]) -> bool:
+    """`Layer().to(self.device)`: an object that keeps its device brings its inputs there, and is not moved as a whole.
+
+    Fixture `put_where_told`.
+    """
+    moved = module.provenance is not None and module.provenance.find(StepKind.MOVED) is not None
+    return moved and is_set_as_device(module.device) and module.device in kept_devices
 
 
 def _made(container: Value) -> Iterator[DraftStep]:
