@@ -48,7 +48,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.symbols import made_key, module_symbol
 from devlint.placement.operations.siblings import comes_in_a_batch
 from devlint.placement.state.call_sites import result_key
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -125,8 +125,15 @@ def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
         return NOTHING
     if is_abstract(method):
         return of_overrides(interp, node, receiver, method, site)
-    bound = None if method.is_static else receiver
+    bound = None if method.is_static else _behind_super(interp, receiver)
     return call_function(interp, node, Function(method, method.qualname, bound), site)
+
+
+def _behind_super(interp: Interpreter, receiver: Self) -> Self:
+    """``super().forward(x)``: the method is the base's, ``self`` an object of the derived class."""
+    first = parameters_of(interp.info.header)[:1] if interp.info is not None and receiver.is_super else ()
+    own = interp.state.values.get(first[0].name.value) if first else None
+    return own if isinstance(own, Self) and receiver.info in own.info.order else receiver
 
 
 def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: CallSite) -> Value:

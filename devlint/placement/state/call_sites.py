@@ -357,7 +357,7 @@ def _is_own_object(value: Value) -> bool:
 
 def _is_of_a_model(value: Value) -> bool:
     """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``."""
-    if not isinstance(value, Tensor):
+    if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)):
         return False
     places = leaves(value.device)
     moves = all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.MODULE for one in places)
