@@ -61,13 +61,13 @@ class BatchesOfOneClass:
         owner = event.scope.class_name
         if owner is None or event.on_cpu:
             return
-        name, called = event.name.removeprefix("."), code_of(event.call.node.func)
+        name = event.name.removeprefix(".")
         if any(word in name for word in _BRINGING):
             self._in_place |= {batch.key for one in event.call.arguments if (batch := _batch(one)) is not None}
-        match called.split("."):
-            case "self", attribute, method if method in _OF_MODELS:
-                self._models.add((owner, attribute))
-        if not isinstance(event.receiver, Self) or called != f"self.{name}" or not event.call.arguments:
+        if name in _OF_MODELS:
+            path = code_of(event.call.node.func).split(".")
+            self._models |= {(owner, path[1])} if len(path) == len(("self", "model", name)) else set()
+        if not isinstance(event.receiver, Self) or event.receiver.is_super or not event.call.arguments:
             return
         method = event.receiver.info.method(name)
         if method is None:
@@ -84,7 +84,7 @@ class BatchesOfOneClass:
                 self._brought.setdefault((method.qualname, target), _Handed(event, moved))
 
     def _hand(self, event: Called, argument: Argument, target: _Place) -> None:
-        if argument.star or _tests_for_another_type(event):
+        if argument.star or event.guarded or _tests_for_another_type(event):
             return
         if _is_as_handed_out(argument):
             self._unmoved.append((target, _Handed(event, argument)))
