@@ -20,7 +20,14 @@ from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.project_objects import built_with
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.refused_calls import note_refused_call
-from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
+from devlint.placement.calls.summaries import (
+    arguments_of,
+    bind_arguments,
+    handed_back,
+    result_of_call,
+    substitute,
+    symbol_key,
+)
 from devlint.placement.calls.told_devices import note_told_device
 from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -45,7 +52,7 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import AttributeFact
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.domain.symbols import made_key, module_symbol
+from devlint.placement.domain.symbols import kept_key, made_key, module_symbol
 from devlint.placement.operations.siblings import comes_in_a_batch
 from devlint.placement.state.call_sites import result_key
 from devlint.placement.syntax.nodes import code_of, parameters_of
@@ -143,6 +150,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     if init is not None and init.keeps_signature:
         note_refused_call(interp, node, init, site)
         note_misplaced_device(interp, node, init, site, bound=True)
+        _note_modules(interp, info, init, site)
     if info.is_module:
         device = interp.state.factory_device
         if site.keyword("device") is not None or site.unpacks:
@@ -158,6 +166,13 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     if info.kind in (ClassKind.AUTOGRAD, ClassKind.OPTIMIZER):
         return NOTHING
     return Instance(info.qualname, info, node=node, details=held_by(info, site), given=built_with(info, site))
+
+
+def _note_modules(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> None:
+    """Record the modules that an object is built with, for what its methods do with them."""
+    for name, value in arguments_of(init, site, Self(info)) if not interp.muted and interp.depth == 0 else ():
+        if isinstance(value, (Module, Opaque)):
+            interp.program.note_argument(kept_key(symbol_key(init, name)), value)
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:

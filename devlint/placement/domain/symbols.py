@@ -15,3 +15,8 @@ def module_symbol(info: ClassInfo | None) -> Symbol:
 def made_key(key: str) -> str:
     """The key under which the constructions of the class with that symbol key are noted."""
     return f"made:{key}"
+
+
+def kept_key(key: str) -> str:
+    """The key under which the modules are noted that constructions give for the parameter with that symbol key."""
+    return f"kept:{key}"

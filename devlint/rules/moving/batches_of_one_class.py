@@ -10,12 +10,12 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import code_of
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import COLLATED, CONVENTIONS, draws_from_a_loader
 from devlint.placement.domain.abstract_values import Container, Module, Opaque, Self, Tensor, Value
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, GuardKind, SameAs, batch_of
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.syntax.nodes import parameters_of
+from devlint.rules.moving.batches_for_models import brings_its_inputs
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -109,10 +109,7 @@ class BatchesOfOneClass:
 
     def class_completed(self, event: ClassCompleted) -> None:
         for name, fact in event.facts.attributes.items():
-            info = fact.value.info if isinstance(fact.value, Module) else None
-            forward = info.method("forward") if info is not None else None
-            inputs = parameters_of(forward.node)[1:2] if forward is not None else ()
-            if forward is not None and any(is_brought_over(forward.node, one.name.value) for one in inputs):
+            if isinstance(fact.value, Module) and brings_its_inputs(fact.value):
                 self._host.add((event.facts.info.qualname, name))
 
     def finish(self, told: set[str]) -> Iterator[Draft]:
