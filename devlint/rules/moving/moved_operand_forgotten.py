@@ -9,9 +9,9 @@ class that puts other things where they belong. The fields of an object are such
 beside `graph.x.to(device)`, where a model that was moved is called with both. So are the tensors of a dict or a list
 that a caller keeps: `weights["bias"]` beside `weights["matrix"].to(device)`.
 
-The model may be moved by a caller in the same file: `main` calls `net.to(device)` and
-`evaluate(net, loader)`. Of one class, a method that moves its batches before `self.model` gets them shows
-where the model is for another one that does not, also through methods of the class.
+The model may be moved by a caller in the same file: `main` calls `net.to(device)` and `evaluate(net, loader)`. Of one
+class, a method that moves its batches before `self.model` gets them shows where the model is for another one that does
+not, also through methods of the class.
 
 ## Why is this bad
 
