@@ -28,7 +28,7 @@ SETS_CURRENT = "an accelerator that becomes the current one"
 _PATTERNS = {
     NAMES_A_DEVICE: re.compile(
         rb"cuda|gpu|GPU|accelerat|lightning|ignite|skorch|(?<![.\w])device(?!\s*=\s*[\w.]+\.device\b)|_device\b"
-        rb"|\b(?:xpu|mps|npu|hpu|xla)\b"
+        rb"|(?<![A-Z])DEVICE(?![A-Z])|\b(?:xpu|mps|npu|hpu|xla)\b"
     ),
     ASKS: re.compile(
         rb"(?<!assert torch\.)(?<!assert th\.)\b(?:cuda|accelerator)\.is_available\("

@@ -31,6 +31,7 @@ REVEALED = {
     ("replaced_buffers.py", "DEV101", "Packed.pack"),
     ("built_with_arguments.py", "DEV401", "scaled"),
     ("types_of_tensors.py", "DEV401", "dtypes"),
+    ("what_is_overridden.py", "DEV101", "Constraint.means"),
 }
 """What could not be reached before: the line that failed on an accelerator stood in front of it, an object now makes
 its tensors where it is told, which is the CPU, or what is made there is brought to the CPU by a type."""

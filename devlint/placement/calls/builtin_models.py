@@ -154,7 +154,7 @@ def _super(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
     if owner is None:
         return NOTHING
     parents = owner.parents
-    return Self(_parent_view(owner, parents), f"super:{owner.qualname}") if parents else NOTHING
+    return Self(_parent_view(owner, parents), f"super:{owner.qualname}", is_super=True) if parents else NOTHING
 
 
 def _parent_view(owner: ClassInfo, parents: tuple[ClassInfo, ...]) -> ClassInfo:

@@ -1,6 +1,7 @@
 """Inherited methods that read what the derived class alone keeps: ``self.mask``, of which the base knows nothing.
 
-The walk of the base's own method finds no such attribute. It is evaluated again with the derived class for ``self``.
+The walk of the base's own method finds no such attribute. It is evaluated again with the derived class for ``self``. So
+is one that computes with a tensor of the base's own and with what a method gives that the derived class overrides.
 """
 
 from __future__ import annotations
@@ -20,21 +21,38 @@ if TYPE_CHECKING:
 
 
 def read_of_derived(program: Program, method: FunctionInfo, receiver: Value | None) -> Iterator[Step]:
-    """The stores of plain CPU tensors that the method reads of a class derived from the one that defines it."""
+    """The stores of plain CPU tensors that the method reads of a class derived from the one that defines it.
+
+    Where it calls what that class overrides, all that it reads.
+    """
     info = receiver.info if isinstance(receiver, (Self, Module)) else None
     owner = method.owner
     if info is None or owner is None or info is owner or program.in_progress(info):
         return
     mentioned, known = method.own.mentioned, {one.qualname for one in owner.order}
+    anew = calls_what_is_overridden(info, method)
     for name, fact in program.facts(info).attributes.items():
-        if name in mentioned and fact.scope.class_name not in known:
+        if name in mentioned and (anew or fact.scope.class_name not in known):
             yield from _stored_on_cpu(fact)
 
 
+def calls_what_is_overridden(info: ClassInfo, method: FunctionInfo) -> bool:
+    """Whether a method of a base mentions another one that the class gives a body of its own."""
+    owner = method.owner
+    if owner is None:
+        return False
+    below = info.order[: info.order.index(owner)] if owner in info.order else ()
+    overridden = (name for one in below for name in one.methods if name != method.name and not name.startswith("__"))
+    return any(name in method.own.mentioned and owner.method(name) is not None for name in overridden)
+
+
 def inherited_readers(program: Program, info: ClassInfo) -> Iterator[FunctionInfo]:
-    """The methods that a class inherits unchanged and that read a plain CPU tensor which it stores itself."""
-    own = [name for name, fact in program.facts(info).attributes.items() if fact.scope.class_name == info.qualname]
-    names = {name for name in own if any(_stored_on_cpu(program.facts(info).attributes[name]))}
+    """The methods that a class inherits unchanged and that read a plain CPU tensor which it stores itself.
+
+    So may be one of the base's where they call what the class overrides.
+    """
+    attributes = program.facts(info).attributes
+    names = {name for name, fact in attributes.items() if any(_stored_on_cpu(fact))}
     if not names:
         return
     for base in info.order[1:]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from devlint.placement.declarations.evidence_conventions import (
 from devlint.placement.domain.abstract_values import (
     Argument,
     Container,
+    Instance,
     Kind,
     Module,
     Opaque,
@@ -173,25 +175,37 @@ def note_callers_module(
         or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
     )
     left = tuple(
-        MismatchOperand(argument.keyword or "input", argument.value, argument.node)
-        for argument in site.arguments[1:]
-        if _is_left_of_batch(interp, argument, site)
+        MismatchOperand(argument.keyword or "input", value, argument.node)
+        for position, argument in enumerate(site.arguments)
+        for value in _carried(argument.value, whole=position > 0)
+        if _is_left_of_batch(interp, value, argument, site)
     )
     if (apart or left) and not brings_its_inputs(interp, module, site):
         own = MismatchOperand("module", module, module_node)
         interp.emit(CallersModuleCalled(node, interp.scope, own, apart, left, interp.arms))
 
 
-def _is_left_of_batch(interp: Interpreter, argument: Argument, site: CallSite) -> bool:
+def _carried(value: Value, *, whole: bool) -> Iterator[Tensor | Opaque]:
+    """The tensors that an argument is, if it may be one as a whole, or that it carries to where it is used.
+
+    An object carries what it was built with, if its class has a way to bring that elsewhere: ``NestedTensor(x, mask)``.
+    """
+    if isinstance(value, Instance):
+        moves = value.info is not None and value.info.method("to") is not None
+        yield from (held for _, held in value.given if moves and isinstance(held, (Tensor, Opaque)))
+    elif isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike):
+        yield from (value,) if whole else ()
+
+
+def _is_left_of_batch(interp: Interpreter, value: Tensor | Opaque, argument: Argument, site: CallSite) -> bool:
     """Whether it is a tensor of a batch of which another item was moved and is handed over beside it."""
-    value = argument.value
-    if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)) or argument.star:
-        return False
     batch = batch_of(value.device)
     target = interp.state.moved_groups.get(batch.key) if batch is not None else None
-    if target is None or is_length(argument):
+    if target is None or argument.star or is_length(argument):
         return False
-    return any(getattr(other.value, "device", None) == target for other in site.arguments if other is not argument)
+    beside = (other.value for other in site.arguments if other is not argument)
+    items = (one for other in beside for one in (other.innermost if isinstance(other, Container) else (other,)))
+    return any(getattr(one, "device", None) == target for one in items)
 
 
 def _is_made_on_cpu(argument: Argument) -> bool:

@@ -21,7 +21,14 @@ from devlint.placement.calls.modules import CONTAINERS
 from devlint.placement.calls.project_objects import built_with
 from devlint.placement.calls.records import held_by
 from devlint.placement.calls.refused_calls import note_refused_call
-from devlint.placement.calls.summaries import bind_arguments, handed_back, result_of_call, substitute
+from devlint.placement.calls.summaries import (
+    arguments_of,
+    bind_arguments,
+    handed_back,
+    result_of_call,
+    substitute,
+    symbol_key,
+)
 from devlint.placement.calls.told_devices import note_told_device
 from devlint.placement.calls.unknown_models import beside_arguments
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -46,10 +53,10 @@ from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import AttributeFact
 from devlint.placement.domain.lattice import CPU, UNKNOWN, SameAs
 from devlint.placement.domain.provenance import StepKind
-from devlint.placement.domain.symbols import made_key, module_symbol
+from devlint.placement.domain.symbols import kept_key, made_key, module_symbol
 from devlint.placement.operations.siblings import comes_in_a_batch
 from devlint.placement.state.call_sites import result_key
-from devlint.placement.syntax.nodes import code_of
+from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim
 
 if TYPE_CHECKING:
@@ -126,8 +133,15 @@ def call_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, si
         return NOTHING
     if is_abstract(method):
         return of_overrides(interp, node, receiver, method, site)
-    bound = None if method.is_static else receiver
+    bound = None if method.is_static else _behind_super(interp, receiver)
     return call_function(interp, node, Function(method, method.qualname, bound), site)
+
+
+def _behind_super(interp: Interpreter, receiver: Self) -> Self:
+    """``super().forward(x)``: the method is the base's, ``self`` an object of the derived class."""
+    first = parameters_of(interp.info.header)[:1] if interp.info is not None and receiver.is_super else ()
+    own = interp.state.values.get(first[0].name.value) if first else None
+    return own if isinstance(own, Self) and receiver.info in own.info.order else receiver
 
 
 def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: CallSite) -> Value:
@@ -137,6 +151,7 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     if init is not None and init.keeps_signature:
         note_refused_call(interp, node, init, site)
         note_misplaced_device(interp, node, init, site, bound=True)
+        _note_modules(interp, info, init, site)
     if info.is_module:
         device = interp.state.factory_device
         if site.keyword("device") is not None or site.unpacks:
@@ -156,6 +171,13 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
     return Instance(
         info.qualname, info, node=node, details=held_by(info, site), given=built_with(info, site, interp.program)
     )
+
+
+def _note_modules(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> None:
+    """Record the modules that an object is built with, for what its methods do with them."""
+    for name, value in arguments_of(init, site, Self(info)) if not interp.muted and interp.depth == 0 else ():
+        if isinstance(value, (Module, Opaque)):
+            interp.program.note_argument(kept_key(symbol_key(init, name)), value)
 
 
 def _follows_arguments(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> bool:

@@ -253,6 +253,8 @@ class Self:
 
     info: ClassInfo = field(compare=False)
     key: str = ""
+    is_super: bool = field(default=False, compare=False)
+    """It stands for ``super()``: ``info`` is the base whose methods are called."""
 
 
 @dataclass(frozen=True, slots=True)

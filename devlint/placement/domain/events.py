@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devlint.placement.domain.abstract_values import Argument, DeviceName, Opaque, Tensor, Value
+from devlint.placement.domain.abstract_values import Argument, DeviceName, Module, Opaque, Tensor, Value
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.lattice import Decided, Device
 from devlint.placement.domain.provenance import Step
@@ -298,6 +298,8 @@ class CallersModuleCalled(Event):
     left: tuple[MismatchOperand, ...] = ()
     arms: tuple[Decided, ...] = ()
     """The conditions under which the event happens."""
+    brought: Module | Opaque | None = None
+    """What some call in this file, on whatever way, gives for the module: one that was moved to another place."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,3 +19,8 @@ def made_key(key: str) -> str:
 
 HANDED_ON = "handed on"
 """The key under which are noted the arguments of calls that are the caller's own, as they came in."""
+
+
+def kept_key(key: str) -> str:
+    """The key under which the modules are noted that constructions give for the parameter with that symbol key."""
+    return f"kept:{key}"

@@ -216,6 +216,11 @@ def _moved(
         moved = replace(receiver, device=target.device, provenance=provenance)
         _store_back(interp, receiver_node, moved)
         return moved
+    if isinstance(receiver, Instance) and target.moves is not False:
+        # What it was built with is where its method brings it.
+        carried = replace(receiver, details=(), given=())
+        _store_back(interp, receiver_node, carried)
+        return carried
     if isinstance(receiver, (Self, Instance, Container)):
         return receiver
     if isinstance(receiver, UnknownValue) and target.moves and target.device != UNKNOWN:
@@ -291,7 +296,7 @@ def is_asynchronous(call: CallSite) -> bool:
     return non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
 
 
-def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module) -> None:
+def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module | Instance) -> None:
     """A Module is moved in place: update the value at its storage path."""
     path = path_of(_whose(node))
     if path is not None and not interp.in_cpu_world:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
@@ -19,7 +19,16 @@ from devlint.placement.domain.abstract_values import (
     Value,
 )
 from devlint.placement.domain.device_names import name_of_constant
-from devlint.placement.domain.events import DeviceMismatch, Event, HostRead, Moved, Returned, Stored, WrittenByIndex
+from devlint.placement.domain.events import (
+    CallersModuleCalled,
+    DeviceMismatch,
+    Event,
+    HostRead,
+    Moved,
+    Returned,
+    Stored,
+    WrittenByIndex,
+)
 from devlint.placement.domain.lattice import (
     CPU,
     UNKNOWN,
@@ -31,9 +40,9 @@ from devlint.placement.domain.lattice import (
     is_accelerator,
     leaves,
 )
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Scope
-from devlint.placement.domain.symbols import made_key
+from devlint.placement.domain.symbols import kept_key, made_key
 from devlint.placement.state.left_out import is_never_left_out
 from devlint.source.role import Role
 
@@ -67,6 +76,8 @@ class ArgumentLog:
         """
         if isinstance(event, Moved):
             return self._with_receiver_as_given(event, scope)
+        if isinstance(event, CallersModuleCalled):
+            return replace(event, brought=self._brought_by_callers(event.module.value))
         if isinstance(event, Returned):
             return replace(event, settled_by_callers=self._settles(event, scope))
         if isinstance(event, Stored):
@@ -267,15 +278,29 @@ class ArgumentLog:
 
     def _some_call_on_the_way(self, value: Value, gives: Callable[[Value], bool]) -> bool:
         """The same of the callers of callers who hand on an argument of theirs."""
+        return any(map(gives, self._given_on_the_way(value)))
+
+    def _given_on_the_way(self, value: Value) -> Iterator[Value]:
+        """What the callers give for the parameters that this value follows, and theirs where they hand on an argument.
+
+        Of modules also what the constructor of an object gets, which keeps it.
+        """
         waiting, seen = _symbols(value), set[str]()
         while waiting:
             symbol = waiting.pop()
             seen.add(symbol.key)
-            for given in self._arguments.get(symbol.key, []):
-                if gives(given):
-                    return True
-                waiting += [one for one in _symbols(given) if _is_handed_on(given) and one.key not in seen]
-        return False
+            for given in (*self._arguments.get(symbol.key, []), *self._arguments.get(kept_key(symbol.key), [])):
+                yield given
+                handed_on = _is_handed_on(given) or isinstance(given, Module)
+                waiting += [one for one in _symbols(given) if handed_on and one.key not in seen]
+
+    def _brought_by_callers(self, module: Value) -> Module | Opaque | None:
+        """A module that some caller brought to another place than the CPU before it handed it on."""
+        for given in self._given_on_the_way(module):
+            brought = isinstance(given, (Module, Opaque)) and was_moved(given.provenance)
+            if brought and isinstance(given, (Module, Opaque)) and given.device not in (CPU, UNKNOWN):
+                return given
+        return None
 
 
 MOVED = "moved"
@@ -360,7 +385,7 @@ def _is_own_object(value: Value) -> bool:
 
 def _is_of_a_model(value: Value) -> bool:
     """The argument is a tensor where a module works, be it one that the caller was handed: ``model.embed(x)``."""
-    if not isinstance(value, Tensor):
+    if not (isinstance(value, Tensor) or (isinstance(value, Opaque) and value.tensorlike)):
         return False
     places = leaves(value.device)
     moves = all(isinstance(one, SameAs) and one.symbol.anchor is Anchor.MODULE for one in places)

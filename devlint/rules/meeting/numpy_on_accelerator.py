@@ -280,7 +280,8 @@ class NumpyOnAccelerator(Rule):
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (step,))
                 continue
             sibling = self._moved_to_cpu.get(scope.qualname)
-            if event.callers_on_model and is_tensor(event) and sibling is None:
+            # What some caller computed by a model is a tensor, whatever else a function for arrays gets.
+            if event.callers_on_model and (is_tensor(event) or not event.arms) and sibling is None:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where a module that calls this is")
                 continue
             if event.reader == ARRAY_INDEX and scope.setting is Setting.FORWARD:

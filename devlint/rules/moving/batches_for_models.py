@@ -10,10 +10,15 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.calls.module_wrappers import WRAPPERS
+from devlint.placement.declarations.brought_over import is_brought_over
 from devlint.placement.declarations.evidence_conventions import COLLATED, CONVENTIONS
+from devlint.placement.domain.abstract_values import Module, Opaque
 from devlint.placement.domain.events import Fate
 from devlint.placement.domain.lattice import CPU, batch_of, describe
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Setting
+from devlint.placement.syntax.nodes import parameters_of
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
@@ -33,6 +38,8 @@ class BatchesForModels:
     """With the last part of the model's name, and the key of the batch."""
     _moved: set[str] = field(default_factory=set)
     """The last parts of the names of whatever the file moves."""
+    _brought: dict[tuple[str, str], tuple[str, Module | Opaque]] = field(default_factory=dict)
+    """By definition and argument: the model, by its name, as some caller in the file placed it."""
     _prepares: bool = False
     _places: set[str] = field(default_factory=set)
     """Functions and classes that put something elsewhere than on the CPU: they are written for accelerators."""
@@ -54,6 +61,9 @@ class BatchesForModels:
             return
         for operand in (*event.inputs[:1], *event.left):
             batch = batch_of(getattr(operand.value, "device", None))
+            if batch is not None and event.brought is not None and not brings_its_inputs(event.brought):
+                name = code_of(event.module.node)
+                self._brought[event.scope.qualname, code_of(operand.node)] = (name, event.brought)
             if batch is not None:
                 self._drafts.append(
                     (code_of(event.module.node).rpartition(".")[2], batch.key, _draft(event, operand, batch))
@@ -66,10 +76,14 @@ class BatchesForModels:
             key = (draft.scope.qualname, code_of(draft.node))
             sibling = siblings.get(batch)
             beside = sibling is not None and _shows_where_the_model_is(sibling, draft)
-            if self._prepares or key in seen or batch in told or (model in self._moved and not beside):
+            brought = self._brought.get(key)
+            known = beside or brought is not None
+            if self._prepares or key in seen or batch in told or (model in self._moved and not known):
                 continue
             seen.add(key)
-            if sibling is not None and beside:
+            if brought is not None and not beside:
+                yield _as_callers_placed_it(draft, *brought)
+            elif sibling is not None and beside:
                 yield _left_behind(draft, sibling)
             elif _outermost(draft.scope) in self._places and not _is_handed_own_loader(draft.scope):
                 yield draft
@@ -91,6 +105,30 @@ def _draft(event: CallersModuleCalled, operand: MismatchOperand, batch: Symbol) 
         confidence=Confidence.MEDIUM if event.scope.role is Role.LIBRARY else Confidence.LOW,
         trace=(*steps, DraftStep(event.node, event.scope, "they meet here")),
         repair=Repair(Applicability.SUGGESTION, f"bring it over: `.to(next({name}.parameters()).device)`"),
+    )
+
+
+def brings_its_inputs(model: Module | Opaque) -> bool:
+    """Whether a model takes what it is called with from the CPU: it scatters it, or its `forward` moves it."""
+    if isinstance(model, Module) and WRAPPERS.get(model.type_name) == "scatters":
+        return True
+    forward = model.info.method("forward") if model.info is not None else None
+    inputs = parameters_of(forward.node)[1:2] if forward is not None else ()
+    return forward is not None and any(is_brought_over(forward.node, one.name.value) for one in inputs)
+
+
+def _as_callers_placed_it(draft: Draft, model: str, brought: Module | Opaque) -> Draft:
+    """A caller in the file brought the model over, and hands it on."""
+    moved = brought.provenance.find(StepKind.MOVED) if brought.provenance is not None else None
+    if moved is None:
+        return draft
+    step = DraftStep(moved.node, moved.scope, "a caller moves it here", describe(moved.device), crosses=True)
+    message = draft.message.partition(", but ")[0]
+    return replace(
+        draft,
+        message=f"{message}, but a caller moved `{model}` to {describe(moved.device)}; the call fails then",
+        confidence=Confidence.LOW if draft.scope.role is Role.TEST else Confidence.MEDIUM,
+        trace=(*draft.trace[:-1], step, draft.trace[-1]),
     )
 
 

@@ -9,6 +9,10 @@ class that puts other things where they belong. The fields of an object are such
 beside `graph.x.to(device)`, where a model that was moved is called with both. So are the tensors of a dict or a list
 that a caller keeps: `weights["bias"]` beside `weights["matrix"].to(device)`.
 
+The model may be moved by a caller in the same file: `main` calls `net.to(device)` and `evaluate(net, loader)`. Of one
+class, a method that moves its batches before `self.model` gets them shows where the model is for another one that does
+not, also through methods of the class.
+
 ## Why is this bad
 
 A loader yields CPU tensors. On a CPU-only machine moving them changes nothing, so nothing is missed; on an accelerator
@@ -108,6 +112,7 @@ from devlint.placement.syntax.nodes import is_part_of_rows
 from devlint.repairs.bound_names import path_to
 from devlint.repairs.device_expressions import Definitions
 from devlint.rules.moving.batches_for_models import BatchesForModels
+from devlint.rules.moving.batches_of_one_class import BatchesOfOneClass
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -118,10 +123,12 @@ if TYPE_CHECKING:
         Begun,
         Called,
         CallersModuleCalled,
+        ClassCompleted,
         Created,
         DeviceMismatch,
         MismatchOperand,
         Moved,
+        Stored,
     )
     from devlint.placement.domain.scope import Scope
 
@@ -144,9 +151,19 @@ class MovedOperandForgotten(Rule):
         """By batch and item: one item left behind is one cause, wherever it is used."""
         self._definitions = Definitions()
         self._for_models = BatchesForModels()
+        self._of_one_class = BatchesOfOneClass()
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._for_models.called(event)
+        self._of_one_class.called(event)
+        return ()
+
+    def stored(self, event: Stored) -> Iterable[Draft]:
+        self._of_one_class.stored(event)
+        return ()
+
+    def class_completed(self, event: ClassCompleted) -> Iterable[Draft]:
+        self._of_one_class.class_completed(event)
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -163,6 +180,7 @@ class MovedOperandForgotten(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
+        self._of_one_class.moved(event)
         before = getattr(event.receiver, "device", None)
         if event.is_field and isinstance(before, SameAs):
             self._objects.add(before.symbol.key)
@@ -191,7 +209,9 @@ class MovedOperandForgotten(Rule):
             return
 
     def finish(self) -> Iterable[Draft]:
-        return self._for_models.finish(self._moves, {batch for batch, _ in self._reported})
+        told = {batch for batch, _ in self._reported}
+        yield from self._of_one_class.finish(told)
+        yield from self._for_models.finish(self._moves, told)
 
     def _batch(self, device: Device | None) -> Symbol | None:
         """The batch, or the object, that a value came with and has not left."""

@@ -44,7 +44,8 @@ class Block(nn.Module):
 - The part holds neither parameters nor buffers.
 - The definition moves the part, or all of the object, afterwards: `self.to(device)`.
 - A device context is in force: `with torch.device(device):`.
-- More parts are made without the device than with it: low. In tests: low.
+- More parts are made without the device than with it, and none of them works on an accelerator by default: low. In
+  tests: low.
 
 ## Fix safety
 
@@ -72,8 +73,10 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of
 from devlint.drafts.wording import code_of, device_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.domain.abstract_values import Module, Self, Tensor
-from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.abstract_values import Constant, Module, Self, Tensor
+from devlint.placement.domain.device_names import name_of_constant
+from devlint.placement.domain.lattice import CPU, is_accelerator
+from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.scope import Scope, Setting
 from devlint.placement.syntax.nodes import dotted, parameters_of
 from devlint.rules.naming.told_elsewhere import is_placed_later
@@ -102,6 +105,8 @@ class _Parts:
     """Calls that are given a device, in the source's words."""
     bare: list[cst.CSTNode] = field(default_factory=list)
     """Calls that take one and are given none."""
+    defaults: dict[int, str] = field(default_factory=dict)
+    """Those whose default is an accelerator, by the identity of the node, and that default in the source's words."""
     made: dict[int, cst.CSTNode] = field(default_factory=dict)
     """Tensors made without a device, by the identity of the node: parts where they are stored."""
     moved: bool = False
@@ -128,13 +133,23 @@ class PartWithoutDevice(Rule):
         made = event.result
         if isinstance(event.receiver, Self) and event.name in (".to", ".cuda", ".to_empty"):
             self._of(event.scope).moved = True
-        if not isinstance(made, Module) or made.provenance is None or made.provenance.step.node is not event.node:
+        step = made.provenance.step if isinstance(made, Module) and made.provenance is not None else None
+        if (
+            not isinstance(made, Module)
+            or step is None
+            or step.node is not event.node
+            or step.kind is not StepKind.MADE
+        ):
             return ()
         said = _device_said(event.call)
         if said:
             self._of(event.scope).told.append((event.node, said))
-        elif made.device == CPU and not event.on_cpu and not event.call.unpacks and _takes_a_device(made):
-            self._of(event.scope).bare.append(event.node)
+        elif not event.on_cpu and not event.call.unpacks and _takes_a_device(made):
+            default = _default_of(made, event.call)
+            if default or made.device == CPU:
+                self._of(event.scope).bare.append(event.node)
+            if default:
+                self._of(event.scope).defaults[id(event.node)] = default
         return ()
 
     def created(self, event: Created) -> Iterable[Draft]:
@@ -175,13 +190,16 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
     bare = [node for node in parts.bare if not is_placed_later(definition, node)]
     if not bare:
         return
+    # What works on an accelerator unless it is told is never meant to stay behind.
+    bare.sort(key=lambda node: id(node) not in parts.defaults)
     node, *others = bare
-    low = scope.role in (Role.TEST, Role.BENCHMARK) or len(bare) > len(told)
+    default = parts.defaults.get(id(node), "")
+    low = scope.role in (Role.TEST, Role.BENCHMARK) or (len(bare) > len(told) and not default)
     yield Draft(
         node=node,
         scope=scope,
         message=f"{quoted(node, 'this part')} is made without a device, and {quoted(told[0], 'the one beside it')} "
-        f"is given `{said}`: it stays on the CPU",
+        f"is given `{said}`: it {f'works on {default}, its default' if default else 'stays on the CPU'}",
         confidence=Confidence.LOW if low else Confidence.MEDIUM,
         trace=(
             DraftStep(told[0], scope, f"`{said}` is said here"),
@@ -203,6 +221,24 @@ def _device_said(call: CallSite) -> str:
     # Of a dict at hand the call has the items as keywords.
     unpacked = [f"**{code_of(one.value)}" for one in call.node.args if one.star == "**"]
     return unpacked[0] if unpacked and call.keyword("device") is not None else ""
+
+
+def _is_made_by(node: cst.CSTNode, made: Module) -> bool:
+    step = made.provenance.step if made.provenance is not None else None
+    return step is not None and step.node is node and step.kind is StepKind.MADE
+
+
+def _default_of(made: Module, call: CallSite) -> str:
+    """The accelerator that a module of the project works on where the call says no other: ``device="cuda"``."""
+    init = made.info.method("__init__") if made.info is not None else None
+    for position, parameter in enumerate(parameters_of(init.header)[1:] if init is not None else ()):
+        if call.argument(parameter.name.value, position) is not None:
+            continue
+        if parameter.name.value == "device" and parameter.default is not None:
+            code = code_of(parameter.default)
+            named = name_of_constant(Constant(code.strip("\"'"), parameter.default)) if code[0] in "\"'" else None
+            return f"`{code}`" if named is not None and is_accelerator(named.device) else ""
+    return ""
 
 
 def _takes_a_device(made: Module) -> bool:

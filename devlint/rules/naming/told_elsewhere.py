@@ -125,7 +125,16 @@ def _places(call: cst.Call) -> bool:
 
     if isinstance(call.func, cst.Attribute) and call.func.attr.value in _MOVES:
         return True
-    return "device" in code_of(call.func).lower() or any("device" in code_of(one.value).lower() for one in call.args)
+    return "device" in code_of(call.func).lower() or any(_is_device(one) for one in call.args)
+
+
+def _is_device(argument: cst.Arg) -> bool:
+    """Whether it names a device. ``Sequential(Part(n, device=device), Part(n))`` tells the first part alone."""
+    import libcst as cst
+
+    said = argument.value.func if isinstance(argument.value, cst.Call) else argument.value
+    keyword = argument.keyword.value if argument.keyword is not None else ""
+    return "device" in keyword.lower() or "device" in code_of(said).lower()
 
 
 def _holds(node: cst.CSTNode, inner: cst.CSTNode) -> bool:

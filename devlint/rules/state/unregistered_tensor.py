@@ -4,15 +4,15 @@
 
 Finds tensors stored on `self` of a module (also in lists, dicts and comprehensions) that are neither parameters nor
 buffers and then meet, in `forward` or what it calls, values that move with the module; methods that a class inherits
-are read with what the class itself keeps. Where the tensor is only returned from `forward`, the finding is a warning.
-So it is where the constructor was handed what it computes the tensor of, with low confidence where it keeps the
-argument as it is: it stays with whoever handed it in. And so it is where nothing is known of what the tensor meets, or
-of where it is, but the same constructor registers another tensor as a buffer: it says that tensors of the class move.
-What the constructor makes on the module's own device stays behind too: a module is built on the CPU, unless its
-constructor is told a device or moves something. A tensor that the constructor puts on the accelerator of the machine
-stays there: beside what moves with the module it is a warning, unless the class goes to that accelerator as a whole, or
-brings there what it is given. So is what a method called `fit` computes of its data and other methods read: it stays
-where the data was.
+are read with what the class itself keeps, and with what it overrides. Where the tensor is only returned from `forward`,
+the finding is a warning. So it is where the constructor was handed what it computes the tensor of, with low confidence
+where it keeps the argument as it is: it stays with whoever handed it in. And so it is where nothing is known of what
+the tensor meets, or of where it is, but the same constructor registers another tensor as a buffer: it says that tensors
+of the class move. What the constructor makes on the module's own device stays behind too: a module is built on the CPU,
+unless its constructor is told a device or moves something. A tensor that the constructor puts on the accelerator of the
+machine stays there: beside what moves with the module it is a warning, unless the class goes to that accelerator as a
+whole, or brings there what it is given. So is what a method called `fit` computes of its data and other methods read:
+it stays where the data was.
 
 ## Why is this bad
 
