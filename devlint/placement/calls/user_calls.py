@@ -175,7 +175,9 @@ def construct(interp: Interpreter, node: cst.Call, callee: ClassValue, site: Cal
 
 def _note_modules(interp: Interpreter, info: ClassInfo, init: FunctionInfo, site: CallSite) -> None:
     """Record the modules that an object is built with, for what its methods do with them."""
-    for name, value in arguments_of(init, site, Self(info)) if not interp.muted and interp.depth == 0 else ():
+    if interp.muted or interp.depth > 0:
+        return
+    for name, value in arguments_of(init, site, Self(info), interp.program):
         if isinstance(value, (Module, Opaque)):
             interp.program.note_argument(kept_key(symbol_key(init, name)), value)
 

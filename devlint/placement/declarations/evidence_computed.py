@@ -19,7 +19,7 @@ def note_computed(node: cst.BaseExpression, found: Found) -> None:
         if isinstance(part, cst.Name) or not _read(part, found.masks, names):
             continue
         if len(names) == 1:
-            found.note(*names, rows.COMPUTED_OF)
+            found.note(names.pop(), rows.COMPUTED_OF)
         else:
             found.together.append(names)
 
