@@ -1,7 +1,8 @@
-"""The user's frames: where in the program something happened, torch's and devlint's own code left out."""
+"""The user's frames: where in the program something happened; torch's, numpy's and devlint's code is left out."""
 
 from __future__ import annotations
 
+import importlib.util
 import linecache
 import os
 import re
@@ -19,7 +20,9 @@ import torch
 
 from devlint.runtime.observation import Spot
 
-_PACKAGES = tuple(f"{folder}{os.sep}" for folder in (Path(torch.__file__).parent, Path(__file__).parents[1]))
+_NUMPY = importlib.util.find_spec("numpy")
+_FILES = (torch.__file__, Path(__file__).parent, *([_NUMPY.origin] if _NUMPY is not None and _NUMPY.origin else []))
+_PACKAGES = tuple(f"{Path(file).parent}{os.sep}" for file in _FILES)
 _LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 _SITE = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
@@ -29,8 +32,11 @@ RawSpot = tuple[CodeType, int]
 
 @cache
 def is_user_code(path: str) -> bool:
-    """Whether a file is the program's own (or a third party's): not torch's, devlint's or the standard library's, and
-    no text that was made on the way ("<string>", "<eval_with_key>.0 from ..."), which nobody can look up."""
+    """Whether a file is the program's own (or a third party's): not torch's, numpy's, devlint's or the standard library's,
+    and no text that was made on the way ("<string>", "<eval_with_key>.0 from ..."), which nobody can look up.
+
+    What numpy reads, it reads for its caller: two calls of ``np.argmax`` are two places.
+    """
     if path.startswith(_PACKAGES) or path.startswith("<"):
         return False
     if path.startswith(_LIBRARY):

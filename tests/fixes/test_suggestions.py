@@ -34,6 +34,7 @@ REVEALED: dict[tuple[str, str], str] = {
     ("DEV306", "DEV302"): "what is chosen in the body is named there",
     ("DEV403", "DEV101"): "what numpy gives back is on the CPU, and now the input need not be",
     ("DEV405", "DEV301"): "the index that the other operand has is written a second time",
+    ("DEV501", "DEV101"): "once what is kept moves along, what a base class makes beside it stands alone",
     ("DEV603", "DEV301"): "the index that the tensor has is written a second time",
 }
 """A finding's code, and that of one that its edit brings to light: of another repair."""

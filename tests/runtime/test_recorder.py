@@ -495,3 +495,16 @@ def test_a_device_name_torch_refuses() -> None:
             torch.ones(1).to("cuda:9")
 
     assert kinds(step) == ["invalid-device", "invalid-device"]
+
+
+def test_what_numpy_reads_is_told_at_each_call_of_it() -> None:
+    def step(_: Session) -> None:
+        x = torch.ones(2, 3, device="cuda")
+        np.argmax(x, axis=-1)
+        np.argmax(x + 1, axis=-1)
+        for _row in range(2):
+            np.argmax(x + 2, axis=-1)
+
+    told = [each.spots[0] for each in record(step, repair=True) if each.kind == "host-only"]
+    assert [spot.path for spot in told] == [__file__] * 3
+    assert len({spot.line for spot in told}) == 3

@@ -208,7 +208,7 @@ def _drafts(scope: Scope, parts: _Parts, begun: Begun) -> Iterator[Draft]:
         repair=Repair(
             Applicability.SUGGESTION,
             f"give it as well: `{said if said.startswith('**') else f'device={said}'}`",
-            () if said.startswith("**") else with_argument(node, "device", said),
+            () if said.startswith("**") else tuple(c for part in bare for c in with_argument(part, "device", said)),
         ),
     )
 
