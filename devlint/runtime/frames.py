@@ -21,8 +21,10 @@ import torch
 from devlint.runtime.observation import Spot
 
 _NUMPY = importlib.util.find_spec("numpy")
-_FILES = (torch.__file__, Path(__file__).parent, *([_NUMPY.origin] if _NUMPY is not None and _NUMPY.origin else []))
-_PACKAGES = tuple(f"{Path(file).parent}{os.sep}" for file in _FILES)
+_FOLDERS = [Path(torch.__file__).parent, Path(__file__).parents[1]]
+if _NUMPY is not None and _NUMPY.origin is not None:
+    _FOLDERS.append(Path(_NUMPY.origin).parent)
+_PACKAGES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 _LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 _SITE = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
@@ -32,8 +34,8 @@ RawSpot = tuple[CodeType, int]
 
 @cache
 def is_user_code(path: str) -> bool:
-    """Whether a file is the program's own (or a third party's): not torch's, numpy's, devlint's or the standard library's,
-    and no text that was made on the way ("<string>", "<eval_with_key>.0 from ..."), which nobody can look up.
+    """Whether a file is the program's own (or a third party's): not torch's, numpy's, devlint's or the standard
+    library's, and no text that was made on the way ("<string>", "<eval_with_key>.0 from ..."), which nobody can look up.
 
     What numpy reads, it reads for its caller: two calls of ``np.argmax`` are two places.
     """

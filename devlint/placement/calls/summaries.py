@@ -340,6 +340,12 @@ def _choice(
         told = substitution.get(guard.subject.key)
         if isinstance(told, Constant):
             return first if told.value else second
+    if guard.kind is GuardKind.ON_ACCELERATOR and guard.subject is not None and guard.subject.key in substitution:
+        # ``if device.type == "cuda" and device.index is None``, and the caller names the CPU, or its own argument's.
+        place = place_of(substitution[guard.subject.key], interp)
+        if place == CPU:
+            return second
+        guard = replace(guard, subject=place.symbol if isinstance(place, SameAs) else None)
     if guard.kind is GuardKind.IS_ARRAY and guard.subject is not None:
         is_array = _is_array(substitution.get(guard.subject.key, NOTHING))
         if is_array is not None:

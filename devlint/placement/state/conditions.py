@@ -129,6 +129,10 @@ def _connective(interp: Interpreter, node: cst.BooleanOperation) -> Condition:
     # It is enough that one operand of an "and" holds only on the CPU, or that one operand of an "or" fails only there.
     sides = [c.cpu_when for c in (left, right) if c.cpu_when is is_and]
     guarded = _guarded(interp, node, about_device=about)
+    if is_and and guarded.guard is not None:
+        # What is on the CPU fails one of them, and so all.
+        asked = (c.guard.subject for c in (left, right) if c.guard is not None and c.cpu_when is False)
+        guarded = replace(guarded, guard=replace(guarded.guard, subject=next(filter(None, asked), None)))
     return replace(guarded, cpu_when=sides[0] if sides else guarded.cpu_when, narrowings=narrowings)
 
 
@@ -148,6 +152,9 @@ def _comparison(interp: Interpreter, node: cst.Comparison) -> Condition:
         if value.about_device:
             guard = _guarded(interp, node, about_device=True)
             outcome = of_comparison(node, operator)
+            if outcome is False and guard.guard is not None:
+                told = _symbol_of_type(interp, node.left)
+                guard = replace(guard, guard=replace(guard.guard, subject=told))
             return replace(guard, cpu_when=outcome, narrowings=_on_the_cpu(interp, _asked(node.left), outcome))
     return _guarded(interp, node)
 
@@ -229,6 +236,13 @@ def _on_the_cpu(interp: Interpreter, asked: cst.BaseExpression | None, outcome: 
     if path is None or outcome is None or not isinstance(value, (Tensor, Opaque)):
         return ()
     return (Narrowing(path, replace(value, device=CPU), outcome),)
+
+
+def _symbol_of_type(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
+    """Whose device is asked for its type: ``device`` of ``device.type``, ``x`` of ``x.device.type``."""
+    asked = node.value if isinstance(node, cst.Attribute) and node.attr.value == "type" else node
+    device = getattr(interp.evaluate_quietly(asked), "device", None)
+    return device.symbol if isinstance(device, SameAs) else None
 
 
 def _accelerator_subject(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
