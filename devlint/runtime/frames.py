@@ -35,7 +35,8 @@ RawSpot = tuple[CodeType, int]
 @cache
 def is_user_code(path: str) -> bool:
     """Whether a file is the program's own (or a third party's): not torch's, numpy's, devlint's or the standard
-    library's, and no text that was made on the way ("<string>", "<eval_with_key>.0 from ..."), which nobody can look up.
+    library's, and no text that was made on the way ("<string>", "<eval_with_key>.0 from ..."), which nobody can look
+    up.
 
     What numpy reads, it reads for its caller: two calls of ``np.argmax`` are two places.
     """
