@@ -54,8 +54,11 @@ def inherited_readers(program: Program, info: ClassInfo) -> Iterator[FunctionInf
     attributes = program.facts(info).attributes
     inherited = {name for base in info.order[1:] for name in base.methods}
     overrides = any(name in inherited and not name.startswith("__") for name in info.methods)
-    own = (fact for fact in attributes.items() if overrides or fact[1].scope.class_name == info.qualname)
-    names = {name for name, fact in own if any(_stored_on_cpu(fact))}
+    names = {
+        name
+        for name, fact in attributes.items()
+        if (overrides or fact.scope.class_name == info.qualname) and any(_stored_on_cpu(fact))
+    }
     if not names:
         return
     for base in info.order[1:]:

@@ -150,8 +150,12 @@ class Found:
 
         Where one is for another reason, or may be, the others may be numbers.
         """
-        groups = [group for group in self.together if group <= self.parameters]
-        for group in [group for group in groups if not any(map(self._may_be_the_tensor, group))]:
+        open_groups = [
+            group
+            for group in self.together
+            if group <= self.parameters and not any(map(self._may_be_the_tensor, group))
+        ]
+        for group in open_groups:
             for name in group:
                 if not (names_a_plain_value(name) or names_a_number(name)):
                     self.note(name, rows.COMPUTED_TOGETHER)

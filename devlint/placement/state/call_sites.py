@@ -297,8 +297,9 @@ class ArgumentLog:
     def _brought_by_callers(self, module: Value) -> Module | Opaque | None:
         """A module that some caller brought to another place than the CPU before it handed it on."""
         for given in self._given_on_the_way(module):
-            brought = isinstance(given, (Module, Opaque)) and was_moved(given.provenance)
-            if brought and isinstance(given, (Module, Opaque)) and given.device not in (CPU, UNKNOWN):
+            if not isinstance(given, (Module, Opaque)) or given.device in (CPU, UNKNOWN):
+                continue
+            if was_moved(given.provenance):
                 return given
         return None
 

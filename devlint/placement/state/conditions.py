@@ -240,17 +240,18 @@ def _on_the_cpu(interp: Interpreter, asked: cst.BaseExpression | None, outcome: 
 
 def _symbol_of_type(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
     """Whose device is asked for its type: ``device`` of ``device.type``, ``x`` of ``x.device.type``."""
-    asked = node.value if isinstance(node, cst.Attribute) and node.attr.value == "type" else node
-    device = getattr(interp.evaluate_quietly(asked), "device", None)
-    return device.symbol if isinstance(device, SameAs) else None
+    return _symbol_of(interp, node.value if isinstance(node, cst.Attribute) and node.attr.value == "type" else node)
 
 
 def _accelerator_subject(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
     """The symbol ``x`` of ``x.is_cuda``."""
-    if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda":
-        device = getattr(interp.evaluate_quietly(node.value), "device", None)
-        return device.symbol if isinstance(device, SameAs) else None
-    return None
+    return _symbol_of(interp, node.value) if isinstance(node, cst.Attribute) and node.attr.value == "is_cuda" else None
+
+
+def _symbol_of(interp: Interpreter, node: cst.BaseExpression) -> Symbol | None:
+    """What the device of an expression follows."""
+    device = getattr(interp.evaluate_quietly(node), "device", None)
+    return device.symbol if isinstance(device, SameAs) else None
 
 
 def _versioned(interp: Interpreter, node: cst.BaseExpression, text: str) -> str:

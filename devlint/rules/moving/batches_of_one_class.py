@@ -119,7 +119,7 @@ class BatchesOfOneClass:
             batch = _batch(handed.argument)
             if batch is None or batch.key in self._in_place:
                 continue
-            for model in self._reached(place) & brought.keys():
+            for model in sorted(self._reached(place) & brought.keys()):
                 if batch.key in told or model in self._host:
                     continue
                 told.add(batch.key)
@@ -145,8 +145,9 @@ def _tests_for_another_type(event: Called) -> bool:
 def _parameter(value: Value) -> str | None:
     """The parameter that a value is, as it came in."""
     device = getattr(value, "device", None)
-    given = isinstance(device, SameAs) and device.symbol.anchor is Anchor.PARAMETER and _comes_as_it_is(value)
-    return device.symbol.name if given and isinstance(device, SameAs) else None
+    if not isinstance(device, SameAs) or device.symbol.anchor is not Anchor.PARAMETER:
+        return None
+    return device.symbol.name if _comes_as_it_is(value) else None
 
 
 def _comes_as_it_is(value: Value) -> bool:
