@@ -93,7 +93,7 @@ def test_in_place_target_is_no_scalar() -> None:
         ("torch.dot", Shape.ZERO),
         ("torch.mm", Shape.NONZERO),
         ("Tensor.unsqueeze", Shape.NONZERO),
-        ("Tensor.squeeze", Shape.UNKNOWN),
+        ("Tensor.squeeze", Shape.SQUEEZED),
         ("Tensor.reshape", Shape.UNKNOWN),
         ("torch.matmul", Shape.UNKNOWN),
         ("torch.nn.functional.cross_entropy", Shape.REDUCTION),
