@@ -13,6 +13,7 @@ from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.index import FileIndex
 from devlint.placement.declarations.parameter_evidence import Role, roles_of
 from devlint.placement.state.call_sites import is_private
+from devlint.placement.syntax.nodes import parameters_of
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.program import Program
@@ -28,8 +29,7 @@ ParameterAt = Callable[["Program", FunctionInfo, HandedOn], tuple[FunctionInfo, 
 
 def role_by_callers(program: Program, info: FunctionInfo, parameter: str, parameter_at: ParameterAt) -> Role | None:
     """A tensor or a module where some caller certainly gives one, and none anything else that is known."""
-    if not is_private(info.name) or info.owner is None:
-        # Other files may import a private function and call it with anything.
+    if not is_private(info.name):
         return None
     told = {_role(program, *site) for site in _sites(program, info, parameter_at).get((info.key, parameter), ())}
     told.discard(None)
@@ -48,6 +48,9 @@ def _role(program: Program, caller: FunctionInfo, name: str) -> Role | None:
     A name that the caller binds is certain, or nothing.
     """
     imports = program.index.imports
+    first = parameters_of(caller.header)[:1]
+    if caller.owner is not None and not caller.is_static and [name] == [one.name.value for one in first]:
+        return Role.MODULE if caller.owner.is_module and not caller.is_classmethod else Role.HOST
     held = roles_of(caller, imports).get(name)
     if held is not None:
         told = {Role.TENSOR: Role.LIKELY_TENSOR, Role.LIKELY_TENSOR: Role.LIKELY_TENSOR, Role.MODULE: Role.MODULE}
@@ -70,7 +73,7 @@ def _sites(program: Program, info: FunctionInfo, parameter_at: ParameterAt) -> S
                 continue
             for name, several in uses_in(caller, program.index.imports).handed_on.items():
                 for handed in several:
-                    if is_private(handed.callee) and "." in handed.callee:
+                    if is_private(handed.callee):
                         at = parameter_at(program, caller, handed)
                         if at is not None:
                             found.setdefault((at[0].key, at[1].name.value), []).append((caller, name))

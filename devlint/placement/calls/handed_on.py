@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.callers import is_declared_openly, role_by_callers
+from devlint.placement.calls.classes_in_sight import documented_classes, with_members
 from devlint.placement.calls.named_after_classes import named_after
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import (
+    DOCUMENTED_MODULE,
     GIVEN_BY_CALLERS,
     GRADIENT,
     HANDED_ON,
@@ -112,12 +114,25 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             makes_it = any(handed.callee.rpartition(".")[2] in classes for handed in uses.handed_on.get(name, ()))
             if not makes_it and _are_modules(program, classes):
                 found[name] = Held(Role.MODULE, NAMED_AFTER)
+        if found[name].role in _UNTOLD:
+            documented = documented_classes(info, name)
+            if role_by_callers(program, info, name, parameter_at) is Role.MODULE:
+                found[name] = Held(Role.MODULE, GIVEN_BY_CALLERS)
+            elif _are_modules(program, documented):
+                found[name] = Held(Role.MODULE, DOCUMENTED_MODULE, _one_class(program, documented))
+            elif (by_members := with_members(program, info, name)) is not None:
+                found[name] = by_members
     return found
 
 
 def _are_modules(program: Program, classes: tuple[str, ...]) -> bool:
     """Whether there are classes named, and each is a Module's."""
     return bool(classes) and all(_is_module(program, name) for name in classes)
+
+
+def _one_class(program: Program, names: tuple[str, ...]) -> str:
+    """The class of the project that is named; empty for several and for those of libraries."""
+    return names[0] if len(set(names)) == 1 and isinstance(program.global_value(names[0]), ClassValue) else ""
 
 
 def _is_module(program: Program, name: str) -> bool:

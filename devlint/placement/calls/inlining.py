@@ -68,7 +68,7 @@ def call_with_values(
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
     inner = _evaluate(interp, program, info, definition, site, receiver, modules)
-    doubtful = is_put_by_methods(receiver)
+    doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
     for event in inner.events:
         if not isinstance(event, DeviceMismatch) or (told and not _happens(interp, event, told)):
@@ -78,6 +78,13 @@ def call_with_values(
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
     return _settled(inner, inner.result()) if handed else None
+
+
+def _is_of_its_class_by_convention(receiver: Value | None) -> bool:
+    """Whether nothing but how a parameter is used says of which class it is."""
+    if not isinstance(receiver, Module) or receiver.provenance is None:
+        return False
+    return receiver.provenance.first.kind is StepKind.GIVEN and bool(receiver.provenance.first.note)
 
 
 def _evaluate(

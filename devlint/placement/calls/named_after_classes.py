@@ -24,13 +24,12 @@ def named_after(program: Program, parameter: str, no_tensor: bool, owner: ClassI
     have its end alone: ``estimator`` for ``DensityEstimator``, where ``tokens`` beside ``FromTokens`` says nothing.
     Of the class itself that has the method, ``Cutoff.forward(distances, cutoff)``, it is a part or a number.
     """
-    if len(parameter) < _SHORTEST or names.names_a_function(parameter) or names.names_no_module(parameter):
-        return ()
-    if names.names_a_class(parameter):
+    if len(parameter) < _SHORTEST or names.names_no_module(parameter) or names.names_a_class(parameter):
         return ()
     last = parameter.rpartition("_")[2].lower()
     own = {one.name for one in owner.order} if owner is not None else ()
-    fitting = (name for name in _in_sight(program, last) if _fits(parameter, _words(name), no_tensor))
+    end_alone = no_tensor and not names.names_a_function(parameter)
+    fitting = (name for name in _in_sight(program, last) if _fits(parameter, _words(name), end_alone))
     return tuple(name for name in fitting if name not in own)
 
 

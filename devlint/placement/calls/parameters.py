@@ -277,12 +277,15 @@ def _value(
             stated = module_of(annotated_class(interp, parameter))
             if stated is not None:
                 return Module(own, "", stated, interp.step(StepKind.GIVEN, parameter, own, symbol.name))
+            note = CONVENTIONS.get(held.convention, "")
+            provenance = interp.step(StepKind.GIVEN, parameter, own, symbol.name, note=note)
+            inferred = module_of(interp.program.global_value(held.class_name)) if held.class_name else None
+            if inferred is not None:
+                return Module(own, "", inferred, provenance)
             annotation = parameter.annotation
             type_name = (
                 module_class(code_of(annotation.annotation), interp.index.imports) if annotation is not None else ""
             )
-            note = CONVENTIONS.get(held.convention, "")
-            provenance = interp.step(StepKind.GIVEN, parameter, own, symbol.name, note=note)
             info = semantics.module(type_name) if type_name else None
             return Module(
                 own, type_name, provenance=provenance, holds_state=info.holds_state if info is not None else None
@@ -306,6 +309,8 @@ def _value(
             if is_data_set(interp, parameter):
                 return NOTHING
             stated_class = annotated_class(interp, parameter)
+            if held.class_name:
+                stated_class = interp.program.global_value(held.class_name)
             module = module_of(stated_class)
             if module is not None:
                 return Module(SameAs(symbol), "", module, provenance)

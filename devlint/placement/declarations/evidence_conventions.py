@@ -22,6 +22,8 @@ CALLED_BY_MODULE = "called-by-module"
 OF_A_MODULE_CLASS = "of-a-module-class"
 HAS_WHAT_LAYERS_HAVE = "has-what-layers-have"
 HAS_A_MODULE = "has-a-module"
+HAS_MEMBERS = "has-members"
+DOCUMENTED_MODULE = "documented-module"
 NAMED_PART = "named-part"
 CALLABLE_RESULT = "callable-result"
 TOLD_A_DEVICE = "told-a-device"
@@ -85,6 +87,8 @@ CONVENTIONS = MappingProxyType(
         OF_A_MODULE_CLASS: "taken for a module: it is asked whether it is one, or one is made where none is given",
         HAS_WHAT_LAYERS_HAVE: "taken for a module: attributes are read that layers have",
         HAS_A_MODULE: "taken for a module: it is moved or called, and an attribute of it is a module",
+        HAS_MEMBERS: "taken for a module: it has what the classes of modules in sight have",
+        DOCUMENTED_MODULE: "taken for a module: the docstring names a class of modules",
         NAMED_PART: "taken for a module: it is called, and its name is that of a part of a model",
         TOLD_A_DEVICE: "taken to be there: the function that gives it is told the device",
         KEPT_BY_METHODS: "taken for a tensor beside the module's parameters: one of its methods stores it",

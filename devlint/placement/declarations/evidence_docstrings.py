@@ -13,7 +13,18 @@ _GOOGLE = re.compile(r"^[ \t]+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^(
 _NUMPY = re.compile(r"^[ \t]*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(?:,\s*optional)?)\s*$", re.MULTILINE)
 _SPHINX = re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>[^\n]+)")
 _SPHINX_INLINE = re.compile(r":param\s+(?P<type>[\w.\[\]]+)\s+(?P<name>\w+)\s*:")
-_PATTERNS = (("(", _GOOGLE), (":", _NUMPY), (":type", _SPHINX), (":param", _SPHINX_INLINE))
+_REFERENCE = re.compile(
+    r"^[ \t]*(?::param\s+)?(?P<name>\w+)\s*:\s+(?:(?:an?|the|optional)\s+)*:class:`(?:[^`<]*<|~)?(?P<type>[\w.]+)>?`",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""``mask : optional :class:`~package.Mask` ``"""
+_PATTERNS = (
+    ("(", _GOOGLE),
+    (":", _NUMPY),
+    (":class:", _REFERENCE),
+    (":type", _SPHINX),
+    (":param", _SPHINX_INLINE),
+)
 """Each way to write types, beside a text without which it matches nothing: most docstrings are written in one way."""
 _OTHERWISE = (
     "list tuple dict sequence of or to that for in is if when which whether shape size number name dim dimension type "

@@ -39,6 +39,8 @@ class Found:
         """How often a method of a parameter is called, of those that are never read of a tensor."""
         self.method_reads: Counter[tuple[str, str]] = Counter()
         """How often it is read, whether it is called or not."""
+        self.members: dict[str, set[str]] = {}
+        """Of parameters and attributes of the first one, what is read of them that no tensor has."""
         self.moved_attributes: set[str] = set()
         """Attributes, as they are written, of which a method moves something."""
         self.kept: list[tuple[str, str]] = []
@@ -207,6 +209,7 @@ class Found:
             frozenset(self.called),
             frozenset(name for name, count in self.computed.items() if count == self._times[name]),
             tuple(self.kept),
+            {name: frozenset(read) for name, read in self.members.items()},
         )
 
 

@@ -109,6 +109,8 @@ class Uses:
     """Names that are bound to nothing but what functions of torch give, and methods of tensors."""
     kept: tuple[tuple[str, str], ...] = ()
     """Parameters, each with an attribute of the first one that keeps it as it was given."""
+    members: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Of parameters and of attributes of the first one: the attributes that are read of them and that no tensor has."""
 
 
 def grade_of(signs: Iterable[Sign], shows: Shows) -> Grade | None:

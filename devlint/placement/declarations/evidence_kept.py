@@ -21,6 +21,8 @@ class Kept:
 
     signs: Signs = frozenset()
     """All that they show, where the attribute keeps the argument for good; else what shows that it is a module."""
+    members: frozenset[str] = frozenset()
+    """What is read of it that no tensor has, where the attribute keeps the argument for good."""
     called: bool = False
     """The class is a Module, and calls it with arguments."""
 
@@ -46,9 +48,10 @@ def kept_in(constructor: FunctionInfo, imports: ImportTable) -> Mapping[str, Kep
         shown = [sign for me, uses in used for sign in uses.signs.get(f"{me}.{attribute}", ())]
         for_good = attribute not in owner.assigned_outside_init
         signs = frozenset(sign for sign in shown if for_good or sign.shows is Shows.MODULE)
+        read = (uses.members.get(f"{me}.{attribute}", frozenset()) for me, uses in used if for_good)
         called = owner.is_module and any(attribute in uses.called for _, uses in used)
         before = found.get(name, NOT_KEPT)
-        found[name] = Kept(before.signs | signs, before.called or called)
+        found[name] = Kept(before.signs | signs, before.members.union(*read), before.called or called)
     return found
 
 

@@ -289,6 +289,8 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
             found.note(holder.value, sign)
         if sign is rows.NO_TENSOR:
             found.note(holder.value, rows.STRUCTURED)
+            if holder.value in found.parameters and holder.value not in found.bound:
+                found.members.setdefault(holder.value, set()).add(attribute)
         if attribute in rows.NEVER_READ and holder.value in found.parameters:
             found.method_reads[holder.value, attribute] += 1
         if attribute in rows.SHAPES:
@@ -303,8 +305,11 @@ def _attribute(node: cst.Attribute, found: Found) -> None:
         # ``net.to(device).eval()``
         if name := called_by(holder):
             found.note(name, rows.MODULE)
-    elif type(holder) is cst.Attribute and attribute in rows.MOVING:
-        found.moved_attributes.add(dotted(holder) or "")
+    elif type(holder) is cst.Attribute:
+        if attribute in rows.MOVING:
+            found.moved_attributes.add(dotted(holder) or "")
+        elif dotted(holder.value) == found.first and rows.of_attribute(attribute) is rows.NO_TENSOR:
+            found.members.setdefault(f"{found.first}.{holder.attr.value}", set()).add(attribute)
     elif type(holder) is cst.Subscript and attribute in rows.TENSOR_ATTRIBUTES:
         # Models kept by name have a device as well.
         found.note(code_of(holder), rows.ATTRIBUTES[attribute])

@@ -66,6 +66,8 @@ class Held:
 
     role: Role
     convention: str = ""
+    class_name: str = ""
+    """The class of the project that it is an object of, as its file names it; empty where that is not known."""
 
 
 DOUBTED = "doubted"

@@ -907,8 +907,25 @@ class Solver:
     assert isinstance(stored(program, "y", NO_ARRAYS), told)
 
 
-def test_a_function_may_be_called_by_other_files() -> None:
-    program = "def _step(given):\n    y = given\n\ndef run(x):\n    x.unsqueeze(0)\n    return _step(x)\n"
+@pytest.mark.parametrize(
+    ("caller", "told"),
+    [
+        ("def run(x):\n    x.unsqueeze(0)\n    return _step(x)", Tensor),
+        ("def run(x, n=3):\n    x.unsqueeze(0)\n    return _step(x), _step(n)", Opaque),
+        ("def run(x):\n    return _step(x)", Opaque),
+        ("class Net(torch.nn.Module):\n    def run(self):\n        return _step(self)", Module),
+        ("class Net:\n    def run(self):\n        return _step(self)", Opaque),
+        ("class Net(torch.nn.Module):\n    @classmethod\n    def run(cls):\n        return _step(cls)", Opaque),
+        ("class Net(torch.nn.Module):\n    @staticmethod\n    def run(x):\n        return _step(x)", Opaque),
+    ],
+)
+def test_a_private_function_is_given_what_its_callers_have(caller: str, told: type) -> None:
+    program = f"def _step(given):\n    y = given\n    return y\n\n{caller}\n"
+    assert isinstance(stored(program, "y", NO_ARRAYS), told)
+
+
+def test_a_public_function_may_be_called_by_other_files() -> None:
+    program = "def step(given):\n    y = given\n\ndef run(x):\n    x.unsqueeze(0)\n    return step(x)\n"
     assert isinstance(stored(program, "y", NO_ARRAYS), Opaque)
 
 

@@ -1,0 +1,70 @@
+"""Which classes in sight a parameter may be an object of: by its docstring, or by what is read of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from devlint.placement.declarations.class_body import annotated_fields, set_value
+from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
+from devlint.placement.declarations.evidence_conventions import HAS_MEMBERS
+from devlint.placement.declarations.evidence_docstrings import documented_types
+from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
+from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.parameter_evidence import Held, Role
+from devlint.placement.domain.abstract_values import ClassValue
+
+if TYPE_CHECKING:
+    from devlint.placement.interpreter.program import Program
+
+_CLASS_NAME = re.compile(r"\b[A-Z]\w*")
+
+
+def documented_classes(info: FunctionInfo, parameter: str) -> tuple[str, ...]:
+    """The classes that the docstring names for a parameter, without their modules: ``Mask`` for `~package.Mask`."""
+    texts = documented_types(info.node)
+    if info.name == "__init__" and info.owner is not None:
+        texts = documented_types(info.owner.node) | texts
+    return tuple(name for name in _CLASS_NAME.findall(texts.get(parameter, "")) if name not in _NO_CLASSES)
+
+
+_NO_CLASSES = frozenset({"None", "Optional", "Union", "Any"})
+
+
+def with_members(program: Program, info: FunctionInfo, parameter: str) -> Held | None:
+    """What a parameter is by the classes of the file, its own and imported ones, that have all that is read of it.
+
+    Of what is read, only what no tensor has counts. A Module is known by a method that the project defines:
+    configurations have numbers under the names of a layer's.
+    """
+    members = uses_in(info, program.index.imports).members.get(parameter, frozenset())
+    if info.name == "__init__" and info.owner is not None:
+        members |= kept_in(info, program.index.imports).get(parameter, NOT_KEPT).members
+    found = dict(_having(program, members)) if members else {}
+    if not found:
+        return None
+    general = [name for name, one in found.items() if all(one in other.order for other in found.values())]
+    class_name = general[0] if len(general) == 1 else ""
+    modules = {one.is_module for one in found.values()}
+    if modules == {True} and all(one.defines(*members) for one in found.values()):
+        return Held(Role.MODULE, HAS_MEMBERS, class_name)
+    return Held(Role.NO_TENSOR, "", class_name) if modules == {False} and class_name else None
+
+
+def _having(program: Program, members: frozenset[str]) -> Iterator[tuple[str, ClassInfo]]:
+    for name in program.index.class_names:
+        value = program.global_value(name)
+        if isinstance(value, ClassValue) and all(_has(value.info, member) for member in members):
+            yield name, value.info
+
+
+def _has(info: ClassInfo, member: str) -> bool:
+    """Whether the class defines a method, or sets, declares, assigns or registers an attribute."""
+    return any(
+        member in one.methods
+        or set_value(one.node, member) is not None
+        or any(field == member for field, _ in annotated_fields(one.node))
+        or any(member in method.stores or member in method.own.registered for method in one.methods.values())
+        for one in info.order
+    )
