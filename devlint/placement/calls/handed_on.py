@@ -26,6 +26,7 @@ from devlint.placement.declarations.evidence_conventions import (
     NAMED_MODULE,
     OF_A_MODULE_CLASS,
     OVERRIDES,
+    SIZES_A_CREATION,
 )
 from devlint.placement.declarations.evidence_grades import INHERITED, HandedOn
 from devlint.placement.declarations.evidence_names import (
@@ -60,6 +61,8 @@ _TOLD = {
 _NO_OBJECT = frozenset({rows.COMPUTED, rows.TESTED})
 """What shows that a parameter that is called after a class is rather a number or a switch: ``Cutout(cutout)``."""
 _TENSOR = frozenset({Role.LIKELY_TENSOR, Role.NAMED_TENSOR})
+_WEAK = frozenset({NAMED, NAMED_MODULE, MADE_WHERE_NONE, SIZES_A_CREATION})
+"""Conventions that count for less than what a callee takes the argument for."""
 _OTHERWISE = frozenset({Role.NO_TENSOR, Role.SEVERAL, Role.HOST, Role.NUMPY})
 _UNTOLD = frozenset({Role.ANYTHING, Role.NO_TENSOR})
 _OPEN = frozenset({Role.ANYTHING, Role.NO_TENSOR, Role.SEVERAL})
@@ -89,7 +92,7 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
             found[name] = Held(Role.MODULE, OF_A_MODULE_CLASS)
         elif names_a_tensordict(name):
             continue
-        elif held.role in _OPEN or held.convention in (NAMED, NAMED_MODULE, MADE_WHERE_NONE):
+        elif held.role in _OPEN or held.convention in _WEAK:
             told = [_role_at(program, info, handed) for handed in uses.handed_on.get(name, ())]
             function = names_a_function(name)
             ignored = NAMED_MODULE if function else NAMED if info.name == "__init__" else None
@@ -154,7 +157,7 @@ def _by_callees(held: Held, told: list[Held]) -> Held:
     if held.convention == NAMED_MODULE and roles_told == {Role.HOST}:
         # ``get_decoder(backbone)``: the name of one.
         return Held(Role.HOST)
-    doubtable = held.role is Role.NAMED_TENSOR or held.convention == MADE_WHERE_NONE
+    doubtable = held.role is Role.NAMED_TENSOR or held.convention in (MADE_WHERE_NONE, SIZES_A_CREATION)
     otherwise = any(one.role in _OTHERWISE or one.convention == DOUBTED for one in told)
     return Held(Role.ANYTHING, DOUBTED) if otherwise and doubtable else held
 

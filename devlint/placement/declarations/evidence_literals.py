@@ -34,6 +34,17 @@ def is_text(node: cst.BaseExpression) -> bool:
     return isinstance(node, (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString))
 
 
+def is_sequence(node: cst.BaseExpression) -> bool:
+    """``(3, 4)``, ``x.shape``, ``list(x)``: nothing of this kind is equal to a tensor."""
+    match node:
+        case cst.Tuple() | cst.List() | cst.Dict() | cst.Attribute(attr=cst.Name(value="shape")):
+            return True
+        case cst.Call(func=cst.Name(value=function)):
+            return function in ("tuple", "list", "dict", "set", "sorted")
+        case _:
+            return False
+
+
 def absent(test: cst.BaseExpression) -> str:
     """``x``, of ``x is None`` and ``x is not None``."""
     match test:

@@ -27,7 +27,7 @@ from devlint.placement.declarations.evidence_computed import (
 )
 from devlint.placement.declarations.evidence_found import Found, names_of
 from devlint.placement.declarations.evidence_grades import Sign, Uses
-from devlint.placement.declarations.evidence_literals import absent, is_integer, is_text
+from devlint.placement.declarations.evidence_literals import absent, is_integer, is_sequence, is_text
 from devlint.placement.declarations.evidence_loops import goes_through_keys, indexed_by, items_and_wholes
 from devlint.placement.declarations.evidence_methods import called_by, sign_of_method
 from devlint.placement.declarations.evidence_names import says_module
@@ -202,9 +202,13 @@ def _compared(node: cst.Comparison, found: Found) -> None:
     """``task == "query"``: equal to a text, or one of some, is no tensor; ``key in kwargs`` tests both."""
     if type(node.comparisons[0].operator) in (cst.In, cst.NotIn):
         _note_tested([node.left, node.comparisons[0].comparator], found)
+    other = node.comparisons[0].comparator
+    if type(node.comparisons[0].operator) in (cst.Equal, cst.NotEqual):
+        for one, beside in ((node.left, other), (other, node.left)):
+            if is_sequence(beside):
+                _note_tested([one], found)
     if type(node.left) is not cst.Name or node.left.value not in found.parameters:
         return
-    other = node.comparisons[0].comparator
     if is_text(other) or (isinstance(other, cst.Set) and any(is_text(one.value) for one in other.elements)):
         found.note(node.left.value, rows.NO_TENSOR)
         found.note_text(node.left.value)

@@ -227,7 +227,9 @@ def _held(
         if grade_of(signs, Shows.PLACED) is not None and array is not Grade.CERTAIN and one:
             if names.names_a_module(name):
                 return Held(Role.MODULE, conventions.NAMED_MODULE)
-            return Held(Role.PLACED, "" if conventions.names_a_configuration(name) else conventions.HAS_A_DEVICE)
+            if conventions.names_a_configuration(name):
+                return Held(Role.NO_TENSOR)
+            return Held(Role.PLACED, conventions.HAS_A_DEVICE)
     if not _is_none(param.default):
         return Held(_of_default(param.default))
     if beside is not None and grade_of(signs, Shows.CALLED) is not None and names.names_a_part(name):

@@ -9,6 +9,7 @@ import libcst as cst
 from devlint import semantics
 from devlint.placement.domain.abstract_values import (
     Constant,
+    Container,
     DeviceName,
     Host,
     Instance,
@@ -56,12 +57,17 @@ def _compared(
         return Truth(about_device=True)
     if any(isinstance(value, Instance) and value.type_name == "device_count" for value in values):
         return _device_count(symbol, values)
+    arrays = any(isinstance(value, Host) and value.numpy for value in values)
+    if symbol in ("==", "!=") and any(isinstance(value, Container) for value in values) and not arrays:
+        # A tensor is equal to no list, tuple or dict: where the binding raises `TypeError`, `__eq__` gives
+        # `NotImplemented` (torch.Tensor.__eq__, observed), and Python compares identities.
+        return Truth()
     if any(isinstance(value, (Tensor, Opaque)) for value in values):
         operation = semantics.operator(symbol)
         return perform(interp, node, operation, operator_operands(operation, left, right))
     for value, expression in (left, right):
         host_read(interp, node, symbol, value, expression=expression)
-    return Host(numpy=any(isinstance(value, Host) and value.numpy for value in values))
+    return Host(numpy=arrays)
 
 
 def _device_count(symbol: str, values: tuple[Value, Value]) -> Value:

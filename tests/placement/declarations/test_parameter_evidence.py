@@ -1027,3 +1027,40 @@ def test_what_is_made_where_none_is_given_may_be_converted_otherwise() -> None:
     """
     assert not is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS))
     assert is_taken_for_a_tensor(stored(program.replace("cast(scale)", "scale.detached()"), "y", NO_ARRAYS))
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("x.shape == labels", False),
+        ("labels != tuple(x.shape)", False),
+        ("labels == [1, 2]", False),
+        ("labels == (x, x)", False),
+        ("x == labels", True),
+        ("x.shape[0] == labels", True),
+        ("labels == x.tolist()", True),
+    ],
+)
+def test_what_is_compared_with_a_sequence_is_no_tensor(test: str, told: bool) -> None:
+    value = stored(f"def f(x, labels):\n    y = labels\n    return {test}\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told
+
+
+@pytest.mark.parametrize(("callee", "told"), [("torch.from_numpy(z)", False), ("z.unsqueeze(0)", True), ("z", True)])
+def test_what_sizes_a_tensor_is_what_the_callee_takes_it_for(callee: str, told: bool) -> None:
+    program = f"""
+    def bring(z):
+        return {callee}
+
+    def f(given):
+        y = given
+        weights = torch.randn(given.shape[1])
+        return bring(given) @ weights
+    """
+    assert is_taken_for_a_tensor(stored(program, "y", NO_ARRAYS)) is told
+
+
+@pytest.mark.parametrize(("name", "told"), [("config", False), ("trainer", False), ("moved", True)])
+def test_what_configures_has_a_device_and_is_no_tensor(name: str, told: bool) -> None:
+    value = stored(f"def f({name}, z):\n    y = {name}\n    return z.to({name}.device)\n", "y", NO_ARRAYS)
+    assert is_taken_for_a_tensor(value) is told

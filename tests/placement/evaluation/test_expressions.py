@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Tensor, UnknownValue
+from devlint.placement.domain.abstract_values import Constant, Container, DeviceName, Host, Tensor, Truth, UnknownValue
 from devlint.placement.domain.events import Called, Created
 from devlint.placement.domain.lattice import SOME_INDEX, Known
 from devlint.placement.syntax.nodes import code_of
@@ -258,3 +258,18 @@ def test_running_over_a_dict_gives_its_keys() -> None:
     assert stored(program, "a") == Host()
     assert not isinstance(stored(program, "b"), Tensor)
     assert not isinstance(stored(program, "c"), Tensor)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "told"),
+    [
+        ("x.relu() == [1, 2]", Truth),
+        ("tuple(x.shape) != given", Truth),
+        ("given == {}", Truth),
+        ("x.relu() == 3", Tensor),
+        ("x.relu() == given", Tensor),
+        ("numpy.ones(3) == [1, 2, 3]", Host),
+    ],
+)
+def test_a_tensor_is_equal_to_no_sequence(comparison: str, told: type) -> None:
+    assert isinstance(stored(f"import numpy\ndef f(x, given):\n    y = {comparison}\n", "y"), told)
