@@ -168,6 +168,9 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
     special = library.FUNCTIONS.get(name)
     if special is not None:
         return special(interp, node, site)
+    moved = _unbound_transfer(interp, node, name, site)
+    if moved is not None:
+        return moved
     rank = ranks.of_call(interp, node, name, site)
     if rank is not None:
         return rank
@@ -192,6 +195,18 @@ def _library_call(interp: Interpreter, node: cst.Call, name: str, site: CallSite
         provenance = interp.step(StepKind.MADE, node, CPU, dotted(node.func) or "")
         return Module(CPU, name, provenance=provenance, assumed=True)
     return library.call_by_prefix(interp, node, name, site)
+
+
+def _unbound_transfer(interp: Interpreter, node: cst.Call, name: str, site: CallSite) -> Value | None:
+    """``torch.Tensor.cpu(x)`` is ``x.cpu()``; None for other calls."""
+    owner, _, method = name.rpartition(".")
+    if owner not in ("torch.Tensor", "torch.nn.Module") or method not in transfers.METHODS or not site.positional:
+        return None
+    receiver = site.positional[0]
+    if not _can_transfer(receiver.value, method):
+        return None
+    rest = CallSite(node, tuple(argument for argument in site.arguments if argument is not receiver))
+    return transfers.transfer(interp, node, receiver.value, receiver.node, method, rest)
 
 
 def _may_be_submodule(interp: Interpreter, name: str) -> bool:

@@ -47,9 +47,11 @@ def call_unknown(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
 
 
 def beside_arguments(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:
-    """What a callable of unknown effect gives, if somebody has put its arguments somewhere."""
+    """What a callable of unknown effect gives, if somebody has put its arguments somewhere, also to the CPU."""
     given = of_callable(interp, node, site)
-    return given if isinstance(given, Opaque) and _is_placed(given) else of_told_device(interp, node, site)
+    if isinstance(given, Opaque) and (_is_placed(given) or (given.device == CPU and was_moved(given.provenance))):
+        return given
+    return of_told_device(interp, node, site)
 
 
 def _is_kept(interp: Interpreter, function: cst.BaseExpression) -> bool:
