@@ -76,7 +76,7 @@ def test_fixed_programs(folder: str) -> None:
             if finding.fix is not None and not finding.fix.edits:
                 assert finding.fix.applicability is Applicability.SUGGESTION, finding
         if done.applied:
-            again = fix_text(done.text, path.name, unsafe=True)
+            again = fix_text(done.text, path.name, unsafe=True, before=done.after)
             assert [finding.message for finding in again.applied] == [], path
     expected = FIXTURES / "fixed" / f"{folder}.diff"
     assert shown == (expected.read_text("utf-8") if expected.exists() else "")
