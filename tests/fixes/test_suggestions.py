@@ -13,6 +13,7 @@ import pytest
 
 from devlint.finding import Confidence, Finding, Severity
 from devlint.fixes.applying import apply_edits
+from tests.fixes.conftest import Known
 from tests.fixture_expectations import FIXTURES, fixtures_of, lint_text
 
 pytestmark = pytest.mark.no_cover
@@ -55,17 +56,17 @@ def gating(findings: list[Finding]) -> list[Finding]:
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in fixtures_of(*FAMILIES)}), ids=lambda path: path.name)
-def test_each_edit_compiles_and_takes_its_finding_away(folder: object) -> None:
+def test_each_edit_compiles_and_takes_its_finding_away(folder: object, known: Known) -> None:
     """Edits of definitions that have nothing to do with each other are made at once. If they do not all do what they
     should then, each is made by itself.
     """
     for path in fixtures_of(*FAMILIES):
         if path.parent == folder:
-            check_edits(path.read_text("utf-8"), path.relative_to(FIXTURES / path.relative_to(FIXTURES).parts[0]))
+            text, name = path.read_text("utf-8"), path.relative_to(FIXTURES / path.relative_to(FIXTURES).parts[0])
+            check_edits(text, name, known.findings(text, name.as_posix()))
 
 
-def check_edits(text: str, path: Path) -> None:
-    before = lint_text(text, path.as_posix())
+def check_edits(text: str, path: Path, before: list[Finding]) -> None:
     edited = [finding for finding in before if finding.fix is not None and finding.fix.edits]
     for finding in edited:
         compile(made(text, [finding]), told(path, finding), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
