@@ -91,7 +91,7 @@ def inputs_of(info: Any) -> list[Any]:
 
 def _outside_of_tests(module: ModuleType) -> AbstractContextManager[object]:
     """What would ask every frame of the stack whether a test of torch runs, which takes longer than all else."""
-    return mock.patch.object(module, "extract_test_fn", lambda: None, create=True)
+    return mock.patch.object(module, "extract_test_fn", return_value=None, create=True)
 
 
 def _samples(info: Any) -> list[Sample]:
