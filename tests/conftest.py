@@ -6,12 +6,17 @@ more of them where a test does not set their number.
 
 from __future__ import annotations
 
+import compileall
+import gc
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+import devlint
+from devlint.cli.main import GARBAGE_THRESHOLD
 from devlint.runtime.nursery import Nursery
 
 settings.register_profile("gate", derandomize=True)
@@ -20,6 +25,15 @@ settings.load_profile("gate")
 
 TRACED = tuple(Path(__file__).parent / name for name in ("placement", "repairs", "rules", "semantics"))
 """The tests of the packages that the bound on coverage is about."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect garbage as seldom as the program does. And compile devlint once where Python is told to keep no bytecode,
+    as in many containers: the tests start it hundreds of times, and to compile what it imports is half of a short run.
+    """
+    gc.set_threshold(GARBAGE_THRESHOLD)
+    if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
+        compileall.compile_dir(Path(devlint.__file__).parent, quiet=2)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

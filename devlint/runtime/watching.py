@@ -17,6 +17,8 @@ class Watchlist:
     places: tuple[Place, ...]
     _numbers: dict[Place, int] = field(repr=False)
     _cwd: Path = field(repr=False)
+    _known: dict[Place, Place] = field(default_factory=dict, repr=False, compare=False)
+    """What has been asked for: every pair of a finding and an observation asks, and to find a file takes long."""
 
     @classmethod
     def of(cls, findings: Iterable[Finding], cwd: Path) -> Watchlist:
@@ -27,10 +29,13 @@ class Watchlist:
         return cls(tuple(numbers), numbers, cwd)
 
     def number(self, place: Place) -> int:
-        return self._numbers[absolute(place, self._cwd)]
+        return self._numbers[self.absolute(place)]
 
     def absolute(self, place: Place) -> Place:
-        return absolute(place, self._cwd)
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = absolute(place, self._cwd)
+        return known
 
 
 def absolute(place: Place, cwd: Path) -> Place:

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,7 @@ def test_runs_that_share_a_shelf_say_what_each_would_alone(project: Project) -> 
         while any(run.poll() is None for run in runs):
             for path in draw.sample(kept := records(project, "programs"), len(kept) // 3):
                 path.unlink(missing_ok=True)
+            time.sleep(0.01)
         said = [run.communicate() for run in runs]
         assert [out for out, _ in said] == [expected] * 4, step
         assert [error for _, error in said] == [b""] * 4, step

@@ -40,8 +40,8 @@ def lint(text: str, path: str) -> list[Finding]:
     return lint_module(cst.parse_module(text), text, path, role_of(PurePath(path), text))
 
 
-def fix_text(text: str, path: str, unsafe: bool) -> FixedText:
-    """Fix until nothing changes. The text is ASCII or UTF-8."""
+def fix_text(text: str, path: str, unsafe: bool, before: list[Finding] | None = None) -> FixedText:
+    """Fix until nothing changes. The text is ASCII or UTF-8. ``before``: its findings, where they are known."""
     task = FileTask(f"/{path}", path, path, path, Gate(frozenset()), text.encode())
 
     def look(tasks: list[FileTask], texts: Mapping[str, bytes]) -> Iterator[FileReport]:
@@ -49,8 +49,8 @@ def fix_text(text: str, path: str, unsafe: bool) -> FixedText:
             assert each.data is not None
             yield FileReport(path, tuple(lint(each.data.decode(), path)))
 
-    reports = {report.shown_as: report for report in look([task], {})}
-    before = list(reports[path].findings)
+    before = lint(text, path) if before is None else before
+    reports = {path: FileReport(path, tuple(before))}
     files = settle([task], reports, Wanted(unsafe), look)
     file = files[0] if files else FixedFile(task, text.encode(), text.encode())
     return FixedText(before, list(reports[path].findings), file.after.decode(), file.applied, file.problem)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 import difflib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from devlint.finding import Applicability, Confidence, Severity
-from tests.fixes.fixing import FixedText, fix_text
+from devlint.finding import Applicability, Confidence, Finding, Severity
+from tests.fixes.conftest import Known
+from tests.fixes.fixing import FixedText, fix_text, lint
 from tests.fixture_expectations import FIXTURES, fixtures_of
 
 pytestmark = pytest.mark.no_cover
@@ -37,9 +38,10 @@ REVEALED = {
 its tensors where it is told, which is the CPU, or what is made there is brought to the CPU by a type."""
 
 
-def fixed(path: Path) -> FixedText:
+def fixed(path: Path, findings: Callable[[str, str], list[Finding]] = lint) -> FixedText:
     family = path.relative_to(FIXTURES).parts[0]
-    return fix_text(path.read_text("utf-8"), path.relative_to(FIXTURES / family).as_posix(), unsafe=True)
+    text, name = path.read_text("utf-8"), path.relative_to(FIXTURES / family).as_posix()
+    return fix_text(text, name, unsafe=True, before=findings(text, name))
 
 
 def told(path: Path, done: FixedText) -> Iterator[str]:
@@ -56,10 +58,10 @@ def told(path: Path, done: FixedText) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("folder", sorted(FOLDERS))
-def test_fixed_programs(folder: str) -> None:
+def test_fixed_programs(folder: str, known: Known) -> None:
     shown = ""
     for path in FOLDERS[folder]:
-        done = fixed(path)
+        done = fixed(path, known.findings)
         shown += "".join(told(path, done))
         assert not done.problem, (path, done.problem)
         compile(done.text, str(path), "exec", ast.PyCF_ONLY_AST)
@@ -76,7 +78,7 @@ def test_fixed_programs(folder: str) -> None:
             if finding.fix is not None and not finding.fix.edits:
                 assert finding.fix.applicability is Applicability.SUGGESTION, finding
         if done.applied:
-            again = fix_text(done.text, path.name, unsafe=True)
+            again = fix_text(done.text, path.name, unsafe=True, before=done.after)
             assert [finding.message for finding in again.applied] == [], path
     expected = FIXTURES / "fixed" / f"{folder}.diff"
     assert shown == (expected.read_text("utf-8") if expected.exists() else "")

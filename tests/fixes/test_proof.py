@@ -22,6 +22,7 @@ import pytest
 
 from devlint.finding import Applicability
 from tests.cli.conftest import environment
+from tests.fixes.conftest import Known
 from tests.fixes.fixing import FixedText, fix_text
 from tests.fixture_expectations import FIXTURES, fixtures_of
 
@@ -106,20 +107,25 @@ class Proof:
         return [f for f in self.findings if (f["path"], f["scope"], f["code"]) == site]
 
 
-def fixed(path: Path) -> FixedText:
+Fixes = dict[str, FixedText]
+"""Every fixture that has safe fixes, with what becomes of it."""
+
+
+def fixed(path: Path, known: Known) -> FixedText:
     family = path.relative_to(FIXTURES).parts[0]
-    return fix_text(path.read_text("utf-8"), path.relative_to(FIXTURES / family).as_posix(), unsafe=False)
+    text, name = path.read_text("utf-8"), path.relative_to(FIXTURES / family).as_posix()
+    return fix_text(text, name, unsafe=False, before=known.findings(text, name))
 
 
-@cache
-def fixes() -> dict[str, FixedText]:
-    """Every fixture that has safe fixes, with what becomes of it."""
-    found = {path.relative_to(FIXTURES).as_posix(): fixed(path) for path in fixtures_of(*FAMILIES) if path != DRIVERS}
+@pytest.fixture(scope="module")
+def fixes(known: Known) -> Fixes:
+    paths = [path for path in fixtures_of(*FAMILIES) if path != DRIVERS]
+    found = {path.relative_to(FIXTURES).as_posix(): fixed(path, known) for path in paths}
     return {name: done for name, done in found.items() if done.applied}
 
 
-def sites() -> set[Site]:
-    return {(name, finding.scope, finding.code) for name, done in fixes().items() for finding in done.applied}
+def sites_of(fixes: Fixes) -> set[Site]:
+    return {(name, finding.scope, finding.code) for name, done in fixes.items() for finding in done.applied}
 
 
 @cache
@@ -132,12 +138,12 @@ def drivers() -> ModuleType:
     return module
 
 
-def run(directory: Path) -> Proof:
+def run(directory: Path, fixes: Fixes) -> Proof:
     """Confirm what stands in a directory, on two placements and on the CPU."""
     command = [sys.executable, "-m", "devlint", "confirm", "--isolated", "--output-format", "json"]
     command += ["--select", "ALL", "--min-confidence", "low", "--min-severity", "note"]
     command += ["--entry", "proofs.drivers:everything", "--device", "sim:0", "--placements", "first,second,cpu"]
-    done = subprocess.run([*command, *fixes()], cwd=directory, env=environment(), capture_output=True, check=False)
+    done = subprocess.run([*command, *fixes], cwd=directory, env=environment(), capture_output=True, check=False)
     assert done.stdout, done.stderr.decode()
     document = json.loads(done.stdout)
     results = {device: json.loads((directory / f"results-{device}.json").read_text("utf-8")) for device in DEVICES}
@@ -156,45 +162,46 @@ def runnable() -> Iterator[tuple[str, str]]:
     yield from ((fixture, name) for fixture, name, _ in drivers().cases())
 
 
-def all_safe_fixes_are_driven() -> None:
+def all_safe_fixes_are_driven(fixes: Fixes) -> None:
     assert all(
         finding.fix is not None and finding.fix.applicability is Applicability.SAFE
-        for done in fixes().values()
+        for done in fixes.values()
         for finding in done.applied
     )
     driven = {(fixture, name) for fixture, calls in drivers().HERE.items() for name in calls}
-    assert driven == {(fixture, scope) for fixture, scope, _ in sites()}
-    assert NOT_CONFIRMED.keys() <= sites()
+    assert driven == {(fixture, scope) for fixture, scope, _ in sites_of(fixes)}
+    assert NOT_CONFIRMED.keys() <= sites_of(fixes)
 
 
-def test_each_safe_fix_is_proved(tmp_path: Path) -> None:
+def test_each_safe_fix_is_proved(tmp_path: Path, fixes: Fixes) -> None:
     """One test, so that the fixtures are fixed and run once however the tests are spread over processes."""
-    all_safe_fixes_are_driven()
-    before = run(copied(tmp_path / "before"))
+    all_safe_fixes_are_driven(fixes)
+    sites = sites_of(fixes)
+    before = run(copied(tmp_path / "before"), fixes)
     repaired = copied(tmp_path / "after")
-    for name, done in fixes().items():
+    for name, done in fixes.items():
         (repaired / name).write_text(done.text, "utf-8")
-    after = run(repaired)
+    after = run(repaired, fixes)
     for proof in (before, after):
         assert [entry["state"] for entry in proof.entries] == ["ran"] * len(DEVICES), proof.entries
-    findings_are_confirmed(before)
-    assert [found for site in sites() for found in after.of(site)] == []
+    findings_are_confirmed(before, sites)
+    assert [found for site in sites for found in after.of(site)] == []
     for device in DEVICES:
-        results_are_the_same(device, before.results[device], after.results[device])
+        results_are_the_same(device, sites, before.results[device], after.results[device])
     for device in ("cuda-0", "cuda-1"):
         assert {case: came for case, came in after.results[device].items() if "error" in came} == {}
 
 
-def findings_are_confirmed(before: Proof) -> None:
+def findings_are_confirmed(before: Proof, sites: set[Site]) -> None:
     here = set(runnable())
-    told = {site: {f["verdict"]["state"] for f in before.of(site)} for site in sites() if site[:2] in here}
+    told = {site: {f["verdict"]["state"] for f in before.of(site)} for site in sites if site[:2] in here}
     assert all(told.values()), [site for site, states in told.items() if not states]
     unconfirmed = {site for site, states in told.items() if states != {"confirmed"} and site[2] != COST}
     assert unconfirmed == {site for site in NOT_CONFIRMED if site[:2] in here}
 
 
-def results_are_the_same(device: str, before: Results, after: Results) -> None:
-    of_transfers = {site[:2] for site in sites() if site[2] == TRANSFERS}
+def results_are_the_same(device: str, sites: set[Site], before: Results, after: Results) -> None:
+    of_transfers = {site[:2] for site in sites if site[2] == TRANSFERS}
     assert before.keys() == after.keys()
     assert len(after) == len(set(runnable()))
     for case, was in before.items():

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import torch
+from torch.testing._internal import common_utils
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo import core
 
 from devlint.semantics.generate.names import lookup
 from devlint.semantics.record.row import tensors_in
@@ -78,9 +83,15 @@ def inputs_of(info: Any) -> list[Any]:
         return []
     torch.manual_seed(0)
     try:
-        return list(info.sample_inputs("cpu", dtype, requires_grad=False))
+        with _outside_of_tests(common_utils), _outside_of_tests(core):
+            return list(info.sample_inputs("cpu", dtype, requires_grad=False))
     except (RuntimeError, TypeError):
         return []
+
+
+def _outside_of_tests(module: ModuleType) -> AbstractContextManager[object]:
+    """What would ask every frame of the stack whether a test of torch runs, which takes longer than all else."""
+    return mock.patch.object(module, "extract_test_fn", return_value=None, create=True)
 
 
 def _samples(info: Any) -> list[Sample]:
