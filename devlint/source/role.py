@@ -6,7 +6,9 @@ import re
 from enum import Enum
 from pathlib import PurePath
 
-_MAIN_GUARD = re.compile(r"""^if\s*\(?\s*(?:__name__\s*==\s*(['"])__main__\1|(['"])__main__\2\s*==\s*__name__)""", re.M)
+_MAIN_GUARD = re.compile(
+    r"""^if\s*\(?\s*(?:__name__\s*==\s*(['"])__main__\1|(['"])__main__\2\s*==\s*__name__).*$""", re.M
+)
 
 _RELATIVE_IMPORT = re.compile(r"^from\s+\.", re.M)
 _COMMAND_LINE = re.compile(
@@ -14,6 +16,13 @@ _COMMAND_LINE = re.compile(
     r"|^(?:import|from)\s+(?:absl|argparse|click|fire|hydra|jsonargparse|typer|tyro)\b",
     re.M,
 )
+
+_MODULES = re.compile(r"^class \w+\(.*Module\W", re.M)
+_USED = re.compile(r"backward\(|optim|DataLoader|\.train\(|\.fit\(|\w*(?:load|save|write|read|open)\w*\(", re.I)
+"""What a program does with models, and a demonstration seldom does."""
+_TESTED = re.compile(r"\s*(?:#|(?:import|from)\s|(?:\w+\.)*_?(?:run_)?(?:test|doctest)(?:s|_\w+|mod)?\()")
+"""Lines of a guard that does nothing but call tests."""
+_LINES_OF_A_DEMONSTRATION = 25
 
 _TEST_DIRECTORIES = frozenset({"test", "tests", "testing"})
 _BENCHMARK_DIRECTORIES = frozenset({"bench", "benches", "benchmark", "benchmarks"})
@@ -26,13 +35,16 @@ _SCRIPT_FILE = re.compile(r"(?:setup|noxfile|__main__)\Z")
 
 
 class Role(Enum):
-    """The parts a file can play; a file plays the first that fits, in the order notebook, test, benchmark, script."""
+    """The parts a file can play; a file plays the first that fits, in the order notebook, test, benchmark, script,
+    demonstrated."""
 
     LIBRARY = "library"
     SCRIPT = "script"
     TEST = "test"
     BENCHMARK = "benchmark"
     NOTEBOOK = "notebook"
+    DEMONSTRATED = "demonstrated"
+    """What it defines is a library's; what runs where it is the main program shows or tests that."""
 
 
 def role_of(path: PurePath, text: str) -> Role:
@@ -51,18 +63,40 @@ def role_of(path: PurePath, text: str) -> Role:
         return Role.TEST
     if directories & _BENCHMARK_DIRECTORIES or _BENCHMARK_FILE.match(stem):
         return Role.BENCHMARK
-    if directories & _SCRIPT_DIRECTORIES or _SCRIPT_FILE.match(stem) or is_run_by_itself(text):
+    if directories & _SCRIPT_DIRECTORIES or _SCRIPT_FILE.match(stem):
         return Role.SCRIPT
-    return Role.LIBRARY
-
-
-def is_run_by_itself(text: str) -> bool:
-    """Whether it asks for its name, and not only to try out what a package is made of.
-
-    A file with relative imports does not run by its path: without a command line of its own it is there to be imported.
-    """
     # Few files ask for their name, and to look for the others takes longer.
-    return has_main_guard(text) and (_RELATIVE_IMPORT.search(text) is None or _COMMAND_LINE.search(text) is not None)
+    return _role_by_guard(text) if has_main_guard(text) else Role.LIBRARY
+
+
+def _role_by_guard(text: str) -> Role:
+    """The role of a file that asks for its name.
+
+    One with relative imports does not run by its path: without a command line of its own it is there to be imported.
+    """
+    if _COMMAND_LINE.search(text) is not None:
+        return Role.SCRIPT
+    if _RELATIVE_IMPORT.search(text) is not None:
+        return Role.LIBRARY
+    return Role.DEMONSTRATED if _is_tried_out(text) else Role.SCRIPT
+
+
+def _is_tried_out(text: str) -> bool:
+    """Whether the guard calls tests and nothing else, or shows in a few lines what the models of the file give."""
+    guard = _MAIN_GUARD.search(text)
+    lines = [line for line in text[guard.end() :].splitlines() if line.strip()] if guard is not None else []
+    if lines and all(map(_TESTED.match, lines)):
+        return True
+    shown = _MODULES.search(text) is not None and len(lines) <= _LINES_OF_A_DEMONSTRATION
+    return shown and not any(map(_USED.search, lines))
+
+
+_TEST = re.compile(r"_*tests?(?:_|\Z)")
+
+
+def names_a_test(function: str) -> bool:
+    """``test``, ``_test_shapes``: what tries out the file that it stands in."""
+    return _TEST.match(function) is not None
 
 
 def has_main_guard(text: str) -> bool:

@@ -6,10 +6,31 @@ from pathlib import PurePath
 
 import pytest
 
-from devlint.source.role import Role, role_of
+from devlint.source.role import Role, names_a_test, role_of
 
 GUARD = "import torch\n\nif __name__ == '__main__':\n    main()\n"
 TRIED_OUT = "from .layers import Block\n\nif __name__ == '__main__':\n    print(Block(3))\n"
+SHOWN = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    pass
+
+if __name__ == '__main__':
+    net = Net()
+    print(net(torch.randn(3)).shape)
+"""
+TESTED = """
+import torch
+
+def test_shift():
+    assert shift(torch.ones(3)) is not None
+
+if __name__ == '__main__':
+    # all of them
+    test_shift()
+"""
 
 
 @pytest.mark.parametrize(
@@ -29,6 +50,20 @@ TRIED_OUT = "from .layers import Block\n\nif __name__ == '__main__':\n    print(
         ("pkg/net.py", "import argparse\n" + TRIED_OUT, Role.SCRIPT),
         ("pkg/net.py", "from sys import argv\nimport fire\n" + TRIED_OUT, Role.SCRIPT),
         ("scripts/net.py", TRIED_OUT, Role.SCRIPT),
+        ("net.py", SHOWN, Role.DEMONSTRATED),
+        ("pkg/net.py", SHOWN.replace("(nn.Module)", "(pl.LightningModule)"), Role.DEMONSTRATED),
+        ("net.py", SHOWN.replace("(nn.Module)", ""), Role.SCRIPT),
+        ("net.py", SHOWN + "    net.sum().backward()\n", Role.SCRIPT),
+        ("net.py", SHOWN + "    torch.save(net, 'net.pt')\n", Role.SCRIPT),
+        ("net.py", SHOWN + "    net.train()\n", Role.SCRIPT),
+        ("net.py", SHOWN + "    print(net)\n" * 30, Role.SCRIPT),
+        ("net.py", "import click\n" + SHOWN, Role.SCRIPT),
+        ("demos/net.py", SHOWN, Role.SCRIPT),
+        ("tests/net.py", SHOWN, Role.TEST),
+        ("shift.py", TESTED, Role.DEMONSTRATED),
+        ("shift.py", TESTED + "    import doctest\n    doctest.testmod()\n", Role.DEMONSTRATED),
+        ("shift.py", TESTED + "    shift(torch.ones(3))\n", Role.SCRIPT),
+        ("shift.py", TESTED + "    testing(torch.ones(3))\n", Role.SCRIPT),
         ("setup.py", "", Role.SCRIPT),
         ("tests/test_net.py", GUARD, Role.TEST),
         ("pkg/tests/data.py", "", Role.TEST),
@@ -48,3 +83,18 @@ TRIED_OUT = "from .layers import Block\n\nif __name__ == '__main__':\n    print(
 )
 def test_role(path: str, text: str, role: Role) -> None:
     assert role_of(PurePath(path), text) is role
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("test", True),
+        ("_test_shapes", True),
+        ("tests", True),
+        ("testing", False),
+        ("latest", False),
+        ("contest", False),
+    ],
+)
+def test_names_of_tests(name: str, is_one: bool) -> None:
+    assert names_a_test(name) is is_one

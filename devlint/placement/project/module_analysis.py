@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -46,7 +46,7 @@ from devlint.placement.syntax.nodes import body_of, parameters_of
 from devlint.source.deadline import checkpoint
 from devlint.source.dependency_parts import MODULE
 from devlint.source.outline import DEFAULTING
-from devlint.source.role import Role
+from devlint.source.role import Role, names_a_test
 
 
 class _ModuleLevel(NamedTuple):
@@ -91,7 +91,9 @@ class ModuleAnalysis:
         self.memo: MemoTable = memo if memo is not None else LocalMemo()
         self.index: FileIndex = index if index is not None else index_file(tree)
         self.path = path
-        self.role = role
+        self.role = Role.SCRIPT if role is Role.DEMONSTRATED else role
+        """The role of what runs where the file is the main program."""
+        self._is_demonstrated = role is Role.DEMONSTRATED
         self.file = file
         self.others = others
         self.linkage = ModuleLinkage(self.index, self.memo, others, file, self._queried)
@@ -212,7 +214,8 @@ class ModuleAnalysis:
         interp = Interpreter(self, self._handlers, Scope(self.path, self.role, "", Setting.MODULE_LEVEL))
         self._bound_names.begin(interp)
         interp.uses = name_uses(uses_at_module_level(self.tree.body, self.index.imports))
-        interp.run(iter(list(body_of(self.tree))))
+        with self._noting_calls(self._is_demonstrated):
+            interp.run(iter(list(body_of(self.tree))))
         # Some function sets it; whether that has run is not known here.
         default = UNKNOWN if self._default == CPU and self._sets_default else self._default
         return _ModuleLevel([] if self._queried else interp.events, self._bound_names.end(), default)
@@ -233,15 +236,27 @@ class ModuleAnalysis:
         bind_parameters(interp, info)
         if not self._queried:
             announce(interp, info)
-        interp.run_definition(info.node)
+        with self._noting_calls(self._tries_out(info)):
+            interp.run_definition(info.node)
         if self._queried:
             interp.keep_results()
         return interp
 
+    def _tries_out(self, info: FunctionInfo) -> bool:
+        """``def test_net():`` beside what it tests. ``test(net, loader)`` is a part of a program, as ``train`` is."""
+        return self.role is not Role.TEST and names_a_test(info.qualname) and not parameters_of(info.header)
+
+    def _noting_calls(self, tries_out: bool) -> AbstractContextManager[None]:
+        return nullcontext() if self.argument_log is None else self.argument_log.beside(tries_out)
+
     def _role_of(self, info: FunctionInfo) -> Role:
-        """What a script never names is not run by it: whoever imports it calls it, as what a library defines."""
-        is_named = info.qualname.partition(".")[0] not in self.index.once
-        return self.role if is_named or self.role is not Role.SCRIPT else Role.LIBRARY
+        """What a script never names is not run by it: whoever imports it calls it, as what a library defines. So is
+        what it only shows."""
+        if self.role is not Role.SCRIPT:
+            return self.role
+        outermost = info.qualname.partition(".")[0]
+        shown = self._is_demonstrated and not names_a_test(outermost)
+        return Role.LIBRARY if shown or outermost in self.index.once else Role.SCRIPT
 
     def holder(self, info: FunctionInfo | ClassInfo) -> Program | None:
         """The module that declares a definition; None for a definition known only inside its own evaluation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, MODULE_RESULT
@@ -58,10 +59,21 @@ class ArgumentLog:
         self._indirect = indirect
         self._only_used_here = only_used_here
         self._arguments: dict[str, list[Value]] = {}
+        self._are_tried_out = False
 
     def note(self, key: str, value: Value) -> None:
         """Record the argument at one call site for the parameter with this symbol key."""
-        self._arguments.setdefault(key, []).append(value)
+        if not self._are_tried_out:
+            self._arguments.setdefault(key, []).append(value)
+
+    @contextmanager
+    def beside(self, tries_out: bool) -> Iterator[None]:
+        """While a definition is evaluated. What tries out its own file, on the CPU as a rule, is no user of it."""
+        before, self._are_tried_out = self._are_tried_out, tries_out
+        try:
+            yield
+        finally:
+            self._are_tried_out = before
 
     def forget(self) -> None:
         """Drop the call sites and ``only_used_here``, which refers to the analysis: the two form a cycle."""
