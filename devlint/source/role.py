@@ -18,7 +18,7 @@ _COMMAND_LINE = re.compile(
 )
 
 _MODULES = re.compile(r"^class \w+\(.*Module\W", re.M)
-_USED = re.compile(r"backward\(|optim|DataLoader|\.train\(|\.fit\(|\w*(?:load|save|write|read|open)\w*\(", re.I)
+_USED = re.compile(r"backward\(|optim|DataLoader|\.train\(|\.fit\(|(?:load|save|write|read|open)\w{0,40}\(", re.I)
 """What a program does with models, and a demonstration seldom does."""
 _TESTED = re.compile(r"\s*(?:#|(?:import|from)\s|(?:\w+\.)*_?(?:run_)?(?:test|doctest)(?:s|_\w+|mod)?\()")
 """Lines of a guard that does nothing but call tests."""

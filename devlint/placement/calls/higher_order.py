@@ -125,7 +125,11 @@ def _begin(interp: Interpreter, node: cst.Call, outputs: Argument | None, gradie
 
 
 def _parts(argument: Argument) -> list[Bound]:
+    """The values that stand in the argument, or the one that stands for any number of them."""
     if isinstance(argument.value, Container):
+        if not argument.value.items and argument.value.rest is not None:
+            node = argument.node.elt if isinstance(argument.node, cst.BaseSimpleComp) else argument.node
+            return [Bound("", argument.value.rest, node, strict=True)]
         nodes = _elements(argument.node, len(argument.value.items))
         return [Bound("", value, n, strict=True) for value, n in zip(argument.value.items, nodes, strict=True)]
     return [Bound("", argument.value, argument.node, strict=True)]

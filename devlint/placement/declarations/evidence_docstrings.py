@@ -14,7 +14,7 @@ _NUMPY = re.compile(r"^[ \t]*(?P<name>\w+)\s*:\s*(?P<type>[\w.]+(?:\[[^\n]*\])?(
 _SPHINX = re.compile(r":type\s+(?P<name>\w+)\s*:\s*(?P<type>[^\n]+)")
 _SPHINX_INLINE = re.compile(r":param\s+(?P<type>[\w.\[\]]+)\s+(?P<name>\w+)\s*:")
 _REFERENCE = re.compile(
-    r"^[ \t]*(?::param\s+)?(?P<name>\w+)\s*:\s+(?:(?:an?|the|optional)\s+)*:class:`(?:[^`<]*<|~)?(?P<type>[\w.]+)>?`",
+    r"^[ \t]*(?::param\s+)?(?P<name>\w+)\s*:\s+(?:(?:an?|the|optional)\s+)*:class:`(?:[^`<\n]*<|~)?(?P<type>[\w.]+)>?`",
     re.MULTILINE | re.IGNORECASE,
 )
 """``mask : optional :class:`~package.Mask` ``"""

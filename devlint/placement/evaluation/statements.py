@@ -21,7 +21,7 @@ from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts
 from devlint.placement.state.devices import name_default
 from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import body_of, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
 
 
@@ -206,7 +206,7 @@ def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
     after = interp.env
     if node.orelse is not None:
         interp.run(body_of(node.orelse.body))
-    ends: list[AbstractState | None] = [interp.env]
+    end = interp.env
     for handler in node.handlers:
         if handler.type is not None:
             interp.env = before.copy()
@@ -215,10 +215,8 @@ def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
         if handler.name is not None and isinstance(handler.name.name, cst.Name):
             interp.state.store(handler.name.name.value, NOTHING)
         interp.run(body_of(handler.body))
-        ends.append(interp.env)
-    end: AbstractState | None = None
-    for state in ends:
-        end = join(None, end, state)
+        raised = Guard(f"raised:{id(handler)}", _raised(handler))
+        end = join(raised, interp.env, end)
     interp.env = end
     if node.finalbody is not None:
         reachable = end is not None
@@ -226,6 +224,11 @@ def try_statement(interp: Interpreter, node: cst.Try | cst.TryStar) -> None:
         interp.run(body_of(node.finalbody.body))
         if not reachable:
             interp.env = None
+
+
+def _raised(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> str:
+    """The condition of what a handler does: ``LinAlgError is raised``."""
+    return f"{code_of(handler.type) if handler.type is not None else 'an exception'} is raised"
 
 
 def with_statement(interp: Interpreter, node: cst.With) -> None:

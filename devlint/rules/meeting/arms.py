@@ -26,22 +26,27 @@ class Arm:
     step: Step | None = None
 
 
-def arm_of(event: Event, value: Value) -> Arm | None:
-    """The arm that gives a value; None if its device is unknown or proves nothing about the other arms."""
+def arm_of(event: Event, value: Value, without_dimensions: bool = False) -> Arm | None:
+    """The arm that gives a value; None if its device is unknown or proves nothing about the other arms.
+
+    ``without_dimensions``: so may a tensor that has none. It meets others anywhere, but `torch.stack` refuses it.
+    """
     device = device_of(value)
     if device is None or not isinstance(value, (Tensor, Opaque)):
         return None
     if device == CPU:
-        step = made_here(event, value)
+        step = made_here(event, value, without_dimensions)
         return Arm(event, device, step) if step is not None else None
     sure = isinstance(value, Tensor) and value.evidence is Evidence.CERTAIN
     return Arm(event, device) if is_placed(device) and (sure or moves_with_module(device)) else None
 
 
-def made_here(event: Event, value: Value) -> Step | None:
+def made_here(event: Event, value: Value, without_dimensions: bool = False) -> Step | None:
     """The creation without ``device=`` of a tensor with dimensions, in the event's definition; None if it is stored."""
     step = bare_creation(value)
-    if step is None or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO or step.scope != event.scope:
+    if step is None or not isinstance(value, Tensor) or step.scope != event.scope:
+        return None
+    if value.dim is not Dim.NONZERO and not without_dimensions:
         return None
     provenance = provenance_of(value)
     kept = provenance is not None and provenance.find(StepKind.STORED, StepKind.WRAPPED) is not None

@@ -194,7 +194,7 @@ class ArmsOnDifferentDevices(Rule):
         if event.on_cpu or not _may_be_elsewhere(event):
             return ()
         if event.name in _COLLECTS and event.call.positional:
-            arm = arm_of(event, event.call.positional[-1].value)
+            arm = arm_of(event, event.call.positional[-1].value, without_dimensions=True)
             if arm is not None:
                 self._collected.setdefault((event.scope.qualname, _receiver(event)), []).append(arm)
         elif not event.name.startswith("."):

@@ -43,6 +43,8 @@ NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
 HARMLESS = ("torch.cuda.amp.", "torch.cuda.empty_cache", "torch.cuda.manual_seed", "torch.cuda.max_memory")
 """Parts of `torch.cuda` that a function for any device may use as well."""
 
+_LAMBDA = ".<lambda>"
+
 
 class NotedPlaces:
     """The namings of the accelerator in one file, as its events come in."""
@@ -57,6 +59,18 @@ class NotedPlaces:
 
     def of(self, scope: Scope) -> Definition:
         return self.definitions.setdefault(scope, Definition())
+
+    def around(self, place: Place) -> Definition | None:
+        """The definition in which the lambda stands that names the accelerator; None where no lambda does."""
+        name = place.scope.qualname
+        while name.endswith(_LAMBDA):
+            name = name.removesuffix(_LAMBDA)
+        if name == place.scope.qualname:
+            return None
+        at = (
+            one for scope, one in self.definitions.items() if (scope.path, scope.qualname) == (place.scope.path, name)
+        )
+        return next(at, None)
 
     def all(self) -> Iterator[tuple[Definition, Place]]:
         """Every place that is no contract of its definition, after the last event."""
@@ -170,7 +184,10 @@ class NotesPlaces:
         shared = used_by_classes(self._places.definitions.values())
         for definition, place in self._places.all():
             of_class = shared.get(place.scope.class_name or "", ())
-            yield definition, place, draft_of(self._places.begun_definitions, definition, place, of_class)
+            draft = draft_of(self._places.begun_definitions, definition, place, of_class)
+            if draft is None and (around := self._places.around(place)) is not None:
+                draft = draft_of(self._places.begun_definitions, around, place, of_class)
+            yield definition, place, draft
 
     def begun(self, event: Begun) -> Iterable[Draft]:
         self._places.begun(event)

@@ -100,8 +100,22 @@ def test_a_handler_sees_the_state_before_and_after_the_body() -> None:
         z = y
     """
     assert device(program, "seen") == "an unknown device"
-    assert device(program, "z") == "an unknown device"
+    assert device(program, "z") == "an unknown device if RuntimeError is raised else cuda"
     assert stored(program, "kept") == UnknownValue()
+
+
+def test_what_a_handler_puts_in_place_is_there_where_an_exception_is_raised() -> None:
+    program = """
+    def f(x: torch.Tensor):
+        try:
+            y = torch.linalg.pinv(x)
+        except torch.linalg.LinAlgError:
+            y = torch.ones(3)
+        except:
+            y = torch.ones(3).cuda()
+        z = y
+    """
+    assert device(program, "z") == "cuda, cpu or the device of `x`"
 
 
 def test_a_handler_that_leaves_has_no_part_in_what_follows() -> None:

@@ -62,7 +62,7 @@ CAUSES = {
     ],
     "joined": [
         ("def f(x):\n    y = torch.ones(1)\n    try:\n        y = torch.ones(2).cuda()\n        x()\n"
-         "    except ValueError:\n        pass\n    return y", "y"),
+         "    except ValueError:\n        return y", "y"),
     ],
     "unpacked": [
         ("def f(n, a, b):\n    return torch.empty(n, **a, **b)", "torch.empty(n, **a, **b)"),
