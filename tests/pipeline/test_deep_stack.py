@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterator
+
+import pytest
 
 from devlint.pipeline.deep_stack import no_collection
+
+
+@pytest.fixture(autouse=True)
+def _as_python_has_it() -> Iterator[None]:
+    """The collector is due as soon as it is on again; the other tests have it run more seldom."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
 
 
 def test_what_was_made_meanwhile_is_not_looked_through_at_once() -> None:

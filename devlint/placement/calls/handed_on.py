@@ -82,7 +82,8 @@ def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
 def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
     imports = program.index.imports
     found, uses = roles_of(info, imports), uses_in(info, imports)
-    for parameter in parameters_of(info.header):
+    has_receiver = info.owner is not None and not info.is_static
+    for parameter in parameters_of(info.header)[has_receiver:]:
         name = parameter.name.value
         held = found[name]
         if parameter.annotation is not None:
