@@ -81,11 +81,12 @@ def lint_text(text: str, path: str) -> list[Finding]:
 
 def lint_fixture(path: Path) -> list[Finding]:
     """The findings of a fixture, whose role is told by its path below the fixtures' own folder."""
-    return lint_text(path.read_text("utf-8"), path.relative_to(FIXTURES / _family(path)).as_posix())
+    return lint_text(path.read_text("utf-8"), name_in_family(path))
 
 
-def _family(path: Path) -> str:
-    return path.relative_to(FIXTURES).parts[0]
+def name_in_family(path: Path) -> str:
+    """The path of a fixture below its family's folder, by which its role is told."""
+    return path.relative_to(FIXTURES / path.relative_to(FIXTURES).parts[0]).as_posix()
 
 
 def fixtures_of(*families: str) -> list[Path]:

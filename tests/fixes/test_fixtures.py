@@ -18,7 +18,7 @@ import pytest
 from devlint.finding import Applicability, Confidence, Finding, Severity
 from tests.fixes.conftest import Known
 from tests.fixes.fixing import FixedText, fix_text, lint
-from tests.fixture_expectations import FIXTURES, fixtures_of
+from tests.fixture_expectations import FIXTURES, fixtures_of, name_in_family
 
 pytestmark = pytest.mark.no_cover
 """A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
@@ -39,8 +39,7 @@ its tensors where it is told, which is the CPU, or what is made there is brought
 
 
 def fixed(path: Path, findings: Callable[[str, str], list[Finding]] = lint) -> FixedText:
-    family = path.relative_to(FIXTURES).parts[0]
-    text, name = path.read_text("utf-8"), path.relative_to(FIXTURES / family).as_posix()
+    text, name = path.read_text("utf-8"), name_in_family(path)
     return fix_text(text, name, unsafe=True, before=findings(text, name))
 
 

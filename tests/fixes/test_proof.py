@@ -24,7 +24,7 @@ from devlint.finding import Applicability
 from tests.cli.conftest import environment
 from tests.fixes.conftest import Known
 from tests.fixes.fixing import FixedText, fix_text
-from tests.fixture_expectations import FIXTURES, fixtures_of
+from tests.fixture_expectations import FIXTURES, fixtures_of, name_in_family
 
 pytestmark = pytest.mark.no_cover
 """A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
@@ -112,8 +112,7 @@ Fixes = dict[str, FixedText]
 
 
 def fixed(path: Path, known: Known) -> FixedText:
-    family = path.relative_to(FIXTURES).parts[0]
-    text, name = path.read_text("utf-8"), path.relative_to(FIXTURES / family).as_posix()
+    text, name = path.read_text("utf-8"), name_in_family(path)
     return fix_text(text, name, unsafe=False, before=known.findings(text, name))
 
 

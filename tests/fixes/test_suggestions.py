@@ -14,7 +14,7 @@ import pytest
 from devlint.finding import Confidence, Finding, Severity
 from devlint.fixes.applying import apply_edits
 from tests.fixes.conftest import Known
-from tests.fixture_expectations import FIXTURES, fixtures_of, lint_text
+from tests.fixture_expectations import fixtures_of, lint_text, name_in_family
 
 pytestmark = pytest.mark.no_cover
 """A sweep: traced it takes twice as long, and covers no line that the other tests do not."""
@@ -62,8 +62,8 @@ def test_each_edit_compiles_and_takes_its_finding_away(folder: object, known: Kn
     """
     for path in fixtures_of(*FAMILIES):
         if path.parent == folder:
-            text, name = path.read_text("utf-8"), path.relative_to(FIXTURES / path.relative_to(FIXTURES).parts[0])
-            check_edits(text, name, known.findings(text, name.as_posix()))
+            text, name = path.read_text("utf-8"), name_in_family(path)
+            check_edits(text, Path(name), known.findings(text, name))
 
 
 def check_edits(text: str, path: Path, before: list[Finding]) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from devlint.placement.declarations.class_body import annotated_fields, set_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import HAS_MEMBERS
-from devlint.placement.declarations.evidence_docstrings import documented_types
-from devlint.placement.declarations.evidence_kept import NOT_KEPT, kept_in
+from devlint.placement.declarations.evidence_docstrings import documented_parameters
+from devlint.placement.declarations.evidence_kept import kept_in
 from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.parameter_evidence import Held, Role
 from devlint.placement.domain.abstract_values import ClassValue
 
@@ -23,24 +24,25 @@ _CLASS_NAME = re.compile(r"\b[A-Z]\w*")
 
 def documented_classes(info: FunctionInfo, parameter: str) -> tuple[str, ...]:
     """The classes that the docstring names for a parameter, without their modules: ``Mask`` for `~package.Mask`."""
-    texts = documented_types(info.node)
-    if info.name == "__init__" and info.owner is not None:
-        texts = documented_types(info.owner.node) | texts
-    return tuple(name for name in _CLASS_NAME.findall(texts.get(parameter, "")) if name not in _NO_CLASSES)
+    documented = documented_parameters(info).get(parameter, "")
+    return tuple(name for name in _CLASS_NAME.findall(documented) if name not in _NO_CLASSES)
 
 
 _NO_CLASSES = frozenset({"None", "Optional", "Union", "Any"})
 
 
-def with_members(program: Program, info: FunctionInfo, parameter: str) -> Held | None:
+def members_read(info: FunctionInfo, imports: ImportTable) -> Mapping[str, frozenset[str]]:
+    """What is read of each parameter and no tensor has: by the body, and by the class that keeps it for good."""
+    read = uses_in(info, imports).members
+    kept = kept_in(info, imports) if info.name == "__init__" and info.owner is not None else {}
+    return {**read, **{name: read.get(name, frozenset()) | one.members for name, one in kept.items()}} if kept else read
+
+
+def with_members(program: Program, members: frozenset[str]) -> Held | None:
     """What a parameter is by the classes of the file, its own and imported ones, that have all that is read of it.
 
-    Of what is read, only what no tensor has counts. A Module is known by a method that the project defines:
-    configurations have numbers under the names of a layer's.
+    A Module is known by a method that the project defines: configurations have numbers under the names of a layer's.
     """
-    members = uses_in(info, program.index.imports).members.get(parameter, frozenset())
-    if info.name == "__init__" and info.owner is not None:
-        members |= kept_in(info, program.index.imports).get(parameter, NOT_KEPT).members
     found = dict(_having(program, members)) if members else {}
     if not found:
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from devlint.placement.calls.callers import is_declared_openly, role_by_callers
-from devlint.placement.calls.classes_in_sight import documented_classes, with_members
+from devlint.placement.calls.classes_in_sight import documented_classes, members_read, with_members
 from devlint.placement.calls.named_after_classes import named_after
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
@@ -82,8 +82,8 @@ def roles(program: Program, info: FunctionInfo) -> Mapping[str, Held]:
 def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
     imports = program.index.imports
     found, uses = roles_of(info, imports), uses_in(info, imports)
-    has_receiver = info.owner is not None and not info.is_static
-    for parameter in parameters_of(info.header)[has_receiver:]:
+    read = members_read(info, imports)
+    for parameter in parameters_of(info.header)[info.has_receiver :]:
         name = parameter.name.value
         held = found[name]
         if parameter.annotation is not None:
@@ -124,7 +124,7 @@ def _roles(program: Program, info: FunctionInfo) -> dict[str, Held]:
                 found[name] = Held(Role.MODULE, GIVEN_BY_CALLERS)
             elif _are_modules(program, documented):
                 found[name] = Held(Role.MODULE, DOCUMENTED_MODULE, _one_class(program, documented))
-            elif (by_members := with_members(program, info, name)) is not None:
+            elif (by_members := with_members(program, read.get(name, frozenset()))) is not None:
                 found[name] = by_members
     return found
 

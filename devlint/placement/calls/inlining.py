@@ -104,7 +104,7 @@ def _evaluate(
     inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}
     bind_parameters(inner, info)
     first = parameters_of(definition)[:1]
-    if first and receiver is not None and info.owner is not None and not info.is_static:
+    if first and receiver is not None and info.has_receiver:
         inner.state.values[first[0].name.value] = _as_self(receiver, inner.state.values[first[0].name.value])
     for name, value in arguments_of(info, site, receiver, interp.program):
         inner.state.values[name] = _as_used(value, inner.state.values.get(name))

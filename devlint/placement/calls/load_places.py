@@ -29,9 +29,7 @@ def note_call(interp: Interpreter, node: cst.Call, info: FunctionInfo, site: Cal
     places = program.load_places_of(info) if program is not None else frozenset()
     if not places:
         return
-    parameters = parameters_of(info.header)
-    is_method = info.owner is not None and not info.is_static
-    for position, parameter in enumerate(parameters[1:] if is_method else parameters):
+    for position, parameter in enumerate(parameters_of(info.header)[info.has_receiver :]):
         name = parameter.name.value
         if name not in places:
             continue

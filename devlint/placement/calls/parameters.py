@@ -196,7 +196,7 @@ def _each_of(interp: Interpreter, info: FunctionInfo, star: cst.Param, with_modu
 
 def announce(interp: Interpreter, info: FunctionInfo) -> None:
     """Emit the events before the body: the bound arguments, and device parameters that get lost."""
-    parameters = parameters_of(info.node)[1 if info.owner is not None and not info.is_static else 0 :]
+    parameters = parameters_of(info.node)[info.has_receiver :]
     named = tuple((p.name.value, interp.state.values[p.name.value]) for p in parameters)
     interp.emit(Begun(info.node, interp.scope, named, info.owner))
     for ignored in ignored_device_parameters(info, interp.index):

@@ -116,7 +116,7 @@ def arguments_of(
 
     A parameter that unpacked arguments may supply is unknown. ``program`` is the module of the call.
     """
-    bound = info.owner is not None and not info.is_static and receiver is not None
+    bound = info.has_receiver and receiver is not None
     parameters = parameters_of(info.header)
     for position, parameter in enumerate(parameters[1:] if bound else parameters):
         given = site.argument(parameter.name.value, position)

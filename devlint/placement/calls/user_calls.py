@@ -71,7 +71,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     receiver = _as_bound(function)
     note_refused_call(interp, node, info, site)
     note_misplaced_device(interp, node, info, site, receiver is not None)
-    bound = receiver is not None and info.owner is not None and not info.is_static
+    bound = receiver is not None and info.has_receiver
     defaulted = note_told_device(interp, node, info, site, bound)
     substitution = bind_arguments(interp, info, site, receiver)
     note_handed_up(interp, info, site, bound)

@@ -106,9 +106,14 @@ class FunctionInfo:
         return self._own
 
     @property
+    def has_receiver(self) -> bool:
+        """Whether the first parameter is the object, or the class, that it is called on."""
+        return self.owner is not None and not self.is_static
+
+    @property
     def stores(self) -> frozenset[str]:
         """Attributes of ``self`` that the body assigns; empty for functions and static methods."""
-        return self.own.stored if self.owner is not None and not self.is_static else frozenset()
+        return self.own.stored if self.has_receiver else frozenset()
 
     @property
     def stored_expressions(self) -> Mapping[str, tuple[cst.BaseExpression | None, ...]]:

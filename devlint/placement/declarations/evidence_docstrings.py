@@ -7,6 +7,7 @@ import re
 
 import libcst as cst
 
+from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.syntax.nodes import FunctionNode, body_of
 
 _GOOGLE = re.compile(r"^[ \t]+\*{0,2}(?P<name>\w+)\s*\((?P<type>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)\s*:", re.MULTILINE)
@@ -37,6 +38,12 @@ _PROSE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """``mask: Boolean tensor of shape (N, D).``"""
+
+
+def documented_parameters(info: FunctionInfo) -> dict[str, str]:
+    """The type of each parameter whose type is documented; those of a constructor by the class's docstring as well."""
+    of_class = documented_types(info.owner.node) if info.name == "__init__" and info.owner is not None else {}
+    return of_class | documented_types(info.node)
 
 
 def documented_types(node: FunctionNode | cst.ClassDef) -> dict[str, str]:

@@ -103,7 +103,7 @@ def _callee(info: FunctionInfo, index: FileIndex, call: cst.Call) -> FunctionInf
 
 def _leaves_out(call: cst.Call, callee: FunctionInfo, name: str) -> bool:
     """Whether the callee has a parameter of that name with a default, and the call gives it nothing."""
-    bound = callee.owner is not None and not callee.is_static
+    bound = callee.has_receiver
     if any(a.star or (a.keyword is not None and a.keyword.value == name) for a in call.args):
         return False
     declared = callee.header.params

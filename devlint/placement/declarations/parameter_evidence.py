@@ -14,7 +14,7 @@ from devlint.placement.declarations import evidence_conventions as conventions
 from devlint.placement.declarations import evidence_names as names
 from devlint.placement.declarations import evidence_rows as rows
 from devlint.placement.declarations.definitions import FunctionInfo
-from devlint.placement.declarations.evidence_docstrings import documented_types
+from devlint.placement.declarations.evidence_docstrings import documented_parameters
 from devlint.placement.declarations.evidence_grades import (
     Grade,
     Shows,
@@ -129,10 +129,8 @@ def _tensor_grade_beside_modules(name: str, signs: Signs) -> Grade | None:
 def roles_of(info: FunctionInfo, imports: ImportTable) -> dict[str, Held]:
     """What each parameter of a function holds by its own body, by name. ``imports`` are those of its file."""
     uses = uses_in(info, imports)
-    documented = documented_types(info.node)
+    documented = documented_parameters(info)
     constructs = info.name == "__init__"
-    if constructs and info.owner is not None:
-        documented = documented_types(info.owner.node) | documented
     kept = kept_in(info, imports) if constructs and info.owner is not None else {}
     parameters = parameters_of(info.node)
     beside = {param.name.value for param in parameters}

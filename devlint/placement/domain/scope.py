@@ -22,6 +22,9 @@ class Setting(Enum):
     """Data preparation that belongs on the CPU: a Dataset, a collate function, a transform."""
 
 
+_LAMBDA = ".<lambda>"
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A definition. ``qualname`` is dotted (``Net.forward``), empty at module level."""
@@ -35,6 +38,14 @@ class Scope:
     def __hash__(self) -> int:
         # Rules use scopes as keys, and hashing enums is slow.
         return hash((self.path, self.qualname))
+
+    @property
+    def around(self) -> str:
+        """The dotted name of the definition that it stands in, if it is a lambda, or one in another; else its own."""
+        name = self.qualname
+        while name.endswith(_LAMBDA):
+            name = name.removesuffix(_LAMBDA)
+        return name
 
     @property
     def is_nested(self) -> bool:

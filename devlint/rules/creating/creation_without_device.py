@@ -330,7 +330,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         return Confidence.LOW
     # What a nested definition gives to the function around it meets that function's values.
     nested = step.scope.is_nested and event.scope.is_nested and not event.placed_by_callers
-    if (nested and not step.scope.qualname.endswith(".<lambda>")) or any(
+    if (nested and step.scope.around == step.scope.qualname) or any(
         _holds_checkpoint(leaf) for leaf in leaves(device_of(theirs.value) or CPU)
     ):
         return Confidence.LOW

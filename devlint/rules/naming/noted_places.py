@@ -43,8 +43,6 @@ NAMED = frozenset({Sink.DEVICE, Sink.ARGUMENT, Sink.TRANSFER, Sink.DEVICE_TYPE})
 HARMLESS = ("torch.cuda.amp.", "torch.cuda.empty_cache", "torch.cuda.manual_seed", "torch.cuda.max_memory")
 """Parts of `torch.cuda` that a function for any device may use as well."""
 
-_LAMBDA = ".<lambda>"
-
 
 class NotedPlaces:
     """The namings of the accelerator in one file, as its events come in."""
@@ -62,15 +60,10 @@ class NotedPlaces:
 
     def around(self, place: Place) -> Definition | None:
         """The definition in which the lambda stands that names the accelerator; None where no lambda does."""
-        name = place.scope.qualname
-        while name.endswith(_LAMBDA):
-            name = name.removesuffix(_LAMBDA)
-        if name == place.scope.qualname:
+        at = (place.scope.path, place.scope.around)
+        if place.scope.qualname == place.scope.around:
             return None
-        at = (
-            one for scope, one in self.definitions.items() if (scope.path, scope.qualname) == (place.scope.path, name)
-        )
-        return next(at, None)
+        return next((one for scope, one in self.definitions.items() if (scope.path, scope.qualname) == at), None)
 
     def all(self) -> Iterator[tuple[Definition, Place]]:
         """Every place that is no contract of its definition, after the last event."""
