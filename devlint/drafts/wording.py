@@ -88,7 +88,8 @@ def describe_placement(operand: MismatchOperand) -> str:
             case Known() if not leaf.on_cpu:
                 return f"is on {leaf}"
             case SameAs(symbol) if is_device_by_name(leaf):
-                return f"is on `{symbol.name}`"
+                put = symbol.name == code_of(operand.node)
+                return "is where another method puts it" if put else f"is on `{symbol.name}`"
             case SameAs(symbol):
                 match symbol.anchor:
                     case Anchor.BATCH:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 OPTIONS: dict[str, frozenset[str]] = {
     "same": frozenset({"argument", "position"}),
-    "made": frozenset({"gives", "device", "position", "unless", "default", "follows"}),
+    "made": frozenset({"gives", "device", "position", "unless", "default", "follows", "fields"}),
     "beside": frozenset({"gives", "argument", "position"}),
     "meets": frozenset({"as", "operation", "brings"}),
     "host": frozenset(),
@@ -62,6 +62,8 @@ class Effect:
     """
     state: bool | None = None
     """Of a Module: whether it has parameters or buffers; None where its arguments decide."""
+    fields: frozenset[str] = frozenset()
+    """Of a created batch: its attributes that are tensors; `[]` for all that is kept under a string key."""
     differ: tuple[str, ...] = ()
     """Of a Module: the first arguments, in order. It has state if they are two literals that differ, none if alike."""
     first: bool = False

@@ -16,6 +16,7 @@ from devlint.placement.declarations.evidence_conventions import (
     draws_from_a_loader,
     names_a_loader,
 )
+from devlint.placement.declarations.evidence_names import names_written_things
 from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
@@ -228,6 +229,8 @@ def _unpack(
             item = replace(item, dim=Dim.NONZERO)
         elif isinstance(item, Opaque) and _is_part_of_batch(interp, element.value, item):
             item = _tensor_by(interp, PARTS_OF_A_BATCH, target, item.device, Dim.NONZERO)
+        elif isinstance(item, Opaque) and _is_written(interp, element.value, item):
+            item = Host()
         assign(interp, element.value, item, node)
 
 
@@ -237,6 +240,14 @@ def _is_part_of_batch(interp: Interpreter, target: cst.BaseExpression, item: Opa
     if batch is None or item.tensorlike or not isinstance(target, cst.Name) or not draws_from_a_loader(batch.source):
         return False
     return target.value in interp.uses.moved and target.value not in interp.uses.structured
+
+
+def _is_written(interp: Interpreter, target: cst.BaseExpression, item: Opaque) -> bool:
+    """``texts``, of ``for texts, labels in loader``, where nothing is done with them that is done with tensors."""
+    if batch_of(item.device) is None or item.tensorlike or not isinstance(target, cst.Name):
+        return False
+    name, uses = target.value, interp.uses
+    return names_written_things(name) and name not in uses.moved and name not in uses.tensors
 
 
 def _spread(value: Value, position: int, count: int) -> Value | None:

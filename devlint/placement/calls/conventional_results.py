@@ -173,5 +173,13 @@ def computes(method: str) -> bool:
     return any(part in method for part in _COMPUTING) and not method.endswith(("_fn", "_name", "_type", "_size"))
 
 
+def meets_its_inputs(method: str) -> bool:
+    """Whether a method of a Module of unknown class is named after one that its parameters meet the inputs in.
+
+    What ``generate`` gives may be texts as well.
+    """
+    return method.startswith("generate") or computes(method)
+
+
 _PARTS = ("embeddings", "encoder", "decoder")
 """Endings of accessors that give a submodule: ``get_input_embeddings()`` of transformers/modeling_utils.py."""

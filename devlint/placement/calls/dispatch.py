@@ -252,7 +252,7 @@ def call_value(interp: Interpreter, node: cst.Call, callee: Value, site: CallSit
         case Instance():
             return methods.of_instance(interp, node, _after_a_call(interp, callee, node.func), "__call__", site)
         case Opaque():
-            meet_moved_model(interp, node, callee, site)
+            meet_moved_model(interp, node, callee, node.func, site)
             meet_unmoved_batch(interp, node, callee, site)
             given = of_callable(interp, node, site)
             # What was moved and is called is a model: what it gives is used as a tensor where arithmetic is done.

@@ -98,12 +98,12 @@ def given_back(call: LibraryCall, one: Callable[[str], Value]) -> Value:
     return one(words[0]) if len(words) == 1 else Container(tuple(map(one, words)), None, None, "tuple")
 
 
-def one_value(word: str, device: Device, tensor: Tensor) -> Value:
+def one_value(word: str, device: Device, tensor: Tensor, fields: frozenset[str] = frozenset()) -> Value:
     match word:
         case "tensor":
             return tensor
         case "batch":
-            return Opaque(device, tensor.provenance)
+            return Opaque(device, tensor.provenance, fields=fields)
         case "module":
             return Module(device, provenance=tensor.provenance)
         case _:

@@ -37,6 +37,7 @@ from devlint.placement.domain.provenance import StepKind
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound, bind
 from devlint.placement.state.host_reads import host_read
+from devlint.placement.syntax.nodes import code_of
 from devlint.semantics import Dim, Operation
 
 
@@ -59,9 +60,8 @@ def _made(call: LibraryCall) -> Value:
     # Bare means that the call could have created it elsewhere; reading a file or encoding a text could not.
     bare = told is None and device == CPU and (call.effect.default or bool(call.effect.device))
     provenance = call.interp.step(StepKind.MADE, call.node, device, call.code, None, None, bare)
-    return given_back(
-        call, lambda word: one_value(word, device, replace(_TENSOR, device=device, provenance=provenance))
-    )
+    tensor = replace(_TENSOR, device=device, provenance=provenance)
+    return given_back(call, lambda word: one_value(word, device, tensor, call.effect.fields))
 
 
 def _followed(call: LibraryCall) -> Device | None:
@@ -111,7 +111,15 @@ def _host(call: LibraryCall) -> Value:
             # Each of its items is converted: where they are made is where a copy is to be taken.
             value, expression = next((item for item in value.innermost if _is_tensor(item)), NOTHING), None
         host_read(call.interp, call.node, call.name, value, wants_cpu=True, expression=expression)
+    if _is_of_objects(call):
+        return Host()
     return array_of(*(argument.value for argument in call.site.arguments))
+
+
+def _is_of_objects(call: LibraryCall) -> bool:
+    """``np.empty(n, dtype=object)``: an array that keeps what is written into it as it is, tensors too."""
+    dtype = call.site.keyword("dtype")
+    return dtype is not None and code_of(dtype.node).strip("\"'").rpartition(".")[2] in ("object", "object_", "O")
 
 
 def _is_tensor(value: Value) -> bool:

@@ -13,7 +13,12 @@ from devlint.placement.calls import library_dispatch
 from devlint.placement.calls.attributes import attribute_of, names_a_part
 from devlint.placement.calls.bindings import item_of
 from devlint.placement.calls.constructor_facts import note_attribute, note_buffer
-from devlint.placement.calls.conventional_results import computes, of_callable, of_inherited_forward
+from devlint.placement.calls.conventional_results import (
+    computes,
+    meets_its_inputs,
+    of_callable,
+    of_inherited_forward,
+)
 from devlint.placement.calls.module_inputs import meet_moved_model, note_callers_module
 from devlint.placement.calls.modules import CONTAINERS, call_module
 from devlint.placement.calls.project_objects import of_object
@@ -120,8 +125,8 @@ def of_opaque(interp: Interpreter, node: cst.Call, receiver: Opaque, function: c
         found = call_function(interp, node, Function(method, method.qualname, receiver), site)
         if not isinstance(found, UnknownValue) and not is_abstract(method):
             return found
-    if receiver.moved and (name == "forward" or computes(name)):
-        meet_moved_model(interp, node, receiver, site, computes=name == "forward")
+    if meets_its_inputs(name):
+        meet_moved_model(interp, node, receiver, function.value, site, computes=name == "forward")
     if name in SCIPY_ONLY:
         return _of_matrix(interp, function)
     if name in ("items", "values", "keys", "get", "pop", "copy", "_replace", "__getitem__", "clone_dict"):
@@ -183,8 +188,8 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         return call_module(interp, node, part, function, site) if isinstance(part, Module) else NOTHING
     if names_a_part(receiver, name):
         return call_module(interp, node, Module(receiver.device, provenance=receiver.provenance), function, site)
-    if computes(name):
-        meet_moved_model(interp, node, receiver, site, computes=False)
+    if meets_its_inputs(name):
+        meet_moved_model(interp, node, receiver, function.value, site, computes=False)
         note_callers_module(interp, node, receiver, function.value, site)
     if receiver.assumed or not computes(name):
         return NOTHING if receiver.assumed else Opaque(receiver.device, receiver.provenance)

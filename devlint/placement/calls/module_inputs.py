@@ -49,7 +49,7 @@ from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.syntax.nodes import code_of, parameters_of
-from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
+from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule, library_models
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -59,7 +59,13 @@ MODULE_OPERATION = Operation("torch.nn.Module.__call__", Rule.EXACT_SAME, clash=
 
 
 def meet_moved_model(
-    interp: Interpreter, node: cst.Call, model: Opaque | Module, site: CallSite, *, computes: bool = True
+    interp: Interpreter,
+    node: cst.Call,
+    model: Opaque | Module,
+    model_node: cst.BaseExpression,
+    site: CallSite,
+    *,
+    computes: bool = True,
 ) -> None:
     """``model(ids, mask)`` after ``model.to(d)`` and ``ids.to(d)``: what stayed on the CPU is forgotten.
 
@@ -69,7 +75,7 @@ def meet_moved_model(
     in for one that the caller left out: ``if ids is None: ids = torch.arange(n)``.
     """
     part = _is_part(interp, model)
-    moved = model.moved if isinstance(model, Opaque) else was_moved(model.provenance)
+    moved = was_moved(model.provenance)
     if not (moved or part) or model.device in (CPU, UNKNOWN):
         return
     default = [a for a in site.arguments if part and isinstance(a.value, Tensor) and _stands_in(a.value)]
@@ -83,11 +89,30 @@ def meet_moved_model(
         if isinstance(a.value, Tensor) and a.value.dim is Dim.NONZERO
         if (_starts_on_cpu(a.value.device) or a in default) and not is_length(a)
     ]
-    if left and (brought or (computes and _is_of_floats_alone(site))):
+    encoded = [bound for a in site.arguments if (bound := _left_encoded(a)) is not None]
+    if encoded or (left and (brought or (computes and _is_of_floats_alone(site)))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
-        func = node.func
-        spelled = isinstance(func, cst.Attribute) and func.attr.value == "forward"
-        meet_module(interp, node, as_module, func.value if spelled and isinstance(func, cst.Attribute) else func, left)
+        meet_module(interp, node, as_module, model_node, encoded or left)
+
+
+def _left_encoded(argument: Argument) -> Bound | None:
+    """What a tokenizer made, or a part of it, as it came: it is made for a model, and `**` hands over all of it."""
+    value = argument.value
+    if not isinstance(value, (Tensor, Opaque)) or value.device != CPU or not is_encoded(value):
+        return None
+    if isinstance(value, Opaque):
+        value = Tensor(CPU, Dim.NONZERO, provenance=value.provenance)
+    return Bound(argument.keyword or "input", value, argument.node, strict=True)
+
+
+def is_encoded(value: Value) -> bool:
+    """Whether a call with a keyword made it that means the same everywhere: ``return_tensors="pt"``."""
+    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
+    first = provenance.first if provenance is not None else None
+    if first is None or first.kind is not StepKind.MADE or not isinstance(first.node, cst.Call):
+        return False
+    known = library_models.anywhere().keywords
+    return any(argument.keyword is not None and argument.keyword.value in known for argument in first.node.args)
 
 
 def is_left_on_cpu(argument: Argument) -> bool:
@@ -174,6 +199,8 @@ def note_callers_module(
         if is_accelerator(argument.value.device)
         or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
     )
+    encoded = (bound for argument in site.arguments if (bound := _left_encoded(argument)) is not None)
+    apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded) or apart
     left = tuple(
         MismatchOperand(argument.keyword or "input", value, argument.node)
         for position, argument in enumerate(site.arguments)

@@ -163,7 +163,7 @@ def call_module(
     meet_unmoved_batch(interp, node, module, site)
     note_callers_module(interp, node, module, module_node, site)
     if not module.type_name and not module.assumed and _is_unseen(module):
-        meet_moved_model(interp, node, module, site)
+        meet_moved_model(interp, node, module, module_node, site)
     if is_module_by_convention(module):
         meet_moved_inputs(interp, node, site)
         given = of_callable(interp, node, site)

@@ -98,7 +98,7 @@ def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> 
         return replace(value, device=UNKNOWN)
     info = owner.info
     if isinstance(value, Module):
-        return _following(value, info, fact) if info.is_module else where_methods_put_it(info, fact.name, value)
+        return _following(value, info, fact) if info.is_module else where_methods_put_it(interp, info, fact.name, value)
     if isinstance(value, Container) and isinstance(value.rest, Tensor) and value.rest.kind is Kind.BUFFER:
         # A metric's list state, which its `_apply` moves.
         return value

@@ -121,6 +121,16 @@ def is_written(name: str, beside: Container[str]) -> bool:
     return name in ("label", "labels", "target", "targets") and any(other in beside for other in _TEXTS)
 
 
+_WRITTEN = _TEXTS | frozenset(
+    "sents captions strings names filename filenames file_name file_names path paths img_path img_paths urls".split()
+)
+
+
+def names_written_things(name: str) -> bool:
+    """``for texts, labels in loader``: what a loader hands out as strings."""
+    return name in _WRITTEN
+
+
 _BUILT = frozenset("layer block stage head module model net network encoder decoder backbone conv".split())
 
 

@@ -154,8 +154,16 @@ COMPUTED_FROM = REDUCTIONS | frozenset(
 OF_MASKS = frozenset({"any", "all", "nonzero"})
 """Methods of arrays and tensors that ask what of them is true."""
 
-PASSING = frozenset({"cpu", "cuda", "to", "float", "double", "half", "clone", "detach"})
-"""Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x."""
+PASSING = frozenset(
+    """
+    cpu cuda to float double half clone detach
+    argmax argmin clamp reshape flatten squeeze permute transpose
+    """.split()
+)
+"""Methods of a tensor and of what is none that give a tensor for a tensor: ``x.cpu().numpy()`` shows something of x.
+
+So do those of an array: ``x.argmax(0).numpy()``.
+"""
 
 SIZED = frozenset(
     """

@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.domain.abstract_values import Module
+from devlint.placement.declarations.evidence_uses import uses_in
+from devlint.placement.domain.abstract_values import NONE, NOTHING, Module, Opaque, Value
+from devlint.placement.domain.events import Moved
 from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, SameAs, Symbol, is_accelerator, is_set_as_device
-from devlint.placement.syntax.nodes import descend
+from devlint.placement.domain.provenance import Provenance, Step, StepKind, extend, was_moved
+from devlint.placement.syntax.nodes import descend, string_value
 from devlint.source.outline import PLACING
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
 
 
-def where_methods_put_it(info: ClassInfo, name: str, module: Module) -> Module:
+def where_methods_put_it(interp: Interpreter, info: ClassInfo, name: str, module: Module) -> Module:
     """The module as a method finds it: where another method than the constructor has put it, if one does.
 
     Which method runs first, and with which device, is up to whoever has the object.
     """
-    if info.is_module or module.device not in (CPU, UNKNOWN) or module.assumed:
+    came_in = _comes_in(module) and interp.info is not None and interp.info.name != "__init__"
+    if info.is_module or (module.device not in (CPU, UNKNOWN) and not came_in) or module.assumed:
         return module
     if _is_listed(info, name):
         # ``self.models = [self.encoder, self.decoder]``: who goes through the list may move it.
         return replace(module, device=UNKNOWN)
-    if not any(_moves(method, name) for one in info.order for method in one.methods.values()):
+    moving = [(one, method) for one in info.order for method in one.methods.values() if _moves(method, name)]
+    if not moving:
         return module
-    return _held(info, name, module)
+    if came_in and any(method is interp.info or _brings_back(method, name) for _, method in moving):
+        return module
+    moves = (step for one, method in moving if (step := _move_in(interp, one, method, name)) is not None)
+    step = next(moves, None)
+    return _held(info, name, module if step is None else replace(module, provenance=extend(module.provenance, step)))
+
+
+def _comes_in(module: Module) -> bool:
+    """Whether the constructor was handed the module, and keeps it as it came."""
+    given = isinstance(module.device, SameAs) and module.device.symbol.anchor is Anchor.PARAMETER
+    return given and not was_moved(module.provenance)
+
+
+def _move_in(interp: Interpreter, holder: ClassInfo, method: FunctionInfo, name: str) -> Step | None:
+    """The move of what an attribute holds, in a method that another one reads it after."""
+    program = interp.program.holder(holder) or interp.program
+    for event in program.events_of(method):
+        if isinstance(event, Moved) and event.receiver_text == f"self.{name}" and event.moves and event.target != CPU:
+            return Step(StepKind.MOVED, event.node, event.scope, event.target, f".{event.method}()")
+    return None
 
 
 def _is_listed(info: ClassInfo, name: str) -> bool:
@@ -49,25 +73,53 @@ def _held(info: ClassInfo, name: str, module: Module) -> Module:
 
 
 def placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module | None:
-    """The module that one method alone builds, places and keeps: ``self.net = Net().to(self.device)`` of a ``fit``.
+    """The module that methods build, place and keep: ``self.net = Net().to(self.device)`` of a ``fit``.
 
-    The other methods find it there. None where any method moves what is kept.
+    The other methods find it there. None where a method keeps one that it does not place, or brings it back.
     """
     methods = [(one, method) for one in info.order for method in one.assigned_outside_init.get(name, ())]
-    if info.is_module or len(methods) != 1 or methods[0][1] is interp.info:
+    if info.is_module or not methods or any(method is interp.info for _, method in methods):
         return None
-    (holder, method), *_ = methods
-    if not method.places_itself or len(method.stored_expressions.get(name, ())) != 1:
+    if not all(method.places_itself for _, method in methods):
         return None
-    if any(_moves(one, name, _ANYWHERE) for parent in info.order for one in parent.methods.values()):
+    if any(_brings_back(one, name) for parent in info.order for one in parent.methods.values()):
         return None
+    placed: list[Module | Opaque] = []
+    for holder, method in methods:
+        moved = _move_in(interp, holder, method, name) if _moves(method, name) else None
+        for value in _kept_by(interp, holder, method, name):
+            if moved is not None:
+                placed.append(_placed(value, moved))
+            elif isinstance(value, (Module, Opaque)) and is_set_as_device(value.device):
+                placed.append(value)
+            elif value != NONE:
+                return None
+    first = placed[0] if placed else None
+    if isinstance(first, Module) and not first.assumed:
+        return first if is_accelerator(first.device) else _held(info, name, first)
+    if first is None or not was_moved(first.provenance) or not _is_called(interp, name):
+        return None
+    return _held(info, name, Module(UNKNOWN, provenance=first.provenance))
+
+
+def _placed(value: Value, moved: Step) -> Module | Opaque:
+    """What is moved by a statement after it was stored."""
+    if isinstance(value, (Module, Opaque)):
+        return replace(value, device=moved.device, provenance=extend(value.provenance, moved))
+    return Opaque(moved.device, Provenance(moved))
+
+
+def _kept_by(interp: Interpreter, holder: ClassInfo, method: FunctionInfo, name: str) -> list[Value]:
+    """What a method stores under an attribute; what is not known where not all of it was seen."""
     program = interp.program.holder(holder)
     stores = program.stores_of(method) if program is interp.program else None
     values = list(stores.later.get((method.qualname, name), {}).values()) if stores is not None else []
-    module = values[0] if len(values) == 1 else None
-    if not isinstance(module, Module) or module.assumed or not is_set_as_device(module.device):
-        return None
-    return module if is_accelerator(module.device) else _held(info, name, module)
+    return values if len(values) == len(method.stored_expressions.get(name, ())) else [NOTHING]
+
+
+def _is_called(interp: Interpreter, name: str) -> bool:
+    """Whether the running method calls the attribute, or a method of it, with arguments: no tensor is called."""
+    return interp.info is not None and name in uses_in(interp.info, interp.index.imports).called
 
 
 def is_put_by_methods(value: object) -> bool:
@@ -79,22 +131,41 @@ def is_put_by_methods(value: object) -> bool:
 _HELD = "@held"
 
 
-_ANYWHERE = PLACING | {"cpu"}
+def _moves(method: FunctionInfo, name: str) -> bool:
+    """Whether a method calls ``self.name.to`` or ``self.name.cuda``."""
+    if method.name == "__init__" or not method.places_itself:
+        return False
+    return any(True for _ in _transfers(method, name, PLACING))
 
 
-def _moves(method: FunctionInfo, name: str, ways: Container[str] = PLACING) -> bool:
-    """Whether a method calls ``self.name.to`` or ``self.name.cuda``. Only what does so at all is read."""
-    if method.name == "__init__" or name not in method.own.mentioned:
-        return False
-    if ways is PLACING and not method.places_itself:
-        return False
+def _brings_back(method: FunctionInfo, name: str) -> bool:
+    """Whether a method calls ``self.name.cpu()`` or ``self.name.to("cpu")``."""
     return any(
-        isinstance(node, cst.Call)
-        and isinstance(function := node.func, cst.Attribute)
-        and function.attr.value in ways
-        and isinstance(held := function.value, cst.Attribute)
-        and held.attr.value == name
-        and isinstance(held.value, cst.Name)
-        and held.value.value == "self"
-        for node in descend(method.node.body)
+        call.func.attr.value == "cpu" or any(_names_the_cpu(argument.value) for argument in call.args)
+        for call in _transfers(method, name, PLACING | {"cpu"})
+        if isinstance(call.func, cst.Attribute)
     )
+
+
+def _names_the_cpu(node: cst.BaseExpression) -> bool:
+    """Whether it is ``"cpu"``, or names the CPU somewhere inside: ``torch.device("cpu")``."""
+    return any(
+        string_value(part.value) == "cpu" for part in (node, *descend(node)) if isinstance(part, cst.SimpleString)
+    )
+
+
+def _transfers(method: FunctionInfo, name: str, ways: Container[str]) -> Iterator[cst.Call]:
+    """The calls of ``self.name.to`` and the like. Only what mentions the attribute at all is read."""
+    if name not in method.own.mentioned:
+        return
+    for node in descend(method.node.body):
+        if (
+            isinstance(node, cst.Call)
+            and isinstance(function := node.func, cst.Attribute)
+            and function.attr.value in ways
+            and isinstance(held := function.value, cst.Attribute)
+            and held.attr.value == name
+            and isinstance(held.value, cst.Name)
+            and held.value.value == "self"
+        ):
+            yield node

@@ -86,8 +86,10 @@ def read_for_array(
 ) -> None:
     """``array[start:stop] = t`` reads the tensor through ``__array__``; ``array[i] = t`` through ``float(t)``.
 
-    An index may as well name a row. Source: ``PyArray_Pack`` in numpy/_core/src/multiarray/array_coercion.c.
+    An index names a row where the tensor has dimensions. Source: ``PyArray_Pack`` in
+    numpy/_core/src/multiarray/array_coercion.c.
     """
-    if any(isinstance(element.slice, cst.Slice) for element in target.slice):
+    into_row = isinstance(value, Tensor) and value.dim is Dim.NONZERO
+    if into_row or any(isinstance(element.slice, cst.Slice) for element in target.slice):
         node = value_node if value_node is not None else target
         host_read(interp, node, ARRAY_WRITE, value, wants_cpu=True, expression=value_node)

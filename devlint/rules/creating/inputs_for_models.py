@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.calls.module_inputs import is_encoded
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions
@@ -18,7 +20,10 @@ from devlint.rules.creating.shape_probes import is_shape_probe
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
+    from devlint.placement.domain.abstract_values import Value
     from devlint.placement.domain.events import CallersModuleCalled, Moved
+    from devlint.placement.domain.provenance import Step
+    from devlint.placement.domain.scope import Scope
 
 
 @dataclass(slots=True)
@@ -39,7 +44,7 @@ class InputsForModels:
         if not event.inputs:
             return
         scope, first = event.scope, event.inputs[0]
-        step = self.left_to_defaults.creation_of(first.value)
+        step = self.left_to_defaults.creation_of(first.value) or _encoding_of(first.value)
         if step is None or getattr(first.value, "device", None) != CPU:
             return
         if scope.setting in (Setting.MODULE_LEVEL, Setting.CONSTRUCTION, Setting.HOST):
@@ -56,7 +61,7 @@ class InputsForModels:
             f"`{name}` fails when it is on an accelerator",
             confidence=Confidence.LOW if doubtful else Confidence.MEDIUM,
             trace=(*map(draft_step, steps), DraftStep(event.node, scope, "they meet here")),
-            repair=Repair(Applicability.SUGGESTION, f"create it on `next({name}.parameters()).device`"),
+            repair=_repair(step, f"next({name}.parameters()).device", is_encoding=is_encoded(first.value), scope=scope),
         )
         draft = self.left_to_defaults.at_the_call(draft, first, event.module, scope)
         self._drafts.append((name.rpartition(".")[2], draft))
@@ -67,3 +72,17 @@ class InputsForModels:
             if model not in self._moved and id(draft.node) not in seen:
                 seen.add(id(draft.node))
                 yield draft
+
+
+def _repair(step: Step, device: str, *, is_encoding: bool, scope: Scope) -> Repair:
+    """An encoding is moved as a whole, where it is made; what a factory makes it can make there."""
+    if not is_encoding:
+        return Repair(Applicability.SUGGESTION, f"create it on `{device}`")
+    changes = suffixed(step.node, f".to({device})") if step.scope == scope else ()
+    return Repair(Applicability.SUGGESTION, f"move it: `.to({device})`", changes)
+
+
+def _encoding_of(value: Value) -> Step | None:
+    """The call of a tokenizer that made a value, or its items: it has no say about the device."""
+    provenance = provenance_of(value)
+    return provenance.first if provenance is not None and is_encoded(value) else None

@@ -18,8 +18,9 @@ from devlint.drafts.wording import (
     operand_and_placement,
 )
 from devlint.finding import Applicability, Confidence
+from devlint.placement.calls.module_inputs import is_encoded
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, leaves
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting
 from devlint.source.role import Role
 
@@ -86,7 +87,11 @@ def confidence(event: DeviceMismatch) -> Confidence:
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
         return Confidence.LOW if _brought_beside_an_input(event) else Confidence.HIGH
     if event.scope.role is Role.TEST or not (
-        _of_one_source(event) or _made_here(event) or _of_one_object(event) or event.brings_to_host
+        _of_one_source(event)
+        or _made_here(event)
+        or _of_one_object(event)
+        or _encoded_for_a_moved_model(event)
+        or event.brings_to_host
     ):
         # One argument brought to the CPU beside another one: the contract may well want that one there already.
         return Confidence.LOW
@@ -107,6 +112,11 @@ def _brought_beside_an_input(event: DeviceMismatch) -> bool:
         if here and given.first.kind is StepKind.GIVEN and given.find(StepKind.COMPUTED, StepKind.MOVED) is None:
             return True
     return False
+
+
+def _encoded_for_a_moved_model(event: DeviceMismatch) -> bool:
+    """Whether what a tokenizer made, on the CPU, goes as it came into a model that the program put somewhere."""
+    return is_encoded(event.offending.value) and was_moved(provenance_of(event.other.value))
 
 
 def _of_one_source(event: DeviceMismatch) -> bool:

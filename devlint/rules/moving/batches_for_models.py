@@ -144,7 +144,8 @@ def _left_behind(draft: Draft, sibling: Moved) -> Draft:
     words = f"`{sibling.receiver_text}` of the same batch is moved here"
     step = DraftStep(sibling.node, sibling.scope, words, describe(sibling.target))
     message = draft.message.replace(" is not moved, but", f" is not moved as `{sibling.receiver_text}` was, but")
-    return replace(draft, message=message, trace=(*draft.trace[:-1], step, draft.trace[-1]))
+    confidence = Confidence.LOW if draft.scope.role is Role.TEST else Confidence.MEDIUM
+    return replace(draft, message=message, confidence=confidence, trace=(*draft.trace[:-1], step, draft.trace[-1]))
 
 
 def _is_handed_own_loader(scope: Scope) -> bool:

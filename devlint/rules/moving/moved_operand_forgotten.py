@@ -99,6 +99,7 @@ from devlint.drafts.wording import (
 )
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import (
+    CALLABLE_RESULT,
     COLLATED,
     CONVENTIONS,
     draws_from_a_loader,
@@ -272,7 +273,14 @@ def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> 
         return Confidence.LOW
     # What comes together from elsewhere may be brought over together by whoever hands it out.
     collated = draws_from_a_loader(batch.source) or names_a_batch(batch.source or batch.name)
-    return Confidence.HIGH if collated and event.scope.role is not Role.TEST else Confidence.MEDIUM
+    sure = collated and event.scope.role is not Role.TEST and not _went_through_a_callable(mine)
+    return Confidence.HIGH if sure else Confidence.MEDIUM
+
+
+def _went_through_a_callable(mine: MismatchOperand) -> bool:
+    """Whether a callable of unknown code computed it of what was not moved: that may bring its inputs over itself."""
+    provenance = provenance_of(mine.value)
+    return any(step.note == CONVENTIONS[CALLABLE_RESULT] for step in provenance or ())
 
 
 def _may_be_a_number(event: DeviceMismatch, mine: MismatchOperand) -> bool:
