@@ -21,6 +21,7 @@ from devlint.placement.domain.abstract_values import (
     NOTHING,
     Constant,
     Container,
+    DeviceName,
     Evidence,
     Host,
     Kind,
@@ -44,6 +45,7 @@ from devlint.placement.domain.lattice import (
     Symbol,
     Unknown,
     batch_of,
+    is_accelerator,
 )
 from devlint.placement.domain.provenance import StepKind
 from devlint.placement.domain.value_join import any_item, join_values
@@ -61,8 +63,8 @@ def assign(
     interp: Interpreter, target: cst.BaseExpression, value: Value, value_node: cst.BaseExpression | None
 ) -> None:
     """``target = value`` for any target; the event has the target's source text."""
+    value = _chosen_device(interp, value)
     if type(target) is cst.Name:
-        value = _chosen_device(interp, value)
         drawn = value_node is None or isinstance(value_node, (cst.Subscript, cst.Attribute, cst.Call))
         if drawn and isinstance(value, Opaque) and _is_used_as_tensor(interp, target.value, value):
             value = _as_tensor(value, certain=value.tensorlike)
@@ -85,14 +87,14 @@ def assign(
 
 
 def _chosen_device(interp: Interpreter, value: Value) -> Value:
-    """``device = "cuda:0"`` behind a test for an accelerator: the statement's form of ``a if test else b``."""
-    if not isinstance(value, Constant) or not interp.state.on_accelerator:
+    """``device = torch.device("cuda:0")`` behind a test for an accelerator: the form of ``a if test else b``."""
+    if not isinstance(value, (Constant, DeviceName)) or not interp.state.on_accelerator:
         return value
     if any(decided.guard.kind is GuardKind.ON_ACCELERATOR for decided in interp.decided):
         # A test of one tensor, not of what the machine has.
         return value
-    named = name_of_constant(value)
-    if named is None or named.device == CPU:
+    named = name_of_constant(value) if isinstance(value, Constant) else value
+    if named is None or not is_accelerator(named.device):
         return value
     return replace(named, chosen_by_probe=True)
 

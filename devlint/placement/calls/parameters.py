@@ -13,7 +13,7 @@ from devlint.placement.calls.kept_between_calls import bind_kept
 from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.constructor_parts import serves_constructor, serves_forward
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
-from devlint.placement.declarations.evidence_conventions import CONVENTIONS
+from devlint.placement.declarations.evidence_conventions import CONVENTIONS, SAVED_FOR_BACKWARD
 from devlint.placement.declarations.evidence_literals import states_a_number
 from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.ignored_parameters import ignored_device_parameters
@@ -171,6 +171,8 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         name = parameter.name.value
         if context and position == 0:
             interp.state.values[name] = NOTHING
+            if info.name == "backward" and len(parameters) > 1:
+                _bind_saved(interp, info, parameter, parameters[1].name.value)
             continue
         symbol = Symbol(Anchor.PARAMETER, name, symbol_key(info, name))
         interp.state.values[name] = _value(interp, parameter, roles[name], symbol, with_module, position == 0)
@@ -183,6 +185,15 @@ def bind_parameters(interp: Interpreter, info: FunctionInfo) -> None:
         interp.state.values[params.star_kwarg.name.value] = Container(
             (), (), _each_of(interp, info, params.star_kwarg, with_module), "dict"
         )
+
+
+def _bind_saved(interp: Interpreter, info: FunctionInfo, context: cst.Param, gradient: str) -> None:
+    """``x, y = ctx.saved_tensors``: what the forward pass saved is where the gradients of its outputs are."""
+    device = SameAs(Symbol(Anchor.PARAMETER, gradient, symbol_key(info, gradient)))
+    name = f"{context.name.value}.saved_tensors"
+    step = interp.step(StepKind.GIVEN, context, device, name, note=CONVENTIONS[SAVED_FOR_BACKWARD])
+    saved = Tensor(device, evidence=Evidence.LIKELY, provenance=step)
+    interp.state.values[name] = Container((), None, saved, "tuple")
 
 
 def _each_of(interp: Interpreter, info: FunctionInfo, star: cst.Param, with_module: Symbol | None) -> Value:

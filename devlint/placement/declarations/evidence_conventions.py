@@ -37,6 +37,7 @@ HANDED_TO_A_PART = "handed-to-a-part"
 SUBTRACTED = "subtracted"
 MADE_WHERE_NONE = "made-where-none"
 GRADIENT = "gradient"
+SAVED_FOR_BACKWARD = "saved-for-backward"
 GIVEN_BY_CALLERS = "given-by-callers"
 GIVEN_TO_A_DISTRIBUTION = "given-to-a-distribution"
 HANDED_TO_A_MODULE = "handed-to-a-module"
@@ -70,6 +71,7 @@ CONVENTIONS = MappingProxyType(
         MADE_WHERE_NONE: "taken for a tensor: one is made where none is given",
         GIVEN_TO_A_DISTRIBUTION: "taken for a tensor: its probability is asked for",
         GIVEN_BY_CALLERS: "taken for what its callers in the file give",
+        SAVED_FOR_BACKWARD: "taken for a tensor where the gradients are: the forward pass saved it",
         GRADIENT: "taken for a tensor: autograd calls it with gradients",
         HANDED_TO_A_MODULE: "taken for a tensor: it is handed to what is called as modules are",
         HANDED_ON: "taken for what a function takes it for that it is passed to",

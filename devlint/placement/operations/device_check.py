@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -186,6 +187,13 @@ def _judge(
         return None
     if guards[0].kind is GuardKind.FIRST_ITERATION and not interp.muted and len(guards) == 1:
         return _judge_iterations(interp, operation, operands, guards[0], node)
+    begun = [guard for guard in guards if guard.kind in (GuardKind.FIRST_ITERATION, GuardKind.ON_ACCELERATOR)]
+    in_loop = any(guard.kind is GuardKind.FIRST_ITERATION for guard in begun)
+    if in_loop and not interp.muted and interp.clashed_in_first_iteration(node):
+        # What a loop begins with, where every test of a device says that there is an accelerator.
+        if is_no_case((*interp.arms, *interp.state.left), begun, [True] * len(begun)):
+            return None
+        return _judge(interp, operation, [_under(b, begun) for b in operands], node)
     clashes: list[Clash[Device] | None] = []
     used: Clash[Device] | None = None
     """A mismatch where every test of a device says that there is an accelerator."""
@@ -215,6 +223,17 @@ def _judge(
 
 def _on_accelerators(guards: Sequence[Guard], outcome: Sequence[bool]) -> bool:
     return all(holds for guard, holds in zip(guards, outcome, strict=True) if guard.kind is GuardKind.ON_ACCELERATOR)
+
+
+def _under(bound: Bound, guards: Sequence[Guard]) -> Bound:
+    """The operand where all of some guards hold."""
+    value = bound.value
+    if not isinstance(value, (Tensor, Opaque)):
+        return bound
+    device: Device = value.device
+    for guard in guards:
+        device = assume(device, guard, True)
+    return replace(bound, value=replace(value, device=device))
 
 
 def _judge_iterations(

@@ -134,6 +134,7 @@ class HardcodedAccelerator(NotesPlaces, Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._in_methods.called(event)
+        self._refused.called(event)
         return super().called(event)
 
     def device_named(self, event: DeviceNamed) -> Iterable[Draft]:

@@ -1,13 +1,13 @@
-"""`.cuda(device)` where the device may be the CPU, which the method refuses: part of DEV302.
+"""`.cuda(device)`, `torch.cuda.set_device(device)` where the device may be the CPU, which they refuse: part of DEV302.
 
-Source: `THPVariable_cuda` in tools/autograd/templates/python_variable_methods.cpp, "Invalid device, must be cuda
-device"; `Module.cuda` calls it for each tensor.
+Sources: `THPVariable_cuda` in tools/autograd/templates/python_variable_methods.cpp, "Invalid device, must be cuda
+device"; `Module.cuda` calls it for each tensor. `_get_device_index` in torch/cuda/_utils.py, "Expected a cuda device".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from devlint.drafts.changes import TransferTo
 from devlint.drafts.draft import Draft, DraftStep, Repair
@@ -16,17 +16,28 @@ from devlint.finding import Applicability, Confidence
 from devlint.placement.domain.abstract_values import DeviceName, Instance, Opaque, Self
 from devlint.placement.domain.device_names import names_the_cpu
 from devlint.placement.domain.lattice import CPU, Anchor, Known, SameAs, may_be_cpu
+from devlint.semantics import process_setting
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from devlint.placement.domain.abstract_values import Value
-    from devlint.placement.domain.events import Begun, Moved, Stored
+    from devlint.placement.domain.abstract_values import Argument, Value
+    from devlint.placement.domain.events import Begun, Called, Moved, Stored
     from devlint.placement.domain.scope import Scope
 
 Kept = tuple[str, str]
 """A class or a definition, and what it keeps a device under, in the source's words."""
+
+
+class _Told(NamedTuple):
+    """A call that takes CUDA devices alone, and what it is told."""
+
+    event: Moved | Called
+    what: str
+    named: Argument
+    consequence: str
+    repair: Repair
 
 
 @dataclass(slots=True)
@@ -36,7 +47,7 @@ class RefusedByCuda:
     _definitions: dict[Scope, cst.CSTNode] = field(default_factory=dict)
     _on_cpu: dict[Kept, tuple[cst.CSTNode, Scope]] = field(default_factory=dict)
     """Where it is set to the CPU."""
-    _calls: list[Moved] = field(default_factory=list)
+    _calls: list[_Told] = field(default_factory=list)
 
     def begun(self, event: Begun) -> None:
         self._definitions[event.scope] = event.node
@@ -48,15 +59,22 @@ class RefusedByCuda:
     def moved(self, event: Moved) -> None:
         own = isinstance(event.receiver, (Instance, Self))
         if event.method == "cuda" and event.named is not None and not (event.guarded or own):
-            self._calls.append(event)
+            spelled = code_of(event.named.node)
+            repair = Repair(Applicability.UNSAFE, f"write `.to({spelled})`", (TransferTo(event.call.node, spelled),))
+            self._calls.append(_Told(event, "`.cuda(...)`", event.named, "`.to(...)` takes it as well", repair))
+
+    def called(self, event: Called) -> None:
+        setting = process_setting(event.name) if event.name.startswith("torch.cuda.") else None
+        told = event.call.argument(setting[1], 0) if setting is not None else None
+        if told is not None and not (event.guarded or event.on_cpu):
+            repair = Repair(Applicability.SUGGESTION, f'ask for `{code_of(told.node)}.type == "cuda"` before')
+            self._calls.append(_Told(event, f"`{event.name}`", told, "it raises", repair))
 
     def drafts(self) -> list[Draft]:
         return [draft for event in self._calls if (draft := self._draft_of(event)) is not None]
 
-    def _draft_of(self, event: Moved) -> Draft | None:
-        named = event.named
-        if named is None:
-            return None
+    def _draft_of(self, told: _Told) -> Draft | None:
+        event, named = told.event, told.named
         spelled = code_of(named.node)
         way: tuple[DraftStep, ...] = ()
         set_to_cpu = self._on_cpu.get(_kept(event.scope, spelled))
@@ -72,10 +90,10 @@ class RefusedByCuda:
         return Draft(
             node=event.node,
             scope=event.scope,
-            message=f"`.cuda(...)` refuses the CPU, which {name} is {when}; `.to(...)` takes it as well",
+            message=f"{told.what} refuses the CPU, which {name} is {when}; {told.consequence}",
             confidence=Confidence.LOW if event.scope.role in (Role.TEST, Role.BENCHMARK) else Confidence.MEDIUM,
             trace=(*way, DraftStep(event.node, event.scope, "raises here where it is the CPU")),
-            repair=Repair(Applicability.UNSAFE, f"write `.to({spelled})`", (TransferTo(event.call.node, spelled),)),
+            repair=told.repair,
         )
 
     def _is_in_an_arm(self, store: cst.CSTNode, scope: Scope) -> bool:
