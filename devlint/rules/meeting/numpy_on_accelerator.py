@@ -97,6 +97,7 @@ from devlint.placement.domain.lattice import (
 from devlint.placement.domain.provenance import Provenance
 from devlint.placement.domain.scope import Setting
 from devlint.placement.state.host_reads import ARRAY_INDEX
+from devlint.rules.meeting.brought_beside import BroughtBeside
 from devlint.rules.meeting.brought_for_numpy import BroughtForNumpy
 from devlint.rules.meeting.device_asked import DeviceAsked
 from devlint.rules.meeting.expected_elsewhere import ExpectedElsewhere, confidence_by_test, takes_any_tensor
@@ -157,6 +158,7 @@ class NumpyOnAccelerator(Rule):
         self._comes_back: list[tuple[Provenance, Created]] = []
         """Tensors made of arrays, by the provenance of the tensor that the array comes from."""
         self._device_asked = DeviceAsked()
+        self._beside = BroughtBeside()
         self._brought_there: dict[str, Moved] = {}
         """By definition: the first transfer to a place that is not the CPU."""
         self._goes_later: set[int] = set()
@@ -196,6 +198,7 @@ class NumpyOnAccelerator(Rule):
     def moved(self, event: Moved) -> Iterable[Draft]:
         target = event.target
         self._device_asked.moved(event)
+        self._beside.moved(event)
         if event.moves and target is not None:
             self._speaks_of_devices = True
             self._habit.placed(event.scope, target)
@@ -267,6 +270,10 @@ class NumpyOnAccelerator(Rule):
                 continue
             if (asked := self._device_asked.beside(event)) is not None:
                 yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, "is where the caller put it", (asked,))
+                continue
+            if (brought_too := self._beside.of(event)) is not None:
+                words = "is where it was computed" if is_computed(event) else "is where the caller put it"
+                yield event, _draft(event, Severity.WARNING, Confidence.MEDIUM, words, (brought_too,))
                 continue
             reentries = (back for provenance, back in self._comes_back if provenance is event.value.provenance)
             back = next((back for back in reentries if back.scope == scope), None)

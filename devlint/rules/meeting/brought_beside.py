@@ -1,0 +1,49 @@
+"""What one line of a definition brings to the CPU and another one hands to numpy as it is: part of DEV403."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devlint.drafts.draft import DraftStep
+from devlint.drafts.trace import provenance_of
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.scope import Setting
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.events import HostRead, Moved
+    from devlint.placement.domain.provenance import Provenance
+
+
+@dataclass(slots=True)
+class BroughtBeside:
+    """The transfers to the CPU in one file, by definition."""
+
+    _moves: dict[str, list[Moved]] = field(default_factory=dict)
+
+    def moved(self, event: Moved) -> None:
+        if event.target == CPU and not event.guarded:
+            self._moves.setdefault(event.scope.qualname, []).append(event)
+
+    def of(self, event: HostRead) -> DraftStep | None:
+        """The step that brings the very tensor over for another use; None where there is none.
+
+        A transfer under a condition that does not decide the read as well may be for another case.
+        """
+        if event.scope.setting is Setting.HOST or event.scope.role is Role.TEST:
+            return None
+        for move in self._moves.get(event.scope.qualname, ()):
+            before = provenance_of(move.receiver)
+            if before is not None and set(move.arms) <= set(event.arms) and _rests_on(event.value.provenance, before):
+                return DraftStep(move.node, move.scope, "it is brought to the CPU here", "cpu", passes_on=False)
+        return None
+
+
+def _rests_on(provenance: Provenance | None, before: Provenance) -> bool:
+    """Whether a value is what another one was, or was computed of it."""
+    while provenance is not None:
+        if provenance is before:
+            return True
+        provenance = provenance.previous
+    return False
