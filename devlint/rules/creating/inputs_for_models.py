@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devlint.drafts.changes import suffixed
@@ -32,13 +32,15 @@ class InputsForModels:
 
     definitions: Definitions
     left_to_defaults: LeftToDefaults
-    _drafts: list[tuple[str, Draft]] = field(default_factory=list)
-    """With the last part of the model's name."""
+    _drafts: list[tuple[CallersModuleCalled, Draft]] = field(default_factory=list)
+    _brought_back: list[Moved] = field(default_factory=list)
     _moved: set[str] = field(default_factory=set)
     """The last parts of the names of whatever the file moves: a model that is brought somewhere is used there."""
 
     def moved(self, event: Moved) -> None:
         self._moved.add(event.receiver_text.rpartition(".")[2])
+        if event.target == CPU:
+            self._brought_back.append(event)
 
     def called(self, event: CallersModuleCalled) -> None:
         if not event.inputs:
@@ -64,14 +66,25 @@ class InputsForModels:
             repair=_repair(step, f"next({name}.parameters()).device", is_encoding=is_encoded(first.value), scope=scope),
         )
         draft = self.left_to_defaults.at_the_call(draft, first, event.module, scope)
-        self._drafts.append((name.rpartition(".")[2], draft))
+        self._drafts.append((event, draft))
 
     def finish(self) -> Iterator[Draft]:
         seen: set[int] = set()
-        for model, draft in self._drafts:
+        for call, draft in self._drafts:
+            model = code_of(call.module.node).rpartition(".")[2]
             if model not in self._moved and id(draft.node) not in seen:
                 seen.add(id(draft.node))
-                yield draft
+                yield self._if_brought_back(call, draft)
+
+    def _if_brought_back(self, call: CallersModuleCalled, draft: Draft) -> Draft:
+        """A script that brings the result to the CPU has a model that may be elsewhere."""
+        if draft.confidence is not Confidence.LOW or call.scope.role is not Role.SCRIPT:
+            return draft
+        for move in self._brought_back:
+            if any(step.node is call.node for step in provenance_of(move.receiver) or ()):
+                step = DraftStep(move.node, move.scope, "its result is brought to the CPU here", "cpu", passes_on=False)
+                return replace(draft, confidence=Confidence.MEDIUM, trace=(*draft.trace, step))
+        return draft
 
 
 def _repair(step: Step, device: str, *, is_encoding: bool, scope: Scope) -> Repair:
