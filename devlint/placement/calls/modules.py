@@ -54,6 +54,7 @@ from devlint.placement.operations import operands
 from devlint.placement.operations.device_check import perform
 from devlint.placement.operations.operands import Bound
 from devlint.placement.state.devices import resolve_device
+from devlint.placement.state.held_modules import is_put_by_methods
 from devlint.placement.syntax.nodes import code_of, parameters_of
 from devlint.semantics import Dim, ModuleInfo, library_models
 
@@ -283,6 +284,9 @@ def _output_device(interp: Interpreter, module: Module, inputs: list[Value]) -> 
     if not devices and module.info is None and any(isinstance(value, Host) and value.numpy for value in inputs):
         return UNKNOWN  # What takes arrays is no Module of torch, whatever its name says.
     placed = [d for d in devices if d != CPU and not isinstance(d, Unknown)]
+    if is_put_by_methods(module):
+        # Before a method has put it there it works where its inputs are, and they tell which of the two is meant.
+        return placed[0] if placed else UNKNOWN
     # What was moved to an accelerator in one arm has parameters there.
     moved = isinstance(module.device, Choice) and any(map(is_accelerator, leaves(module.device)))
     if (isinstance(module.device, SameAs) or moved) and not placed:
