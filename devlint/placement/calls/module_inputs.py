@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from devlint.placement.calls.encodings import left_encoded
 from devlint.placement.calls.module_wrappers import WRAPPERS
 from devlint.placement.calls.moved_on_arrival import is_moved_on_arrival
 from devlint.placement.declarations import evidence_names as names
@@ -49,7 +50,7 @@ from devlint.placement.operations.operands import Bound
 from devlint.placement.state.built_in_call import built_here
 from devlint.placement.state.handed_on_modules import is_handed_on_by_its_owner
 from devlint.placement.syntax.nodes import code_of, parameters_of
-from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule, library_models
+from devlint.semantics import Clash, Dim, DType, Operation, Relation, Rule
 
 if TYPE_CHECKING:
     from devlint.placement.interpreter.interpreter import Interpreter
@@ -89,30 +90,10 @@ def meet_moved_model(
         if isinstance(a.value, Tensor) and a.value.dim is Dim.NONZERO
         if (_starts_on_cpu(a.value.device) or a in default) and not is_length(a)
     ]
-    encoded = [bound for a in site.arguments if (bound := _left_encoded(a)) is not None]
+    encoded = [bound for a in site.arguments if (bound := left_encoded(a)) is not None]
     if encoded or (left and (brought or (computes and _is_of_floats_alone(site)))):
         as_module = Module(model.device, provenance=model.provenance, assumed=True)
         meet_module(interp, node, as_module, model_node, encoded or left)
-
-
-def _left_encoded(argument: Argument) -> Bound | None:
-    """What a tokenizer made, or a part of it, as it came: it is made for a model, and `**` hands over all of it."""
-    value = argument.value
-    if not isinstance(value, (Tensor, Opaque)) or value.device != CPU or not is_encoded(value):
-        return None
-    if isinstance(value, Opaque):
-        value = Tensor(CPU, Dim.NONZERO, provenance=value.provenance)
-    return Bound(argument.keyword or "input", value, argument.node, strict=True)
-
-
-def is_encoded(value: Value) -> bool:
-    """Whether a call with a keyword made it that means the same everywhere: ``return_tensors="pt"``."""
-    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
-    first = provenance.first if provenance is not None else None
-    if first is None or first.kind is not StepKind.MADE or not isinstance(first.node, cst.Call):
-        return False
-    known = library_models.anywhere().keywords
-    return any(argument.keyword is not None and argument.keyword.value in known for argument in first.node.args)
 
 
 def is_left_on_cpu(argument: Argument) -> bool:
@@ -199,7 +180,7 @@ def note_callers_module(
         if is_accelerator(argument.value.device)
         or (position == 0 and (_is_made_on_cpu(argument) or _is_of_a_loader(argument.value)))
     )
-    encoded = (bound for argument in site.arguments if (bound := _left_encoded(argument)) is not None)
+    encoded = (bound for argument in site.arguments if (bound := left_encoded(argument)) is not None)
     apart = tuple(MismatchOperand(one.role, one.value, one.node) for one in encoded) or apart
     left = tuple(
         MismatchOperand(argument.keyword or "input", value, argument.node)

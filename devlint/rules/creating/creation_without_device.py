@@ -6,7 +6,8 @@ Finds factory calls (`torch.zeros`, `torch.arange`, `torch.tensor`, `torch.from_
 makes a tensor) without `device=`, in functions that work on tensors of their caller, where the new tensor then meets
 one of those tensors in an operation that needs one device, or is returned from `forward` or from a method of a Module
 that is called in its place (`predict`, `encode`, `sample`, `score`, `calculate_loss` and the like). Also what a library
-makes for a model that its caller placed, and that the file never moves: `model(torch.randn(1, 3, size, size))`. A call
+makes for a model that its caller placed, and that the file never moves: `model(torch.randn(1, 3, size, size))`, or
+`model(**tokenizer(text, return_tensors="pt"))`. A call
 that leaves out the device of a helper of the project, `causal_mask(n)` of `def causal_mask(n, device=None)`, is such a
 creation as well.
 

@@ -11,7 +11,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of, steps_of
 from devlint.drafts.wording import code_of, describe_operand
 from devlint.finding import Applicability, Confidence, Severity
-from devlint.placement.calls.module_inputs import is_encoded
+from devlint.placement.calls.encodings import is_encoded
 from devlint.placement.domain.lattice import CPU
 from devlint.placement.domain.scope import Setting
 from devlint.repairs.device_expressions import Definitions

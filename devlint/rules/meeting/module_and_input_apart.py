@@ -54,7 +54,8 @@ The call raises inside the module.
 ## Known problems
 
 Modules that move their inputs themselves are recognised where their class is in the same project; of other packages
-only those are judged that devlint has a row for. A module that a script, or a method of its owner, hands on as it is
+only those are judged that devlint has a row for, and of what a tokenizer makes (`return_tensors="pt"`) all that the
+program puts somewhere. A module that a script, or a method of its owner, hands on as it is
 (`Trainer(model)`) may be moved there: nothing is said of it.
 """
 

@@ -18,7 +18,7 @@ from devlint.drafts.wording import (
     operand_and_placement,
 )
 from devlint.finding import Applicability, Confidence
-from devlint.placement.calls.module_inputs import is_encoded
+from devlint.placement.calls.encodings import is_encoded
 from devlint.placement.domain.lattice import CPU, Anchor, Device, Known, SameAs, describe, leaves
 from devlint.placement.domain.provenance import StepKind, was_moved
 from devlint.placement.domain.scope import Setting

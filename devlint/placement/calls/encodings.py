@@ -1,0 +1,31 @@
+"""What a tokenizer or a processor makes: tensors on the CPU, for a model."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from devlint.placement.domain.abstract_values import Argument, Opaque, Tensor, Value
+from devlint.placement.domain.lattice import CPU
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.operations.operands import Bound
+from devlint.semantics import Dim, library_models
+
+
+def left_encoded(argument: Argument) -> Bound | None:
+    """What a tokenizer made, or a part of it, as it came: it is made for a model, and `**` hands over all of it."""
+    value = argument.value
+    if not isinstance(value, (Tensor, Opaque)) or value.device != CPU or not is_encoded(value):
+        return None
+    if isinstance(value, Opaque):
+        value = Tensor(CPU, Dim.NONZERO, provenance=value.provenance)
+    return Bound(argument.keyword or "input", value, argument.node, strict=True)
+
+
+def is_encoded(value: Value) -> bool:
+    """Whether a call with a keyword made it that means the same everywhere: ``return_tensors="pt"``."""
+    provenance = value.provenance if isinstance(value, (Tensor, Opaque)) else None
+    first = provenance.first if provenance is not None else None
+    if first is None or first.kind is not StepKind.MADE or not isinstance(first.node, cst.Call):
+        return False
+    known = library_models.anywhere().keywords
+    return any(argument.keyword is not None and argument.keyword.value in known for argument in first.node.args)
