@@ -50,8 +50,8 @@ from devlint.placement.domain.abstract_values import (
 from devlint.placement.domain.call_site import CallSite
 from devlint.placement.domain.class_facts import NAMES_OF_STATE
 from devlint.placement.domain.events import HostRead, Sink
-from devlint.placement.domain.lattice import CPU, UNKNOWN, Guard, SameAs, is_accelerator
-from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Device, Guard, SameAs, is_accelerator
+from devlint.placement.domain.provenance import Provenance, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
 from devlint.placement.domain.value_join import join_values
@@ -168,9 +168,7 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
         return receiver
     if name in NAMES_OF_STATE:
         provenance = interp.step(StepKind.GIVEN, node, receiver.device, code_of(node), receiver.provenance)
-        tensor = Tensor(receiver.device, kind=NAMES_OF_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
-        named = name.startswith("named_")
-        return Container((), None, Container((Host(), tensor), None, None, "tuple") if named else tensor)
+        return _state(name, receiver.device, provenance)
     if name == "state_dict":
         return Opaque(receiver.device, receiver.provenance)
     if name in ("children", "modules"):
@@ -200,6 +198,14 @@ def of_module(interp: Interpreter, node: cst.Call, receiver: Module, function: c
     return Opaque(receiver.device, provenance, tensorlike=True)
 
 
+def _state(name: str, device: Device, provenance: Provenance | None) -> Container:
+    """The parameters or buffers of a module, or pairs of a name and one of them."""
+    tensor = Tensor(device, kind=NAMES_OF_STATE[name], evidence=Evidence.CERTAIN, provenance=provenance)
+    return Container(
+        (), None, Container((Host(), tensor), None, None, "tuple") if name.startswith("named_") else tensor
+    )
+
+
 def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site: CallSite) -> Value:
     """``self.name(...)``: registration, a method of the class, or a callable attribute."""
     if name in ("register_buffer", "register_parameter", "add_module", "register_module", "add_state"):
@@ -214,10 +220,9 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
                 # The call assigned the attribute again.
                 interp.state.store(path, NOTHING)
         return result
-    if name in ("parameters", "buffers") and receiver.info.is_module:
+    if name in NAMES_OF_STATE and receiver.info.is_module:
         device = SameAs(module_symbol(receiver.info))
-        provenance = interp.step(StepKind.GIVEN, node, device, code_of(node))
-        return Container((), None, Tensor(device, kind=NAMES_OF_STATE[name], provenance=provenance))
+        return _state(name, device, interp.step(StepKind.GIVEN, node, device, code_of(node)))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):
         interp.take_fate(node)
         placed = name in ("to", "cpu") and receiver.info.is_module and interp.scope.setting is not Setting.CONSTRUCTION

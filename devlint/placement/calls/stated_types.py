@@ -57,6 +57,26 @@ def of_result(interp: Interpreter, info: FunctionInfo, site: CallSite, value: Va
     return _Stated(interp, program, frozenset(others - tensors)).as_stated(value, returns.annotation)
 
 
+def is_placed_nowhere(info: FunctionInfo, value: Value) -> bool:
+    """Whether a function is said to return a tensor, or several, of which its body does not show where they are."""
+    if not isinstance(info.header, cst.FunctionDef) or info.header.returns is None or info.is_generator:
+        return False
+    parts = value.items if isinstance(value, Container) and value.keys is None else (value,)
+    return any(isinstance(part, Tensor) and UNKNOWN in leaves(part.device) for part in parts)
+
+
+def placed_beside(value: Value, site: CallSite, beside: Value) -> Value:
+    """The tensors of a result that are placed nowhere, where the tensors that it is computed of are."""
+    tensors = {leaf for argument in site.arguments if _is_tensor(argument.value) for leaf in _places(argument.value)}
+    if not isinstance(beside, Opaque) or not tensors.issuperset(leaves(beside.device)):
+        return value
+    if isinstance(value, Container):
+        return replace(value, items=tuple(placed_beside(item, site, beside) for item in value.items))
+    if not isinstance(value, Tensor) or UNKNOWN not in leaves(value.device):
+        return value
+    return replace(value, device=beside.device, provenance=beside.provenance, evidence=Evidence.LIKELY)
+
+
 def of_name(interp: Interpreter, annotation: cst.Annotation, value: Value) -> Value:
     """What is assigned to an annotated name or attribute."""
     return as_type(interp, annotation.annotation, value)

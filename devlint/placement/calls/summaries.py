@@ -64,6 +64,7 @@ def bind_arguments(interp: Interpreter, info: FunctionInfo, site: CallSite, rece
     if info.owner is not None and receiver is not None and not info.is_static and not info.is_classmethod:
         substitution[module_symbol(info.owner).key] = receiver
         substitution.update(receiver.given if isinstance(receiver, Instance) else ())
+        substitution.update(_built_with(receiver))
         substitution.update(_handed_up(interp, info, receiver))
         note_receiver(interp, receiver)
     for name, value in arguments_of(info, site, receiver, interp.program):
@@ -82,6 +83,18 @@ def _note_handed_on(interp: Interpreter, node: cst.BaseExpression, value: Value)
         return
     if any(parameter.name.value == node.value for parameter in parameters_of(interp.info.header)):
         interp.program.note_argument(HANDED_ON, value)
+
+
+def _built_with(receiver: Value) -> Substitution:
+    """What an object was built with, all of whose tensors are in one place."""
+    if not isinstance(receiver, Opaque) or receiver.info is None:
+        return {}
+    built = Opaque(receiver.device, receiver.provenance)
+    return {
+        symbol_key(init, parameter.name.value): built
+        for init in receiver.info.constructors
+        for parameter in parameters_of(init.header)[1:]
+    }
 
 
 def _handed_up(interp: Interpreter, info: FunctionInfo, receiver: Value) -> Substitution:

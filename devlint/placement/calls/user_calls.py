@@ -91,6 +91,8 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     if isinstance(result, UnknownValue):
         result = beside_arguments(interp, node, site)
     result = stated_types.of_result(interp, info, site, result)
+    if stated_types.is_placed_nowhere(info, result):
+        result = stated_types.placed_beside(result, site, beside_arguments(interp, node, site))
     _note_moved(interp, site, result)
     if not interp.muted and interp.depth == 0:
         interp.program.note_argument(result_key(info.qualname), result)

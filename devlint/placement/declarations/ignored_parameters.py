@@ -40,15 +40,23 @@ _READS_NAMES = frozenset({"locals", "vars", "eval", "exec"})
 
 
 def ignored_device_parameters(info: FunctionInfo, index: FileIndex) -> Iterator[Ignored]:
-    """The device parameters that the body never reads, if nothing else determines the signature."""
+    """The device parameters that the body never reads, if nothing else determines the signature.
+
+    One that the body replaces by a device of its own is lost whoever determines the signature.
+    """
     node = info.node
     if not isinstance(node, cst.FunctionDef) or not any(names_device(p) for p in parameters_of(node)):
         return
-    if _signature_is_determined(info, index) or _is_stub(node) or documented_as_unused(node):
+    if _is_stub(node) or documented_as_unused(node):
         return
+    determined = _signature_is_determined(info, index)
     found = [_ignored(node, parameter) for parameter in parameters_of(node) if names_device(parameter)]
     if any(found) and not any(mentions(node.body, name) for name in _READS_NAMES):
-        yield from (ignored for ignored in found if ignored is not None)
+        yield from (one for one in found if one is not None and (not determined or _names_cuda(one.overwritten)))
+
+
+def _names_cuda(assignment: cst.Assign | None) -> bool:
+    return assignment is not None and "cuda" in code_of(assignment.value)
 
 
 def names_device(parameter: cst.Param) -> bool:

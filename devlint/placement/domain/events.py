@@ -141,6 +141,8 @@ class Fate:
     """The call is an expression statement."""
     UNREAD = "unread"
     """Assigned to a local name that is never read."""
+    REBOUND = "rebound"
+    """Assigned to a loop's variable, and not read before the loop binds that again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

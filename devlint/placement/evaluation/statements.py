@@ -21,36 +21,58 @@ from devlint.placement.operations.transfers import METHODS
 from devlint.placement.state import conditions, contexts
 from devlint.placement.state.devices import name_default
 from devlint.placement.state.host_reads import host_read
-from devlint.placement.syntax.nodes import body_of, code_of, semantic_children
+from devlint.placement.syntax.nodes import body_of, code_of, descend, semantic_children
 from devlint.placement.syntax.operators import AUGMENTED
 
 
 def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
-    interp.expect(node.value, Fate.DISCARDED)
+    several = node.value.elements if isinstance(node.value, cst.Tuple) else ()
+    for value in (node.value, *(element.value for element in several)):
+        interp.expect(value, Fate.DISCARDED)
     interp.evaluate(node.value)
     if isinstance(node.value, cst.Call):
         forget_what_is_told_a_device(interp, node.value)
 
 
 def assignment(interp: Interpreter, node: cst.Assign) -> None:
-    if _is_unread(interp, node):
-        interp.expect(node.value, Fate.UNREAD)
+    name = _transferred_to(interp, node)
+    if name and interp.info is not None:
+        if reads_of(interp.info.node, name) == 0:
+            interp.expect(node.value, Fate.UNREAD)
+        elif _is_rebound(interp.info.node, node, name):
+            interp.expect(node.value, Fate.REBOUND)
     value = interp.evaluate(node.value)
     for target in node.targets:
         assign(interp, target.target, value, node.value)
 
 
-def _is_unread(interp: Interpreter, node: cst.Assign) -> bool:
-    """Whether a transfer's result is assigned to a local name that is never read."""
-    if interp.info is None or len(node.targets) != 1 or not isinstance(node.value, cst.Call):
-        return False
+def _transferred_to(interp: Interpreter, node: cst.Assign) -> str:
+    """The local name that a transfer's result is assigned to; empty for other assignments."""
+    if len(node.targets) != 1 or not isinstance(node.value, cst.Call):
+        return ""
     target = node.targets[0].target
     function = node.value.func
     if not isinstance(target, cst.Name) or target.value.startswith("_") or not isinstance(function, cst.Attribute):
-        return False
+        return ""
     if function.attr.value not in METHODS or interp.is_declared_global(target.value):
-        return False
-    return reads_of(interp.info.node, target.value) == 0
+        return ""
+    return target.value
+
+
+def _is_rebound(definition: cst.CSTNode, node: cst.Assign, name: str) -> bool:
+    """``for x in tensors: x = x.to(device)``: whether nothing reads a loop's variable after it was assigned."""
+    loop: cst.For | None = None
+    behind = False
+    for part in descend(definition):
+        if isinstance(part, cst.For) and not behind:
+            binds = any(isinstance(one, cst.Name) and one.value == name for one in descend(part.target))
+            loop = part if binds and any(one is node for one in descend(part.body)) else loop
+        if part is node:
+            behind = True
+            own = {id(one) for one in descend(node)}
+        elif behind and isinstance(part, cst.Name) and part.value == name and id(part) not in own:
+            return False
+    return loop is not None
 
 
 def annotated_assignment(interp: Interpreter, node: cst.AnnAssign) -> None:

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds `.to(...)`, `.cuda()`, `.cpu()` and `.pin_memory()` on a tensor where nothing keeps the result: the call is a
-statement of its own, or the name it is assigned to is never read.
+statement of its own, the name it is assigned to is never read, or is the variable of the loop that it stands in and is
+bound again.
 
 ## Why is this bad
 
@@ -92,6 +93,7 @@ from devlint.placement.declarations.evidence_conventions import (
     HAS_A_SHAPE,
     MOVES_WITH_A_SHAPE,
     SIZE_IS_CALLED,
+    draws_from_a_loader,
 )
 from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Evidence, Instance, Opaque, Tensor, Value
@@ -176,6 +178,8 @@ class DiscardedTransfer(Rule):
 
     def _repair(self, event: Moved) -> Repair:
         """`.cuda()` is kept as it stands only where nothing at hand says another device."""
+        if event.fate == Fate.REBOUND:
+            return Repair(Applicability.SUGGESTION, "store it where the loop's items are kept")
         repair = _repair(event.call.node, event.receiver_node, event.receiver_text)
         others = candidates_of(self._begun.get(event.scope), [(event.receiver_text, False)])
         if goes_to_current(event) and any(not is_part_of(event.receiver_text, other.name) for other in others):
@@ -217,7 +221,11 @@ class DiscardedTransfer(Rule):
 
 def _confidence(event: Moved) -> Confidence | None:
     """None where nothing is lost, or where nobody can say what the receiver is."""
-    if event.fate not in (Fate.DISCARDED, Fate.UNREAD) or not event.moves or not _has_a_name(event):
+    batch = batch_of(getattr(event.receiver, "device", None))
+    if event.fate == Fate.REBOUND and batch is not None and draws_from_a_loader(batch.source):
+        # What a loader hands out is made for this iteration: a copy that nobody reads is a line that is left over.
+        return None
+    if event.fate not in (Fate.DISCARDED, Fate.UNREAD, Fate.REBOUND) or not event.moves or not _has_a_name(event):
         return None
     sure = _is_moved_by_value(event.receiver, event.method, event.receiver_text)
     if sure is None or (_goes_nowhere(event) and not _stays_by_luck(event)):
@@ -311,7 +319,7 @@ def _message(event: Moved) -> str:
         call = quoted(event.call.node, f"`.{event.method}(...)`")
         return f"{call} as a statement keeps nothing on the CPU: `{event.receiver_text}` is where it was last assigned"
     call = quoted(event.call.node, f"`.{event.method}(...)`")
-    how = "is assigned to a name that nothing reads" if event.fate == Fate.UNREAD else "is thrown away"
+    how = _HOW.get(event.fate, "is thrown away")
     kept = f"`{event.receiver_text}`"
     device = getattr(event.receiver, "device", UNKNOWN)
     if event.method == "pin_memory":
@@ -320,6 +328,12 @@ def _message(event: Moved) -> str:
     own = own or batch_of(device) is not None or _is_assumed_together(event)
     where = "where it was" if device == UNKNOWN or own else "on the CPU" if device == CPU else f"on {describe(device)}"
     return f"{call} returns a new tensor that {how}; {kept} stays {where}"
+
+
+_HOW = {
+    Fate.UNREAD: "is assigned to a name that nothing reads",
+    Fate.REBOUND: "only the loop's variable gets",
+}
 
 
 def _trace(event: Moved) -> tuple[DraftStep, ...]:

@@ -217,7 +217,7 @@ class UnusedDeviceParameter(Rule):
                 yield _chosen_instead(event, kept)
                 continue
             yield Draft(
-                node=event.node,
+                node=event.overwritten or event.node,
                 scope=event.scope,
                 message=_message(event),
                 confidence=self._confidence(event),
@@ -322,4 +322,4 @@ def _message(event: ParameterIgnored) -> str:
 def _trace(event: ParameterIgnored) -> tuple[DraftStep, ...]:
     if event.overwritten is None:
         return ()
-    return (DraftStep(event.overwritten, event.scope, f"`{code_of(event.overwritten)}` replaces it here"),)
+    return (DraftStep(event.node, event.scope, f"`{event.name}` comes in here"),)
