@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 OPTIONS: dict[str, frozenset[str]] = {
     "same": frozenset({"argument", "position"}),
+    "copied": frozenset(),
     "made": frozenset({"gives", "device", "position", "unless", "default", "follows", "fields"}),
     "beside": frozenset({"gives", "argument", "position"}),
     "meets": frozenset({"as", "operation", "brings"}),

@@ -49,6 +49,15 @@ def _same(call: LibraryCall) -> Value:
     return argument.value if argument is not None else NOTHING
 
 
+def _copied(call: LibraryCall) -> Value:
+    """A copy of its receiver, beside it."""
+    value = call.receiver
+    if not isinstance(value, (Module, Tensor)):
+        return NOTHING
+    step = call.interp.step(StepKind.RETURNED, call.node, value.device, f"{call.code}()", value.provenance)
+    return replace(value, provenance=step)
+
+
 def _made(call: LibraryCall) -> Value:
     """Created in host memory, whatever the default device is, or on the device an argument names."""
     if call.is_unknown():
@@ -267,6 +276,7 @@ Interpret = Callable[[LibraryCall], Value]
 
 EFFECTS: dict[str, Interpret] = {
     "same": _same,
+    "copied": _copied,
     "made": _made,
     "beside": _beside,
     "meets": _meets,

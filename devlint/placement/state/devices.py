@@ -49,6 +49,9 @@ def resolve_device(
     if isinstance(value, DeviceName):
         if sink is not None:
             _name_literal(interp, value, sink, call)
+        if value.is_type and interp.state.current_index is not None:
+            # The type alone means the current device, which something chose here.
+            return UNKNOWN
         return named_at_least(interp, value, value.device, node)
     if isinstance(value, Constant):
         return _device_of_literal(interp, value, node, sink, call)

@@ -135,6 +135,7 @@ from devlint.rules.creating.inputs_for_models import InputsForModels
 from devlint.rules.creating.left_to_defaults import LeftToDefaults
 from devlint.rules.creating.replaced_buffers import ReplacedBuffers
 from devlint.rules.creating.shape_probes import is_shape_probe
+from devlint.rules.creating.stored_beside import StoredBeside
 from devlint.rules.rule import Rule
 from devlint.source.role import Role
 
@@ -169,6 +170,7 @@ class CreationWithoutDevice(Rule):
         self._left_to_defaults = LeftToDefaults()
         self._for_models = InputsForModels(self._definitions, self._left_to_defaults)
         self._replaced = ReplacedBuffers()
+        self._beside = StoredBeside()
         self._undecided: list[tuple[str, frozenset[str], Draft]] = []
         """Clashes with an argument: of higher confidence where nothing shows that the definition works on the host."""
         self._nested: list[tuple[str, Draft]] = []
@@ -197,6 +199,7 @@ class CreationWithoutDevice(Rule):
 
     def called(self, event: Called) -> Iterable[Draft]:
         self._handed_out.called(event)
+        self._beside.called(event)
         return ()
 
     def callers_module_called(self, event: CallersModuleCalled) -> Iterable[Draft]:
@@ -205,10 +208,12 @@ class CreationWithoutDevice(Rule):
 
     def moved(self, event: Moved) -> Iterable[Draft]:
         self._for_models.moved(event)
+        self._beside.moved(event)
         return ()
 
     def stored(self, event: Stored) -> Iterable[Draft]:
         self._handed_out.stored(event)
+        self._beside.stored(event)
         yield from self._replaced.stored(event)
 
     def written_by_index(self, event: WrittenByIndex) -> Iterable[Draft]:
@@ -277,6 +282,7 @@ class CreationWithoutDevice(Rule):
         if isinstance(event.value, Function):
             self._handed_back.add(event.value.info.qualname)
         self._handed_out.returned(event)
+        self._beside.returned(event)
         return ()
 
     def finish(self) -> Iterable[Draft]:
@@ -288,6 +294,7 @@ class CreationWithoutDevice(Rule):
                 yield draft
         yield from self._handed_out.finish()
         yield from self._for_models.finish()
+        yield from self._beside.finish()
 
 
 def _elsewhere(device: Device | None) -> bool:
@@ -307,7 +314,7 @@ def _given(value: Value, by_name: bool = True) -> frozenset[str]:
 def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> Confidence:
     built = _while_it_is_built(event, step, theirs)
     empty = fails_by_shape(event, step, theirs) or stands_for_nothing(event, step)
-    if step.scope.setting is Setting.HOST or built or empty:
+    if Setting.HOST in (step.scope.setting, event.scope.setting) or built or empty:
         return Confidence.LOW
     anchors = set()
     for leaf in leaves(device_of(theirs.value) or CPU):

@@ -5,7 +5,7 @@
 Finds `if x.is_cuda: y = y.cuda()` and its kin: `x.device.type == "cuda"` for the question, `.to("cuda")`,
 `device="cuda"` or `"cuda" if x.is_cuda else "cpu"` for the answer. So `if device != "cpu": model = model.cuda()`, where
 the caller chose the device. So `y.type(x.type())` of what was made on the CPU: the type of a tensor says that it is on
-CUDA, and not where. In a function that is named for the GPU and takes
+CUDA, and not where; and `y.to(x.device.type)`. In a function that is named for the GPU and takes
 tensors, the name stands for the question: there it finds `.cuda()` of what the function made on the CPU.
 
 ## Why is this bad
@@ -82,13 +82,14 @@ from devlint.placement.syntax.device_words import is_named_for_accelerator
 from devlint.rules.current_device import LosesTheDevice, goes_to_current, is_current, named_instead, round_trip
 from devlint.rules.naming.asked_for_its_type import is_asked_for_its_type
 from devlint.rules.naming.chosen_by_the_caller import ChosenByTheCaller
+from devlint.rules.naming.types_as_places import goes_by_type
 from devlint.source.role import Role
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Begun, Called, Compared, DeviceNamed, Moved, Stored, Tested
+    from devlint.placement.domain.events import Begun, Called, Compared, Created, DeviceNamed, Moved, Stored, Tested
     from devlint.placement.domain.scope import Scope
 
 _TYPE = r"(?P<device>\.device|(?<![\w.])(?:\w+_)?device)\.type "
@@ -140,7 +141,15 @@ class GuardLosesIndex(LosesTheDevice):
             self._tests.add((event.scope.qualname, code_of(event.node)))
         return ()
 
+    def created(self, event: Created) -> Iterable[Draft]:
+        if (draft := goes_by_type(event)) is not None:
+            self._report_later(draft)
+        return ()
+
     def moved(self, event: Moved) -> Iterable[Draft]:
+        if event.method == "to" and event.moves and (draft := goes_by_type(event)) is not None:
+            self._report_later(draft)
+            return ()
         self._note_type(event)
         # A value on its way back from the CPU is DEV205's (fixture `others`).
         if goes_to_current(event) and round_trip(event) is None:

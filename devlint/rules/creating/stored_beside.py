@@ -1,0 +1,140 @@
+"""Tensors that are made on the CPU and stored in an object whose others are elsewhere: part of DEV101.
+
+The object was moved, `batch = batch.to(device)`, or came to a `forward` with tensors beside the module's parameters.
+Whoever gets it works with all of it there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from devlint.drafts.draft import Draft, DraftStep, Repair
+from devlint.drafts.trace import draft_step, provenance_of
+from devlint.drafts.wording import bare_creation, code_of, quoted
+from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.domain.abstract_values import Container, Opaque, Tensor
+from devlint.placement.domain.lattice import (
+    CPU,
+    UNKNOWN,
+    Anchor,
+    Device,
+    GuardKind,
+    SameAs,
+    describe,
+    guards_of,
+    leaves,
+)
+from devlint.placement.domain.provenance import StepKind
+from devlint.placement.domain.scope import Setting
+from devlint.semantics import Dim
+from devlint.source.role import Role
+
+if TYPE_CHECKING:
+    from devlint.placement.domain.abstract_values import Value
+    from devlint.placement.domain.events import Called, Moved, Returned, Stored
+    from devlint.placement.domain.provenance import Step
+
+_OF_THE_HOST = re.compile(r"len|size|num|count|name|path|meta|info|cpu|^id$|_id$")
+"""In the names of what is read on the host: lengths for packing, numbers, metadata."""
+
+
+class _Kept(NamedTuple):
+    event: Stored
+    step: Step
+    owner: str
+    """The object, in the source's words."""
+
+
+@dataclass(slots=True)
+class StoredBeside:
+    """What one file stores in objects that are elsewhere."""
+
+    _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
+    """By definition and target."""
+    _handed_on: set[tuple[str, str]] = field(default_factory=set)
+    """By definition: what it hands to a call, or returns, after something was stored in it."""
+
+    def stored(self, event: Stored) -> None:
+        if not _is_elsewhere(event) or event.attribute is None or _OF_THE_HOST.search(event.attribute.lower()):
+            return
+        value = event.value
+        step = bare_creation(value) if isinstance(value, Tensor) and _is_made_anywhere(value.device) else None
+        if step is None or step.scope != event.scope or not isinstance(value, Tensor) or value.dim is not Dim.NONZERO:
+            self._kept.pop((event.scope.qualname, event.target), None)
+            return
+        owner = event.target.removesuffix(f".{event.attribute}").partition("[")[0]
+        self._kept[event.scope.qualname, event.target] = _Kept(event, step, owner)
+
+    def moved(self, event: Moved) -> None:
+        """What is moved afterwards, alone or with the object, is there in the end."""
+        for key, kept in list(self._kept.items()):
+            if key[0] == event.scope.qualname and event.receiver_text in (kept.owner, kept.event.target):
+                del self._kept[key]
+
+    def called(self, event: Called) -> None:
+        for argument in event.call.arguments:
+            self._handed_on.add((event.scope.qualname, code_of(argument.node)))
+
+    def returned(self, event: Returned) -> None:
+        if event.value_node is not None:
+            self._handed_on.add((event.scope.qualname, code_of(event.value_node)))
+
+    def finish(self) -> Iterator[Draft]:
+        for (definition, _), kept in self._kept.items():
+            if (definition, kept.owner) in self._handed_on:
+                yield _draft(kept)
+
+
+def _is_made_anywhere(device: Device) -> bool:
+    """Whether some run makes it on the CPU, and no test of a device decides which."""
+    return CPU in leaves(device) and all(guard.kind is not GuardKind.ON_ACCELERATOR for guard in guards_of(device))
+
+
+def _is_elsewhere(event: Stored) -> bool:
+    """Whether the object was moved, or came to a `forward`, and is not just what a function gave."""
+    part, scope = _part_of(event.owner), event.scope
+    if part is None or scope.setting is Setting.HOST or scope.role is Role.TEST:
+        return False
+    provenance = provenance_of(part)
+    if provenance is None or part.device in (CPU, UNKNOWN):
+        return False
+    if provenance.step.kind is StepKind.MOVED:
+        return True
+    came_in = provenance.step.kind is StepKind.GIVEN and provenance.previous is None
+    return came_in and scope.setting is Setting.FORWARD and _is_of_the_module(part.device)
+
+
+def _part_of(owner: Value | None) -> Opaque | Tensor | None:
+    """What stands for all that an object or a dict holds; None for a tensor, and for what nothing is known of."""
+    if isinstance(owner, Container) and owner.keys is not None:
+        return owner.rest if isinstance(owner.rest, (Opaque, Tensor)) else None
+    return owner if isinstance(owner, Opaque) and not owner.tensorlike else None
+
+
+def _is_of_the_module(device: Device) -> bool:
+    return isinstance(device, SameAs) and device.symbol.anchor is Anchor.MODULE
+
+
+def _draft(kept: _Kept) -> Draft:
+    event, step = kept.event, kept.step
+    part = _part_of(event.owner)
+    assert part is not None
+    built_here = isinstance(event.owner, Container) and event.owner.node is not None
+    there = "holds what is where the module is" if built_here else "came in beside the module's parameters"
+    provenance = provenance_of(part)
+    if not _is_of_the_module(part.device):
+        there = f"was moved to {describe(part.device)}"
+    before = (draft_step(provenance.step),) if provenance is not None else ()
+    return Draft(
+        node=step.node,
+        scope=event.scope,
+        severity=Severity.WARNING,
+        message=f"{quoted(step.node, f'`{step.name}`')} is created on the CPU and stored in `{kept.owner}`, which "
+        f"{there}; what works with `{kept.owner}` there fails",
+        confidence=Confidence.MEDIUM,
+        trace=(draft_step(step), *before, DraftStep(event.node, event.scope, "stored beside what is elsewhere here")),
+        repair=Repair(Applicability.SUGGESTION, f"create it where the other tensors of `{kept.owner}` are"),
+    )
