@@ -19,11 +19,13 @@ from devlint.placement.calls.summaries import arguments_of, place_of
 from devlint.placement.calls.typed_by_calls import meets, typed_by_call
 from devlint.placement.declarations.definitions import FunctionInfo
 from devlint.placement.domain.abstract_values import (
+    Argument,
     ClassValue,
     Constant,
     Container,
     DeviceName,
     Evidence,
+    Function,
     Instance,
     Module,
     Opaque,
@@ -51,23 +53,30 @@ MAX_INLINED_CALLS = 4
 
 
 def call_with_values(
-    interp: Interpreter, node: cst.Call, info: FunctionInfo, site: CallSite, receiver: Value | None
+    interp: Interpreter,
+    node: cst.Call,
+    info: FunctionInfo,
+    site: CallSite,
+    receiver: Value | None,
+    captured: Mapping[str, Value] | None = None,
 ) -> Value | None:
     """The result of the call for its actual arguments; None if no argument requires inlining.
 
-    Mismatches of arguments inside the callee are emitted by the caller's evaluation.
+    So does a function that moves what it is called with, and one that was defined in a walk for another call, where it
+    ``captured`` the values of that. Mismatches of arguments inside the callee are emitted by the caller's evaluation.
     """
     modules = tuple(_built_for(interp, node, site)) if interp.depth < MAX_INLINED_CALLS else ()
     handed = [*(step for argument in site.arguments for step in _made_on_cpu(argument.value)), *modules]
     handed += read_of_derived(interp.program, info, receiver)
     given = list(typed_by_call(interp, info, site, receiver))
-    if not (handed or given) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
+    moves = captured is not None or any(map(_moves_its_argument, site.arguments))
+    if not (handed or given or moves) or interp.muted or interp.depth >= MAX_INLINED_CALLS or info.is_generator:
         return None
     definition = info.node
-    program = interp.program.holder(info)
+    program = interp.program.holder(info) if captured is None else interp.program
     if not isinstance(definition, cst.FunctionDef) or program is None or program.is_running(info):
         return None
-    inner = _evaluate(interp, program, info, definition, site, receiver, modules)
+    inner = _evaluate(interp, program, info, definition, site, receiver, modules, captured)
     doubtful = is_put_by_methods(receiver) or _is_of_its_class_by_convention(receiver)
     told = _told_at_construction(receiver)
     for event in inner.events:
@@ -77,7 +86,12 @@ def call_with_values(
             calls = ((node, interp.scope), *event.calls)
             interp.emit(replace(event, calls=calls, assumed=event.assumed or doubtful))
     # Tests of an argument's type (``if torch.is_tensor(x): return x``) the summary decides by what is handed over.
-    return _settled(inner, inner.result()) if handed else None
+    return _settled(inner, inner.result()) if handed or moves else None
+
+
+def _moves_its_argument(argument: Argument) -> bool:
+    """``apply_to_all(to_cuda, batch)``: what the callee gives is where a function puts it that it is handed."""
+    return isinstance(argument.value, Function) and argument.value.info.places_itself
 
 
 def _is_of_its_class_by_convention(receiver: Value | None) -> bool:
@@ -95,12 +109,15 @@ def _evaluate(
     site: CallSite,
     receiver: Value | None,
     modules: tuple[Step, ...],
+    captured: Mapping[str, Value] | None,
 ) -> Interpreter:
     inner = Interpreter(program, interp.handlers, scope_of(info, program.path, program.role), info, interp.depth + 1)
     inner.state.default_device = interp.state.default_device
     inner.state.context_device = interp.state.context_device
     inner.state.on_cpu = interp.state.on_cpu
     inner.handed_modules = modules
+    if captured is not None:
+        inner.closure = dict(captured)
     inner.places = {**interp.places, **_place_of_self(interp, info, receiver)}
     bind_parameters(inner, info)
     first = parameters_of(definition)[:1]

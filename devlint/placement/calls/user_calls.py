@@ -83,7 +83,7 @@ def call_function(interp: Interpreter, node: cst.Call, function: Function, site:
     passed_on = handed_through(info, summary, substitution)
     if passed_on is not None:
         return passed_on
-    seen = call_with_values(interp, node, info, site, receiver)
+    seen = call_with_values(interp, node, info, site, receiver, function.captured)
     value = result_of_call(interp, node, summary, substitution) if seen is None else seen
     if _meets_what_the_object_holds(value, function.receiver, site):
         value = replace(value, device=UNKNOWN)

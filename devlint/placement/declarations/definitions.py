@@ -145,7 +145,7 @@ class FunctionInfo:
         if self._signs is None:
             found = set()
             imported: set[int] = set()
-            for child in descend(self.node.body, into_definitions=False) if self.is_definition else ():
+            for child in descend(self.node.body, into_definitions=False):
                 if isinstance(child, cst.Yield):
                     found.add("yields")
                 elif isinstance(child, (cst.Import, cst.ImportFrom)):

@@ -5,7 +5,7 @@ Frozen data; syntax trees by reference only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import Enum
 from pathlib import Path
@@ -205,6 +205,8 @@ class Function:
     info: FunctionInfo = field(compare=False)
     key: str = ""
     receiver: Value | None = field(default=None, compare=False)
+    captured: Mapping[str, Value] | None = field(default=None, compare=False)
+    """Of one that is defined in a walk for one call: the values of the definition around it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

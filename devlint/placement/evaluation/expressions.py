@@ -287,10 +287,9 @@ def yielded(interp: Interpreter, node: cst.Yield) -> Value:
 
 
 def anonymous(interp: Interpreter, node: cst.Lambda) -> Value:
-    if interp.depth:
-        # The values it captures hold for one call only.
-        return NOTHING
     info = FunctionInfo(f"{interp.scope.qualname}.<lambda>".lstrip("."), node)
     info.closure = {**interp.closure, **interp.state.values}
-    interp.program.defer(info)
+    if interp.depth == 0:
+        # In a walk for one call its own mistakes are those of the definition around it.
+        interp.program.defer(info)
     return Function(info, f"{interp.scope.path}:{info.qualname}:{id(node)}")

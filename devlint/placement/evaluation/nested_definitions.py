@@ -22,7 +22,9 @@ def function_definition(interp: Interpreter, node: cst.FunctionDef) -> None:
     if interp.info is not None and interp.depth == 0:
         info.closure = {**interp.closure, **interp.state.values}
         interp.program.defer(info)
-    value: Value = Function(info, f"{interp.scope.path}:{info.qualname}")
+    # A walk for one call has values of its own for what the definition captures.
+    captured = {**interp.closure, **interp.state.values} if interp.depth > 0 else None
+    value: Value = Function(info, f"{interp.scope.path}:{info.qualname}", captured=captured)
     interp.state.store(node.name.value, value)
     if interp.info is None and not interp.class_body:
         # When called at module level, it sees the functions defined before it.
