@@ -15,6 +15,7 @@ from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import draft_step, provenance_of
 from devlint.drafts.wording import bare_creation, code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
+from devlint.placement.declarations.evidence_names import names_a_module
 from devlint.placement.domain.abstract_values import Container, Opaque, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
@@ -66,6 +67,9 @@ class StoredBeside:
             self._kept.pop((event.scope.qualname, event.target), None)
             return
         owner = event.target.removesuffix(f".{event.attribute}").partition("[")[0]
+        if names_a_module(owner.rpartition(".")[2]):
+            # A model has attributes of all kinds: `model.stride = torch.tensor([32.0])`.
+            return
         self._kept[event.scope.qualname, event.target] = _Kept(event, step, owner)
 
     def moved(self, event: Moved) -> None:
