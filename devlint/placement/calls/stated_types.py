@@ -24,7 +24,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.lattice import UNKNOWN, Anchor, Device, SameAs, leaves
+from devlint.placement.domain.lattice import UNKNOWN, Anchor, Choice, Device, SameAs, choose, leaves
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.state.field_types import tensor_fields
 from devlint.placement.syntax.nodes import code_of, string_value
@@ -74,7 +74,15 @@ def placed_beside(value: Value, site: CallSite, beside: Value) -> Value:
         return replace(value, items=tuple(placed_beside(item, site, beside) for item in value.items))
     if not isinstance(value, Tensor) or UNKNOWN not in leaves(value.device):
         return value
-    return replace(value, device=beside.device, provenance=beside.provenance, evidence=Evidence.LIKELY)
+    device = _filled(value.device, beside.device)
+    return replace(value, device=device, provenance=beside.provenance, evidence=Evidence.LIKELY)
+
+
+def _filled(device: Device, unknown: Device) -> Device:
+    """A device with another one in the arms of which nothing is known."""
+    if isinstance(device, Choice):
+        return choose(device.guard, _filled(device.then, unknown), _filled(device.otherwise, unknown))
+    return unknown if device == UNKNOWN else device
 
 
 def of_name(interp: Interpreter, annotation: cst.Annotation, value: Value) -> Value:
