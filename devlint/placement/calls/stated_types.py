@@ -24,7 +24,7 @@ from devlint.placement.domain.abstract_values import (
     UnknownValue,
     Value,
 )
-from devlint.placement.domain.lattice import UNKNOWN, Anchor, Choice, Device, SameAs, choose, leaves
+from devlint.placement.domain.lattice import CPU, UNKNOWN, Anchor, Choice, Device, SameAs, choose, leaves
 from devlint.placement.domain.provenance import was_moved
 from devlint.placement.state.field_types import tensor_fields
 from devlint.placement.syntax.nodes import code_of, string_value
@@ -74,8 +74,10 @@ def placed_beside(value: Value, site: CallSite, beside: Value) -> Value:
         return replace(value, items=tuple(placed_beside(item, site, beside) for item in value.items))
     if not isinstance(value, Tensor) or UNKNOWN not in leaves(value.device):
         return value
+    # What some arm makes on the CPU is told of by how it was made there.
+    provenance = value.provenance if CPU in leaves(value.device) else beside.provenance
     device = _filled(value.device, beside.device)
-    return replace(value, device=device, provenance=beside.provenance, evidence=Evidence.LIKELY)
+    return replace(value, device=device, provenance=provenance, evidence=Evidence.LIKELY)
 
 
 def _filled(device: Device, unknown: Device) -> Device:
