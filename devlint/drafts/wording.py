@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
+from devlint.placement.declarations.evidence_conventions import CALLABLE_RESULT, CONVENTIONS
 from devlint.placement.domain.abstract_values import Evidence, Module, Tensor
 from devlint.placement.domain.lattice import (
     CPU,
@@ -186,6 +187,11 @@ def _bare_creation_in(provenance: Provenance | None) -> Step | None:
             # `.cpu()` after the creation: the CPU was chosen. So it was by `.to(x.device)` of an x that may be there.
             return None
     return None
+
+
+def came_of_a_callable(value: Value) -> bool:
+    """Whether a value was computed by what is of unknown type, which is taken to work where its arguments are."""
+    return any(step.note == CONVENTIONS[CALLABLE_RESULT] for step in provenance_of(value) or ())
 
 
 def is_certain(value: Value) -> bool:

@@ -157,8 +157,11 @@ def is_dtype(value: Value, node: cst.BaseExpression) -> bool:
     if isinstance(value, Constant) and isinstance(value.value, str):
         # Arrays of other libraries take such names, torch refuses them: a device is never meant.
         return semantics.dtype_class(f"torch.{value.value}") is not None
-    text = code_of(node)
-    return isinstance(value, (UnknownValue, Opaque, Host)) and "type" in text.rsplit(".", 1)[-1].lower()
+    owner, _, last = code_of(node).rpartition(".")
+    if owner and semantics.dtype_class(f"torch.{last}") is not None:
+        # ``import package.torch as torch``: other libraries have types of these names, and no devices.
+        return True
+    return isinstance(value, (UnknownValue, Opaque, Host)) and "type" in last.lower()
 
 
 def note_dropped_request(interp: Interpreter, node: cst.IfExp) -> None:

@@ -115,6 +115,7 @@ from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import draft_step, provenance_of, trace_of
 from devlint.drafts.wording import (
+    came_of_a_callable,
     describe_operand,
     device_expression_of,
     device_of,
@@ -321,7 +322,7 @@ def _confidence(event: DeviceMismatch, step: Step, theirs: MismatchOperand) -> C
         if isinstance(leaf, SameAs):
             anchors.add(leaf.symbol.anchor)
         elif isinstance(leaf, Known) and not leaf.on_cpu:
-            return Confidence.HIGH
+            return Confidence.MEDIUM if came_of_a_callable(theirs.value) else Confidence.HIGH
     if step.scope.role is Role.NOTEBOOK and _definition(step.scope) != _definition(event.scope):
         # A notebook is the whole program: what it hands to a module that it never moves is where the module is.
         return Confidence.LOW

@@ -8,6 +8,7 @@ from devlint.drafts.changes import suffixed
 from devlint.drafts.draft import Draft, Repair
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
+    came_of_a_callable,
     code_with,
     describe_operand,
     describe_placement,
@@ -85,7 +86,10 @@ def confidence(event: DeviceMismatch) -> Confidence:
     if event.scope.setting is Setting.HOST:
         return Confidence.LOW
     if all(_seen(device_of(operand.value)) for operand in (event.offending, event.other)):
-        return Confidence.LOW if _brought_beside_an_input(event) else Confidence.HIGH
+        if _brought_beside_an_input(event):
+            return Confidence.LOW
+        unsure = any(came_of_a_callable(operand.value) for operand in (event.offending, event.other))
+        return Confidence.MEDIUM if unsure else Confidence.HIGH
     if event.scope.role is Role.TEST or not (
         _of_one_source(event)
         or _made_here(event)

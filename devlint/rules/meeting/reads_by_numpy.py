@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devlint.drafts.trace import provenance_of
-from devlint.drafts.wording import code_of
+from devlint.drafts.wording import came_of_a_callable, code_of
 from devlint.finding import Confidence
 from devlint.placement.declarations.evidence_conventions import CONVENTIONS, TOLD_A_DEVICE, names_a_loader
 from devlint.placement.domain.abstract_values import Evidence, Kind, Opaque, Tensor
@@ -223,7 +223,9 @@ def confidence_in_tensor(event: HostRead) -> Confidence:
     if any(step.note == CONVENTIONS[TOLD_A_DEVICE] for step in value.provenance or ()):
         return Confidence.MEDIUM
     told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD or _was_moved(value)
-    return Confidence.HIGH if told else Confidence.LOW
+    if not told:
+        return Confidence.LOW
+    return Confidence.MEDIUM if came_of_a_callable(value) else Confidence.HIGH
 
 
 def follows_the_tensors_own_test(device: Choice) -> bool:

@@ -88,6 +88,7 @@ from devlint.drafts.changes import InsertBefore, suffixed
 from devlint.drafts.draft import Draft, DraftStep, Repair
 from devlint.drafts.trace import provenance_of, trace_of
 from devlint.drafts.wording import (
+    came_of_a_callable,
     code_of,
     describe_operand,
     device_expression_of,
@@ -99,7 +100,6 @@ from devlint.drafts.wording import (
 )
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.declarations.evidence_conventions import (
-    CALLABLE_RESULT,
     COLLATED,
     CONVENTIONS,
     draws_from_a_loader,
@@ -273,14 +273,9 @@ def _confidence(event: DeviceMismatch, mine: MismatchOperand, batch: Symbol) -> 
         return Confidence.LOW
     # What comes together from elsewhere may be brought over together by whoever hands it out.
     collated = draws_from_a_loader(batch.source) or names_a_batch(batch.source or batch.name)
-    sure = collated and event.scope.role is not Role.TEST and not _went_through_a_callable(mine)
+    # What computed it of what was not moved may bring its inputs over itself.
+    sure = collated and event.scope.role is not Role.TEST and not came_of_a_callable(mine.value)
     return Confidence.HIGH if sure else Confidence.MEDIUM
-
-
-def _went_through_a_callable(mine: MismatchOperand) -> bool:
-    """Whether a callable of unknown code computed it of what was not moved: that may bring its inputs over itself."""
-    provenance = provenance_of(mine.value)
-    return any(step.note == CONVENTIONS[CALLABLE_RESULT] for step in provenance or ())
 
 
 def _may_be_a_number(event: DeviceMismatch, mine: MismatchOperand) -> bool:
