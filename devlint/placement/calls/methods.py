@@ -220,7 +220,7 @@ def of_self(interp: Interpreter, node: cst.Call, receiver: Self, name: str, site
                 # The call assigned the attribute again.
                 interp.state.store(path, NOTHING)
         return result
-    if name in NAMES_OF_STATE and receiver.info.is_module:
+    if name in NAMES_OF_STATE and receiver.info.is_module and not site.positional:
         device = SameAs(module_symbol(receiver.info))
         return _state(name, device, interp.step(StepKind.GIVEN, node, device, code_of(node)))
     if name in ("to", "cuda", "cpu", "eval", "train", "float", "half"):

@@ -251,7 +251,8 @@ def _moved_tensor(
     unwrapped = was_parameter and target.device not in (receiver.device, CPU)
     step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
     to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
-    if target.device == CPU and non_blocking is None and receiver.device != CPU:
+    waits = non_blocking is None or (isinstance(non_blocking.value, Constant) and non_blocking.value.value is False)
+    if target.device == CPU and waits and receiver.device != CPU:
         # A blocking copy ends after every copy that was queued before it.
         interp.state.streams = interp.state.streams.copies_arrived()
     # `(x != 0).type(torch.FloatTensor)`: numbers are compared where they are used, and masks have dimensions.

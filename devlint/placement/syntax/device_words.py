@@ -22,7 +22,7 @@ def _pattern(anywhere: tuple[str, ...], words: tuple[str, ...]) -> re.Pattern[st
     )
 
 
-_SPEAKS_OF_DEVICES = _pattern(("cuda", "gpu", "device", "accelerator", r"\.is_cpu", r"[\"']cpu\b"), _BACKENDS)
+_SPEAKS_OF_DEVICES = _pattern(("cuda", "gpu", "rocm", "device", "accelerator", r"\.is_cpu", r"[\"']cpu\b"), _BACKENDS)
 _NAMED_FOR_ONE = _pattern(_MAKERS, _MADE_FOR)
 
 

@@ -225,7 +225,10 @@ def confidence_in_tensor(event: HostRead) -> Confidence:
     told = isinstance(value, Tensor) or value.tensorlike or event.reader == METHOD or _was_moved(value)
     if not told:
         return Confidence.LOW
-    return Confidence.MEDIUM if came_of_a_callable(value) else Confidence.HIGH
+    if came_of_a_callable(value):
+        # A test knows what its callables give.
+        return Confidence.LOW if event.scope.role is Role.TEST else Confidence.MEDIUM
+    return Confidence.HIGH
 
 
 def follows_the_tensors_own_test(device: Choice) -> bool:
