@@ -11,7 +11,6 @@ from devlint.placement.calls.summaries import Substitution, substitute
 from devlint.placement.declarations.class_body import set_value
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_conventions import CALLED_BY_MODULE, CONVENTIONS, KEPT_BY_METHODS
-from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.known_classes import ClassKind
 from devlint.placement.declarations.own_transfers import moves_itself
 from devlint.placement.domain.abstract_values import (
@@ -38,7 +37,7 @@ from devlint.placement.domain.lattice import CPU, UNKNOWN, Choice, Device, Known
 from devlint.placement.domain.provenance import Provenance, Step, StepKind
 from devlint.placement.domain.scope import Setting
 from devlint.placement.domain.symbols import module_symbol
-from devlint.placement.state.held_modules import placed_by_another, where_methods_put_it
+from devlint.placement.state.held_modules import is_called_here, placed_by_another, where_methods_put_it
 from devlint.placement.state.later_stores import first_on_cpu, is_bare_on_cpu, is_only_updated, is_stored_by_others
 from devlint.semantics import Dim
 
@@ -92,7 +91,7 @@ def property_value(interp: Interpreter, owner: Self, method: FunctionInfo, given
 def _seen_from_method(interp: Interpreter, owner: Self, fact: AttributeFact) -> Value:
     """An attribute as a method reads it: parameters, buffers and submodules are on the module's device."""
     value = fact.value
-    if isinstance(value, UnknownValue) and _is_called_here(interp, fact.name):
+    if isinstance(value, UnknownValue) and is_called_here(interp, fact.name):
         return _beside_parameters(interp, owner.info, fact.name, CALLED_BY_MODULE)
     if interp.scope.setting is Setting.CONSTRUCTION and isinstance(value, (Tensor, Module)):
         return replace(value, device=UNKNOWN)
@@ -132,11 +131,6 @@ def _beside_parameters(interp: Interpreter, info: ClassInfo, name: str, conventi
     node = info.node.name
     step = interp.step(StepKind.GIVEN, node, device, f"self.{name}", note=CONVENTIONS[convention])
     return Opaque(device, step, tensorlike=convention == KEPT_BY_METHODS)
-
-
-def _is_called_here(interp: Interpreter, name: str) -> bool:
-    """Whether the running method calls the attribute with arguments."""
-    return interp.info is not None and name in uses_in(interp.info, interp.index.imports).called
 
 
 T = TypeVar("T", Tensor, Module)

@@ -284,23 +284,7 @@ def _value(
             provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name, note=note)
             return Container((), None, Opaque(device, provenance, tensorlike=True), "list")
         case Holds.MODULE:
-            own = SameAs(symbol)
-            stated = module_of(annotated_class(interp, parameter))
-            if stated is not None:
-                return Module(own, "", stated, interp.step(StepKind.GIVEN, parameter, own, symbol.name))
-            note = CONVENTIONS.get(held.convention, "")
-            provenance = interp.step(StepKind.GIVEN, parameter, own, symbol.name, note=note)
-            inferred = module_of(interp.program.global_value(held.class_name)) if held.class_name else None
-            if inferred is not None:
-                return Module(own, "", inferred, provenance)
-            annotation = parameter.annotation
-            type_name = (
-                module_class(code_of(annotation.annotation), interp.index.imports) if annotation is not None else ""
-            )
-            info = semantics.module(type_name) if type_name else None
-            return Module(
-                own, type_name, provenance=provenance, holds_state=info.holds_state if info is not None else None
-            )
+            return _module(interp, parameter, held, symbol)
         case Holds.DEVICE:
             default = parameter.default
             if isinstance(default, cst.Integer) and symbol.name == "device":
@@ -311,21 +295,48 @@ def _value(
         case Holds.HOST:
             return Host(number=states_a_number(parameter))
         case _:
-            provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
-            annotation = parameter.annotation
-            class_name = interp.index.qualified(code_of(annotation.annotation)) if annotation is not None else ""
-            told = library_objects.given(interp, parameter, class_name, symbol.name)
-            if told is not None:
-                return told
-            if is_data_set(interp, parameter):
-                return NOTHING
-            stated_class = annotated_class(interp, parameter)
-            if held.class_name:
-                stated_class = interp.program.global_value(held.class_name)
-            module = module_of(stated_class)
-            if module is not None:
-                return Module(SameAs(symbol), "", module, provenance)
-            fields, declared = tensor_fields(interp, stated_class)
-            unknown = held.role is not Holds.NO_TENSOR and not fields and declared is None
-            tensorlike = with_module is not None and unknown and (first or symbol.name in interp.uses.computed)
-            return Opaque(device, provenance, tensorlike=tensorlike, fields=fields, info=declared)
+            meets = with_module is not None and (first or symbol.name in interp.uses.computed)
+            return _anything(interp, parameter, held, symbol, device, meets)
+
+
+def _module(interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol) -> Module:
+    """A Module that is given: of the stated class, else of the one that its use or its callers tell."""
+    own = SameAs(symbol)
+    stated = module_of(annotated_class(interp, parameter))
+    if stated is not None:
+        return Module(own, "", stated, interp.step(StepKind.GIVEN, parameter, own, symbol.name))
+    note = CONVENTIONS.get(held.convention, "")
+    provenance = interp.step(StepKind.GIVEN, parameter, own, symbol.name, note=note)
+    inferred = module_of(interp.program.global_value(held.class_name)) if held.class_name else None
+    if inferred is not None:
+        return Module(own, "", inferred, provenance)
+    annotation = parameter.annotation
+    type_name = module_class(code_of(annotation.annotation), interp.index.imports) if annotation is not None else ""
+    info = semantics.module(type_name) if type_name else None
+    return Module(own, type_name, provenance=provenance, holds_state=info.holds_state if info is not None else None)
+
+
+def _anything(
+    interp: Interpreter, parameter: cst.Param, held: Held, symbol: Symbol, device: Device, meets: bool
+) -> Value:
+    """What no role tells: an object of a library or of a class that is seen, else whatever the callers give.
+
+    ``meets``: whether it is a Module's input, or is computed with beside the module's own tensors.
+    """
+    provenance = interp.step(StepKind.GIVEN, parameter, device, symbol.name)
+    annotation = parameter.annotation
+    class_name = interp.index.qualified(code_of(annotation.annotation)) if annotation is not None else ""
+    told = library_objects.given(interp, parameter, class_name, symbol.name)
+    if told is not None:
+        return told
+    if is_data_set(interp, parameter):
+        return NOTHING
+    stated_class = annotated_class(interp, parameter)
+    if held.class_name:
+        stated_class = interp.program.global_value(held.class_name)
+    module = module_of(stated_class)
+    if module is not None:
+        return Module(SameAs(symbol), "", module, provenance)
+    fields, declared = tensor_fields(interp, stated_class)
+    unknown = held.role is not Holds.NO_TENSOR and not fields and declared is None
+    return Opaque(device, provenance, tensorlike=meets and unknown, fields=fields, info=declared)

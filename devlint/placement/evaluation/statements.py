@@ -26,10 +26,10 @@ from devlint.placement.syntax.operators import AUGMENTED
 
 
 def expression_statement(interp: Interpreter, node: cst.Expr) -> None:
+    elements = node.value.elements if isinstance(node.value, cst.Tuple) else ()
     # Of one item it is the value that a cell of a notebook shows.
-    several = isinstance(node.value, cst.Tuple) and len(node.value.elements) > 1
-    parts = [element.value for element in node.value.elements] if several and isinstance(node.value, cst.Tuple) else []
-    for value in (node.value, *parts):
+    parts = elements if len(elements) > 1 else ()
+    for value in (node.value, *(part.value for part in parts)):
         interp.expect(value, Fate.DISCARDED)
     interp.evaluate(node.value)
     if isinstance(node.value, cst.Call):

@@ -198,12 +198,7 @@ def _judge(
     used: Clash[Device] | None = None
     """A mismatch where every test of a device says that there is an accelerator."""
     for outcome in product((True, False), repeat=len(guards)):
-        devices = []
-        for b in operands:
-            device = device_of_value(b.value)
-            for guard, holds in zip(guards, outcome, strict=True):
-                device = assume(device, guard, holds)
-            devices.append(device)
+        devices = [_device_where(device_of_value(b.value), guards, outcome) for b in operands]
         found = _meet(interp, operation, operands, devices)
         no_case = is_no_case((*interp.arms, *interp.state.left), guards, outcome)
         if found is not None and (no_case or _decided_on_purpose(operands, devices)):
@@ -230,10 +225,14 @@ def _under(bound: Bound, guards: Sequence[Guard]) -> Bound:
     value = bound.value
     if not isinstance(value, (Tensor, Opaque)):
         return bound
-    device: Device = value.device
-    for guard in guards:
-        device = assume(device, guard, True)
-    return replace(bound, value=replace(value, device=device))
+    return replace(bound, value=replace(value, device=_device_where(value.device, guards, [True] * len(guards))))
+
+
+def _device_where(device: Device, guards: Sequence[Guard], outcome: Sequence[bool]) -> Device:
+    """The device under one outcome of the guards."""
+    for guard, holds in zip(guards, outcome, strict=True):
+        device = assume(device, guard, holds)
+    return device
 
 
 def _judge_iterations(

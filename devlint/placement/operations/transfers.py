@@ -246,13 +246,11 @@ def _moved_tensor(
     if target.moves is False:
         kind = Kind.PLAIN if receiver.kind is Kind.BUFFER else receiver.kind
         return replace(receiver, kind=kind)
-    non_blocking = call.keyword("non_blocking")
     was_parameter = receiver.kind in (Kind.PARAMETER, Kind.UNWRAPPED)
     unwrapped = was_parameter and target.device not in (receiver.device, CPU)
     step_kind = StepKind.UNWRAPPED if unwrapped else StepKind.MOVED
-    to_host = target.device == CPU and is_asynchronous(call) and receiver.device != CPU
-    waits = non_blocking is None or (isinstance(non_blocking.value, Constant) and non_blocking.value.value is False)
-    if target.device == CPU and waits and receiver.device != CPU:
+    to_host = target.device == CPU and receiver.device != CPU
+    if to_host and _non_blocking(call) is False:
         # A blocking copy ends after every copy that was queued before it.
         interp.state.streams = interp.state.streams.copies_arrived()
     # `(x != 0).type(torch.FloatTensor)`: numbers are compared where they are used, and masks have dimensions.
@@ -267,7 +265,7 @@ def _moved_tensor(
         kind=Kind.UNWRAPPED if unwrapped else Kind.PLAIN,
         provenance=interp.step(step_kind, node, target.device, f".{method}()", way),
         pinned=False,
-        copied_at=interp.state.streams.copies if to_host else None,
+        copied_at=interp.state.streams.copies if to_host and is_asynchronous(call) else None,
         stream=interp.state.streams.current,
         computed_at=interp.state.streams.epoch,
     )
@@ -293,8 +291,16 @@ def _leader(target: Target) -> Provenance | None:
 
 def is_asynchronous(call: CallSite) -> bool:
     """``non_blocking=True``."""
-    non_blocking = call.keyword("non_blocking")
-    return non_blocking is not None and isinstance(non_blocking.value, Constant) and non_blocking.value.value is True
+    return _non_blocking(call) is True
+
+
+def _non_blocking(call: CallSite) -> bool | None:
+    """What ``non_blocking`` says, False where it is left out; None where what it says is not known."""
+    said = call.keyword("non_blocking")
+    if said is None:
+        return False
+    value = said.value.value if isinstance(said.value, Constant) else None
+    return value if isinstance(value, bool) else None
 
 
 def _store_back(interp: Interpreter, node: cst.BaseExpression, module: Module | Instance) -> None:

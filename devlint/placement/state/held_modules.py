@@ -97,7 +97,7 @@ def placed_by_another(interp: Interpreter, info: ClassInfo, name: str) -> Module
     first = placed[0] if placed else None
     if isinstance(first, Module) and not first.assumed:
         return first if is_accelerator(first.device) else _held(info, name, first)
-    if first is None or not was_moved(first.provenance) or not _is_called(interp, name):
+    if first is None or not was_moved(first.provenance) or not is_called_here(interp, name):
         return None
     return _held(info, name, Module(UNKNOWN, provenance=first.provenance))
 
@@ -117,7 +117,7 @@ def _kept_by(interp: Interpreter, holder: ClassInfo, method: FunctionInfo, name:
     return values if len(values) == len(method.stored_expressions.get(name, ())) else [NOTHING]
 
 
-def _is_called(interp: Interpreter, name: str) -> bool:
+def is_called_here(interp: Interpreter, name: str) -> bool:
     """Whether the running method calls the attribute, or a method of it, with arguments: no tensor is called."""
     return interp.info is not None and name in uses_in(interp.info, interp.index.imports).called
 
