@@ -90,7 +90,7 @@ def _name_fallback(interp: Interpreter, index: cst.BaseExpression, type_name: st
     fallback = index.right if isinstance(index, cst.BooleanOperation) and isinstance(index.operator, cst.Or) else None
     if isinstance(fallback, cst.Integer) and type_name != "cpu":
         text = f"{type_name}:{fallback.evaluated_value}"
-        interp.emit(DeviceNamed(fallback, interp.scope, text, Sink.DEFAULT, None, site, arms=interp.arms))
+        interp.emit(DeviceNamed(fallback, interp.scope, text, Sink.FALLBACK, None, site, arms=interp.arms))
 
 
 def _probe(interp: Interpreter, node: cst.Call, site: CallSite) -> Value:

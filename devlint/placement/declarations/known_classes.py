@@ -32,8 +32,10 @@ _PLAIN = frozenset(
 """Base classes of Python's standard library."""
 
 
-OTHER_FRAMEWORKS = frozenset("jax tensorflow flax haiku equinox mxnet paddle mindspore tinygrad keras cupy mlx".split())
-"""Libraries whose arrays are called what tensors are called."""
+OTHER_FRAMEWORKS = frozenset(
+    "jax tensorflow flax haiku equinox mxnet paddle mindspore mindtorch jittor oneflow tinygrad keras cupy mlx".split()
+)
+"""Libraries whose arrays are called what tensors are called; some of them have the whole of PyTorch's names."""
 
 
 def is_for_another_framework(packages: Container[str]) -> bool:

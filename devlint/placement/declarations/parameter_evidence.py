@@ -30,7 +30,6 @@ from devlint.placement.declarations.evidence_uses import uses_in
 from devlint.placement.declarations.imports import ImportTable
 from devlint.placement.declarations.known_classes import (
     OTHER_FRAMEWORKS,
-    is_for_another_framework,
     is_of_another_framework,
 )
 from devlint.placement.syntax.nodes import code_of, dotted, parameters_of
@@ -175,8 +174,6 @@ def _held(
         tensor, no_tensor = None, grade_of(signs, Shows.ITEMS) is None
     if names.names_a_tensordict(name) and param.annotation is None:
         return Held(Role.NO_TENSOR) if no_tensor else Held(Role.ANYTHING, DOUBTED)
-    if is_for_another_framework(imports.packages):
-        tensor = None  # its arrays have most of a tensor's methods
     certain = tensor is Grade.CERTAIN
     if names.names_processes(name) and convention_of(signs, Shows.TENSOR) == conventions.SIZE_IS_CALLED:
         tensor = None

@@ -382,6 +382,7 @@ class Sink:
     SET_DEVICE = "set_device()"
     DEVICE_IDS = "device_ids="
     DEFAULT = "default argument"
+    FALLBACK = "index of those who give none"
     OPTION = "command-line default"
     CONTEXT = "device context"
     DEVICE_TYPE = "device_type="

@@ -20,6 +20,7 @@ from devlint.placement.calls.summaries import symbol_key
 from devlint.placement.declarations.definitions import ClassInfo, FunctionInfo
 from devlint.placement.declarations.evidence_uses import uses_at_module_level
 from devlint.placement.declarations.index import FileIndex, index_file
+from devlint.placement.declarations.known_classes import is_for_another_framework
 from devlint.placement.declarations.parameter_evidence import name_uses
 from devlint.placement.domain.abstract_values import (
     NOTHING,
@@ -132,6 +133,9 @@ class ModuleAnalysis:
     # -- events ---------------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[Event]:
+        if not self.index.stars and is_for_another_framework(self.index.imports.packages):
+            # Its `.numpy()` may copy, and its `.cuda()` do nothing: PyTorch's semantics say nothing of it.
+            return
         loaded: dict[str, dict[str, set[str]]] = {}
         level = self._module_level()
         yield from level.events if level is not None else ()

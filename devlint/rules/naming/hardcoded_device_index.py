@@ -46,7 +46,8 @@ decide.
   device exists; it may only not be the one the caller uses.
 - But medium where a device of any index gets the first, `if device.type == "cuda": device = torch.device("cuda", 0)`.
 - The first device in a function that reads `CUDA_VISIBLE_DEVICES`: low. It is there, and may be the only one.
-- A command-line default: low. The user can say another one.
+- A command-line default, and the first device as the default of a parameter: low. The user can say another one, and
+  the functions around it mostly do.
 - The main block of a file that takes no arguments, a demonstration: low.
 - A file that puts its values on the first device in four places or more, and names no other index: low. It is written
   for that device, and what it computes with is all there.
@@ -78,6 +79,7 @@ from devlint.drafts.wording import code_of, quoted
 from devlint.finding import Applicability, Confidence, Severity
 from devlint.placement.domain.abstract_values import Constant, Module, Opaque, Tensor, Value
 from devlint.placement.domain.events import DeviceNamed, Sink
+from devlint.placement.domain.lattice import Known
 from devlint.rules.naming.visible_devices import NAME as VISIBLE
 from devlint.rules.rule import Rule
 from devlint.semantics import NamedDevice
@@ -85,7 +87,8 @@ from devlint.source.role import Role
 
 if TYPE_CHECKING:
     from devlint.drafts.changes import Change
-    from devlint.placement.domain.events import Called, Compared, Moved, Stored
+    from devlint.placement.domain.events import Called, Compared, Defaulted, Moved, Stored
+    from devlint.placement.domain.lattice import Device
 
 OPTIONS = frozenset({".add_argument", "click.option", "typer.Option"})
 """Calls that declare a command-line option."""
@@ -177,6 +180,13 @@ class HardcodedDeviceIndex(Rule):
             # Without arguments it is a demonstration, whose values are the reader's to fill in (fixture `main_block`).
             yield draft if self._takes_arguments else replace(draft, confidence=Confidence.LOW)
 
+    def defaulted(self, event: Defaulted) -> Iterable[Draft]:
+        """`device=torch.device("cuda:0")` of a parameter: the caller can say another one."""
+        for key, draft in self._devices.items():
+            if draft.node is event.value.node:
+                self._devices[key] = replace(draft, confidence=_of_default(event.value.device, draft.confidence))
+        return ()
+
     def moved(self, event: Moved) -> Iterable[Draft]:
         """A number alone does not say that it is a device's: `slider.to(1)`."""
         named = self._numbers.pop(id(event.node), None)
@@ -223,9 +233,17 @@ class HardcodedDeviceIndex(Rule):
             return Confidence.LOW
         if guarded and (index == 0 or event.scope.qualname in self._counting):
             return Confidence.LOW
-        if guarded or event.sink == Sink.DEFAULT or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
+        if event.sink == Sink.DEFAULT and index == 0:
+            return Confidence.LOW
+        if guarded or event.sink in (Sink.DEFAULT, Sink.FALLBACK) or event.scope.role in (Role.SCRIPT, Role.NOTEBOOK):
             return Confidence.MEDIUM
         return Confidence.HIGH
+
+
+def _of_default(device: Device, elsewhere: Confidence) -> Confidence:
+    """The confidence of a parameter's default, which would have ``elsewhere`` in the body."""
+    first = isinstance(device, Known) and device.index == 0
+    return Confidence.LOW if first else min(elsewhere, Confidence.MEDIUM)
 
 
 _PLACING = frozenset({Sink.TRANSFER, Sink.ARGUMENT})
@@ -251,7 +269,7 @@ def _message(event: DeviceNamed, kind: str, index: int) -> str:
         fewer = "one accelerator" if index == 1 else f"fewer than {index + 1} accelerators"
         consequence = f"it fails on a machine with {fewer}, and {consequence}"
     match event.sink:
-        case Sink.DEFAULT | Sink.OPTION:
+        case Sink.DEFAULT | Sink.FALLBACK | Sink.OPTION:
             return f"{literal} as a default means {device} for everybody who leaves it out; {consequence}"
         case Sink.SET_DEVICE:
             return f"{literal} makes {device} the current device of the whole process; {consequence}"
